@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.access.model import Caller
+from domain.knowledge.file_states import FileState, FileStatePage, FileText, UploadRules
 from domain.knowledge.model import (
     Base,
     BaseChange,
@@ -16,6 +17,7 @@ from domain.knowledge.model import (
     SearchResult,
     UploadedFile,
 )
+from domain.knowledge.search.explanation import Explanation
 
 
 class KnowledgeBases(Protocol):
@@ -102,7 +104,39 @@ class KnowledgeFiles(Protocol):
         ...
 
 
+class BaseFiles(Protocol):
+    """The files of one base: how far they are, what to do with them, their texts. Each method with an id raises
+    `NotFound`, `Forbidden`."""
+
+    async def rules(self, caller: Caller) -> UploadRules: ...
+
+    async def states(self, caller: Caller, base_id: int, limit: int, cursor: int) -> FileStatePage:
+        """The newest first; `cursor`: 0 for the first page."""
+        ...
+
+    async def state(self, caller: Caller, base_id: int, file_hash: str) -> FileState: ...
+
+    async def remove(self, caller: Caller, base_id: int, file_hash: str) -> None:
+        """Deletes a file with its chunks; one that is being processed is cancelled, with all of its upload where the
+        caller of the upload waits. Needs UPDATE."""
+        ...
+
+    async def retry(self, caller: Caller, base_id: int, file_hash: str) -> None:
+        """Has a file that failed processed again. Needs UPDATE. Raises `Conflict` for another one."""
+        ...
+
+    async def text(self, caller: Caller, base_id: int, file_hash: str, limit: int, offset: int) -> FileText:
+        """The text around `limit` chunks from `offset` on; fewer where they are very long. Raises `Invalid`."""
+        ...
+
+
 class KnowledgeSearch(Protocol):
+    """Search in a base. Each method raises `NotFound`, `Forbidden`, `Invalid`."""
+
     async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
-        """At most ten chunks, the most relevant first. Raises `NotFound`, `Invalid`."""
+        """At most ten chunks, the most relevant first."""
+        ...
+
+    async def explain(self, caller: Caller, base_id: int, query: str) -> Explanation:
+        """The same chunks with what each of the two searches says of them, and what only one of them found."""
         ...

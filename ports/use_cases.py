@@ -33,7 +33,7 @@ from domain.verification.model import BotLink, CodeSent, OAuthResult
 from ports.config_checks import ConfigChecks
 from ports.files import SharedFiles
 from ports.keys import Keys, Sessions
-from ports.knowledge import KnowledgeBases, KnowledgeFiles, KnowledgeSearch
+from ports.knowledge import BaseFiles, KnowledgeBases, KnowledgeFiles, KnowledgeSearch
 from ports.schedules import Schedules
 from ports.subscriptions import PushLog, Subscriptions
 
@@ -264,6 +264,7 @@ class UseCases:
     verification: Verification
     bases: KnowledgeBases
     files: KnowledgeFiles
+    base_files: BaseFiles
     search: KnowledgeSearch
     shared: SharedFiles
     events: Events

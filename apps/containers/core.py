@@ -134,6 +134,7 @@ def build_use_cases(
         verification=verification.service(foundation, storage),
         bases=knowledge.bases,
         files=knowledge.files,
+        base_files=knowledge.base_files,
         search=knowledge.search,
         shared=files.shared,
         events=EventStreams(storage.instances, storage.event_feed),

@@ -8,17 +8,20 @@ from adapters.outbound.embedding.sentence import SentenceEmbedder
 from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.storage.knowledge.bases import PostgresBases
+from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
 from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.memory_tasks import PostgresMemoryTasks
 from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
+from adapters.outbound.storage.knowledge.states import PostgresFileStates
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage
 from apps.settings import Settings
 from domain.knowledge.answers.service import AnswersService
+from domain.knowledge.base_files.service import BaseFilesService
 from domain.knowledge.bases.service import BaseAccess, BasesService
 from domain.knowledge.files.service import FilesService, UploadLimits, UploadService
 from domain.knowledge.ingest.service import IngestService
@@ -88,6 +91,15 @@ class Knowledge:
         bases = PostgresBases(database)
         self.bases = BasesService(bases, bases, access, retention, memory_sync=settings.kb_memory_sync)
         self.files = FilesService(access, PostgresFiles(database), files.blobs, uploads.service)
+        self.base_files = BaseFilesService(
+            access,
+            PostgresFileStates(database),
+            PostgresFileChanges(database),
+            retention,
+            uploads.parser,
+            uploads.news.set,
+            _limits(settings),
+        )
         self.vector_indexes = VectorIndexes(database)
         self.chunk_index = PostgresChunkIndex(database)
         self.search = SearchService(access, self.chunk_index, embedder)

@@ -15,6 +15,7 @@ from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.access import RemoteAccess, RemoteKeys
+from adapters.outbound.core_client.base_files import RemoteBaseFiles
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.channels import RemoteCatalogue, RemoteInstances
 from adapters.outbound.core_client.config_checks import RemoteConfigChecks
@@ -99,6 +100,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         verification=Verification(verification, verification, verification, verification),
         bases=RemoteBases(core),
         files=RemoteFiles(core),
+        base_files=RemoteBaseFiles(core),
         search=RemoteSearch(core),
         shared=RemoteSharedFiles(core),
         events=RemoteEvents(core),

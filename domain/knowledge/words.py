@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 MAX_WORD = 40
 """Longer words are cut: nobody types them whole, and a dictionary should not keep them whole."""
@@ -24,6 +25,9 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3105-\u312f"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af]+"
 )
+
+_WRITTEN = re.compile(rf"(?:[^\W_]|[{_MARKS}{_ACCENTS.pattern[1:-1]}{_ARABIC_MARKS.pattern[1:-1]}])+")
+"""A word before its accents and marks are folded."""
 
 _IDENTIFIER_MARKS = frozenset("_#/.-")
 _EDGES = ".,;:!?()[]{}<>\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb"
@@ -61,6 +65,20 @@ def _split_unspaced(word: str) -> list[str]:
     if end < len(word):
         parts.append(word[end:][:MAX_WORD])
     return parts
+
+
+def runs(text: str) -> Iterator[tuple[int, int]]:
+    """Where words may stand in a text as it is written: runs of letters and digits with their marks; each pair of
+    characters in scripts without blanks."""
+    for match in _WRITTEN.finditer(text):
+        end = match.start()
+        for unspaced in _UNSPACED.finditer(text, *match.span()):
+            if unspaced.start() > end:
+                yield end, unspaced.start()
+            first, end = unspaced.span()
+            yield from ((start, min(end, start + 2)) for start in range(first, max(first + 1, end - 1)))
+        if end < match.end():
+            yield end, match.end()
 
 
 def _pairs(run: str) -> list[str]:

@@ -14,12 +14,15 @@ from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
+from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
 from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
+from adapters.outbound.storage.knowledge.states import PostgresFileStates
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
+from domain.knowledge.base_files.service import BaseFilesService
 from domain.knowledge.bases.service import BaseAccess, BasesService
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format, FormatSupport
 from domain.knowledge.files.service import FilesService, UploadLimits, UploadService
@@ -124,6 +127,15 @@ class Knowledge:
             limits or UploadLimits(),
         )
         self.files = FilesService(self.access, PostgresFiles(database), self.blobs, self.taking)
+        self.base_files = BaseFilesService(
+            self.access,
+            PostgresFileStates(database),
+            PostgresFileChanges(database),
+            self.retention,
+            self.parser,
+            self.woken.set,
+            limits or UploadLimits(),
+        )
         self.search = SearchService(self.access, self.index, self.embedder)
         self.ingest = self.worker(owner=WORKER)
 

@@ -26,10 +26,11 @@ from switchboard.channels.v1 import (
 )
 from switchboard.downstream.v1 import runner_pb2
 from switchboard.events.v1 import events_pb2, events_pb2_grpc, subscriptions_pb2, subscriptions_pb2_grpc
-from switchboard.knowledge.v1 import knowledge_pb2, knowledge_pb2_grpc
+from switchboard.knowledge.v1 import base_files_pb2, base_files_pb2_grpc, knowledge_pb2, knowledge_pb2_grpc
 from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
 from adapters.inbound.grpc.access import AccessServicer, KeyServicer
+from adapters.inbound.grpc.base_files import BaseFileServicer
 from adapters.inbound.grpc.callbacks import CallbackServicer
 from adapters.inbound.grpc.channels import CatalogueServicer, InstanceServicer
 from adapters.inbound.grpc.config_checks import ConfigCheckServicer
@@ -78,6 +79,7 @@ FILES = (
     messages_pb2,
     knowledge_pb2,
     schedules_pb2,
+    base_files_pb2,
     subscriptions_pb2,
     verification_pb2,
     runner_pb2,
@@ -110,6 +112,8 @@ async def build(
     files_pb2_grpc.add_MessageFileServiceServicer_to_server(MessageFileServicer(use_cases.shared), server)
     knowledge = KnowledgeServicer(use_cases.bases, use_cases.files, use_cases.search)
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(knowledge, server)
+    base_files = BaseFileServicer(use_cases.base_files, use_cases.search)
+    base_files_pb2_grpc.add_BaseFileServiceServicer_to_server(base_files, server)
     events_pb2_grpc.add_EventsServicer_to_server(EventServicer(use_cases.events), server)
     subscriptions = SubscriptionServicer(use_cases.subscriptions, use_cases.pushes)
     subscriptions_pb2_grpc.add_SubscriptionServiceServicer_to_server(subscriptions, server)

@@ -7,6 +7,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from adapters.inbound.console.app import beside, build_console
 from adapters.inbound.rest import (
+    base_files,
     catalogue,
     config_checks,
     conversations,
@@ -45,6 +46,7 @@ ROUTES = (
     keys,
     verification,
     web_chat_panel,
+    base_files,
     knowledge_files,
     knowledge,
     message_files,

@@ -134,7 +134,7 @@ async def list_files(services: Services, caller: CurrentCaller, base: BaseId) ->
     response_model=schemas.UploadAnswer,
     response_model_exclude_none=True,
     responses={
-        **errors(400, 403, 404, 413, 415, 422),
+        **errors(400, 403, 404, 409, 413, 415, 422),
         202: {"model": schemas.UploadAnswer, "description": "Stored; being processed."},
     },
     openapi_extra=UPLOAD_BODY,

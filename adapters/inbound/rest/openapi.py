@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from adapters.inbound.rest import (
+    base_file_schemas,
     config_check_schemas,
     conversation_schemas,
     key_schemas,
@@ -57,6 +58,7 @@ MODEL_MODULES = (
     schemas,
     config_check_schemas,
     knowledge_schemas,
+    base_file_schemas,
     message_schemas,
     conversation_schemas,
     subscription_schemas,

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 
+from switchboard.knowledge.v1 import base_files_pb2 as files_pb
+from switchboard.knowledge.v1 import base_files_pb2_grpc, knowledge_pb2_grpc
 from switchboard.knowledge.v1 import knowledge_pb2 as pb
-from switchboard.knowledge.v1 import knowledge_pb2_grpc
 
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.wire import knowledge as wire
+from adapters.wire.explanations import explanation_from_pb
 from domain.access.model import Caller
 from domain.knowledge.model import (
     Base,
@@ -22,6 +24,7 @@ from domain.knowledge.model import (
     UploadedFile,
 )
 from domain.knowledge.rules import require
+from domain.knowledge.search.explanation import Explanation
 from domain.refusals import Invalid, NotFound
 from ports.knowledge import Download, IncomingFile
 
@@ -138,6 +141,11 @@ class RemoteSearch:
         request = pb.SearchRequest(knowledge_base_id=base_id, query=query)
         answer = await self._core.call(self._stub.Search, request, deadline=SLOW)
         return [wire.RESULT.from_pb(result) for result in answer.results]
+
+    async def explain(self, caller: Caller, base_id: int, query: str) -> Explanation:
+        request = files_pb.ExplainSearchRequest(knowledge_base_id=base_id, query=query)
+        stub = base_files_pb2_grpc.BaseFileServiceStub(self._core.channel)
+        return explanation_from_pb(await self._core.call(stub.ExplainSearch, request, deadline=SLOW))
 
 
 class _Sending:

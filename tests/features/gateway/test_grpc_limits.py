@@ -14,8 +14,9 @@ from google.protobuf.descriptor import FieldDescriptor
 from switchboard.channels.v1 import callbacks_pb2 as callbacks_pb
 from switchboard.channels.v1 import callbacks_pb2_grpc, instances_pb2_grpc
 from switchboard.channels.v1 import instances_pb2 as pb
+from switchboard.knowledge.v1 import base_files_pb2 as base_files_pb
+from switchboard.knowledge.v1 import base_files_pb2_grpc, knowledge_pb2_grpc
 from switchboard.knowledge.v1 import knowledge_pb2 as kb_pb
-from switchboard.knowledge.v1 import knowledge_pb2_grpc
 from switchboard.verification.v1 import verification_pb2 as verification_pb
 from switchboard.verification.v1 import verification_pb2_grpc
 
@@ -230,6 +231,11 @@ REFUSALS = {
 SERVICES = (
     (instances_pb2_grpc.InstanceServiceStub, pb.DESCRIPTOR.services_by_name["InstanceService"], pb),
     (knowledge_pb2_grpc.KnowledgeServiceStub, kb_pb.DESCRIPTOR.services_by_name["KnowledgeService"], kb_pb),
+    (
+        base_files_pb2_grpc.BaseFileServiceStub,
+        base_files_pb.DESCRIPTOR.services_by_name["BaseFileService"],
+        base_files_pb,
+    ),
     (
         verification_pb2_grpc.VerificationServiceStub,
         verification_pb.DESCRIPTOR.services_by_name["VerificationService"],

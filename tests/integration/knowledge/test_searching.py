@@ -159,3 +159,43 @@ async def test_only_common_words(
     monkeypatch.setattr(text_candidates, "SMALL", 0)
     monkeypatch.setattr(text_candidates, "POSTINGS", 1)
     assert await knowledge.search.search(ann, base, "the of")
+
+
+@pytest.mark.parametrize(
+    "query", ["INV-2024-00317", "canten lunch", "where is the cellar", "أين تقع المكتبة"]
+)
+async def test_an_explanation_has_the_results_of_the_search_in_their_order(
+    knowledge: Knowledge, ann: Caller, base: int, query: str
+) -> None:
+    results = await knowledge.search.search(ann, base, query)
+    explanation = await knowledge.search.explain(ann, base, query)
+    ranked = [hit for hit in explanation.hits if hit.rank]
+    assert [(hit.chunk_id, hit.similarity) for hit in ranked] == [
+        (result.chunk_id, result.similarity) for result in results
+    ]
+    assert [hit.rank for hit in explanation.hits[: len(ranked)]] == list(range(1, len(ranked) + 1))
+    assert all(hit.text_rank or hit.vector_rank for hit in explanation.hits)
+    for ranks in ([hit.text_rank for hit in explanation.hits], [hit.vector_rank for hit in explanation.hits]):
+        taken = sorted(rank for rank in ranks if rank)
+        assert taken == list(range(1, len(taken) + 1))
+
+
+async def test_an_explanation_says_what_each_search_knows(
+    knowledge: Knowledge, ann: Caller, base: int
+) -> None:
+    typo = await knowledge.search.explain(ann, base, "photosyntesis")
+    (word,) = typo.words
+    assert (word.word, word.chunks, list(word.similar)) == ("photosyntesis", 0, ["photosynthesis"])
+    first = typo.hits[0]
+    assert [first.text[start:end] for start, end in first.highlights] == ["Photosynthesis"]
+    arabic = await knowledge.search.explain(ann, base, "أين تقع المكتبة")
+    assert not arabic.by_meaning
+    assert {(hit.vector_score, hit.vector_rank) for hit in arabic.hits} == {(None, None)}
+    with pytest.raises(Invalid):
+        await knowledge.search.explain(ann, base, "  ")
+
+
+async def test_common_words_are_not_highlighted(knowledge: Knowledge, ann: Caller, base: int) -> None:
+    found = await knowledge.search.explain(ann, base, "in the cellar of the week")
+    valves = next(hit for hit in found.hits if hit.file_name == "valves.txt")
+    assert [valves.text[start:end] for start, end in valves.highlights] == ["cellar"]

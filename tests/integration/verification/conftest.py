@@ -180,6 +180,7 @@ def gateway(
         verification=service,
         bases=nothing,
         files=nothing,
+        base_files=nothing,
         search=nothing,
         shared=nothing,
         events=nothing,

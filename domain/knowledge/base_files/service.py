@@ -1,0 +1,98 @@
+"""The files of one base: how far they are, deleting and retrying, their texts with the chunks in them."""
+
+from collections.abc import Callable, Sequence
+
+from domain.access.model import Caller
+from domain.instances.model import Page
+from domain.knowledge.bases.service import BaseAccess
+from domain.knowledge.file_states import ChunkPlace, FileState, FileStatePage, FileText, UploadRules
+from domain.knowledge.files.service import UploadLimits
+from domain.knowledge.model import FileStatus, Level
+from domain.knowledge.retention.service import Retention
+from domain.knowledge.rules import NO_FILE, check_window, is_file_hash
+from domain.paging import checked_limit
+from domain.refusals import Conflict, NotFound
+from ports.knowledge_storage import FileChanges, FileStates
+from ports.parsing import Parser
+
+MOST_CHARACTERS = 200_000
+"""Of one stretch of text: chunks behind it are left for the next one."""
+
+
+class BaseFilesService:
+    """Conforms to `BaseFiles`. `wake` tells the worker that there is an upload."""
+
+    def __init__(
+        self,
+        access: BaseAccess,
+        states: FileStates,
+        changes: FileChanges,
+        retention: Retention,
+        parser: Parser,
+        wake: Callable[[], None],
+        limits: UploadLimits,
+    ) -> None:
+        self._access = access
+        self._states = states
+        self._changes = changes
+        self._retention = retention
+        self._parser = parser
+        self._wake = wake
+        self._limits = limits
+
+    async def rules(self, caller: Caller) -> UploadRules:
+        return UploadRules(self._limits.max_bytes, self._limits.max_files, self._parser.available())
+
+    async def states(self, caller: Caller, base_id: int, limit: int, cursor: int) -> FileStatePage:
+        await self._access.inside(caller, base_id)
+        files = await self._states.states(base_id, checked_limit(limit) + 1, cursor)
+        shown = files[:limit]
+        return FileStatePage(shown, shown[-1].id if len(files) > limit else None)
+
+    async def state(self, caller: Caller, base_id: int, file_hash: str) -> FileState:
+        await self._access.inside(caller, base_id)
+        file = await self._states.state(base_id, file_hash) if is_file_hash(file_hash) else None
+        if file is None:
+            raise NotFound(NO_FILE)
+        return file
+
+    async def remove(self, caller: Caller, base_id: int, file_hash: str) -> None:
+        await self._access.require(caller, base_id, Level.UPDATE)
+        unused = await self._changes.remove(base_id, file_hash) if is_file_hash(file_hash) else None
+        if unused is None:
+            raise NotFound(NO_FILE)
+        await self._retention.delete_unreferenced(unused)
+
+    async def retry(self, caller: Caller, base_id: int, file_hash: str) -> None:
+        await self._access.require(caller, base_id, Level.UPDATE)
+        owner = caller.user
+        status = await self._changes.retry(base_id, file_hash, owner) if is_file_hash(file_hash) else None
+        if status is None:
+            raise NotFound(NO_FILE)
+        if status is not FileStatus.FAILED:
+            raise Conflict(f"only a file that failed is processed again; this one is {status}")
+        self._wake()
+
+    async def text(self, caller: Caller, base_id: int, file_hash: str, limit: int, offset: int) -> FileText:
+        check_window(limit, offset)
+        file = await self.state(caller, base_id, file_hash)
+        if file.status is not FileStatus.READY:
+            return FileText(file, "", 0, 0, (), Page(limit, offset, 0))
+        places = await self._states.places(file, limit + 1, offset)
+        start, end, shown = _window(places, limit, offset)
+        text, length = await self._states.text(file, start, end - start)
+        return FileText(file, text, start, length, shown, Page(limit, offset, file.chunk_count))
+
+
+def _window(places: Sequence[ChunkPlace], limit: int, offset: int) -> tuple[int, int, Sequence[ChunkPlace]]:
+    """From where to where the text of the first `limit` chunks reaches, and which of them stand in it.
+
+    The stretches of windows that follow each other hold the whole text: the first begins where the text does, each
+    ends where the next begins, or with its last chunk, which may reach further.
+    """
+    start = places[0].start or 0 if places and offset else 0
+    shown = [place for place in places[:limit] if (place.end or 0) - start <= MOST_CHARACTERS] or places[:1]
+    following = places[len(shown)].start if len(places) > len(shown) else None
+    reach = max([place.end or 0 for place in shown], default=0)
+    end = start + MOST_CHARACTERS if following is None else following
+    return start, min(start + MOST_CHARACTERS, max(end, reach)), shown

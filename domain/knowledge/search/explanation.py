@@ -1,0 +1,107 @@
+"""Why a search finds what it finds. It is made of the search's own values, and changes nothing in their order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from domain.knowledge.fusion import MAX_RESULTS, Hit
+from domain.knowledge.highlights import highlights
+from domain.knowledge.text_match import Statistics, TextMatch
+from ports.knowledge_storage import Passage
+
+TELLING = 4
+"""Words that weigh less than this part of the query's weightiest are not highlighted."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWord:
+    """A word of the query: how many chunks of the base hold it, and, where none does, words that are like it."""
+
+    word: str
+    chunks: int
+    similar: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedHit:
+    """A chunk that one of the two searches found.
+
+    `rank` is its place in the answer of the search, `text_rank` and `vector_rank` those in what each of the two found
+    alone, from 1, None where it is not among the ten best. `vector_score` is None where vectors were not compared.
+    `highlights` are characters of the text, first and behind the last.
+    """
+
+    chunk_id: str
+    text: str
+    file_hash: str
+    file_name: str
+    metadata: str | None
+    similarity: float
+    text_score: float
+    vector_score: float | None
+    rank: int | None
+    text_rank: int | None
+    vector_rank: int | None
+    highlights: Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The answer of a search first, then what only one of the two searches found. `by_meaning`: vectors were
+    compared; they are not for scripts that the model does not know."""
+
+    words: Sequence[QueryWord]
+    hits: Sequence[ExplainedHit]
+    by_meaning: bool
+
+
+def query_words(words: Sequence[str], statistics: Statistics) -> list[QueryWord]:
+    return [
+        QueryWord(word, statistics.frequency.get(word, 0), list(statistics.similar.get(word, {})))
+        for word in words
+    ]
+
+
+def explained(
+    fused: Sequence[Hit],
+    hits: Sequence[Hit],
+    nearest: Sequence[str],
+    passages: Mapping[str, Passage],
+    match: TextMatch,
+    *,
+    by_meaning: bool,
+) -> list[ExplainedHit]:
+    """`fused`: the answer; `hits`: all that was looked at; `nearest`: what the vector search found alone, ordered."""
+    by_text = sorted((hit for hit in hits if hit.text > 0), key=lambda hit: (-hit.text, hit.key))
+    ranks = _ranks([hit.key for hit in fused])
+    text_ranks, vector_ranks = _ranks([hit.key for hit in by_text]), _ranks(nearest)
+    wanted = telling_words(match)
+    scores = {hit.key: hit for hit in hits}
+    shown = dict.fromkeys([*ranks, *text_ranks, *vector_ranks])
+    return [
+        ExplainedHit(
+            passages[key].chunk_id,
+            passages[key].text,
+            passages[key].file_hash,
+            passages[key].file_name,
+            passages[key].metadata,
+            scores[key].similarity,
+            round(scores[key].text, 3),
+            round(scores[key].cosine, 3) if by_meaning else None,
+            ranks.get(key),
+            text_ranks.get(key),
+            vector_ranks.get(key),
+            highlights(passages[key].text, wanted),
+        )
+        for key in shown
+        if key in scores
+    ]
+
+
+def telling_words(match: TextMatch) -> frozenset[str]:
+    weights = match.weights()
+    least = max(weights.values(), default=0.0) / TELLING
+    return frozenset(word for word, weight in weights.items() if weight >= least)
+
+
+def _ranks(keys: Sequence[str]) -> dict[str, int]:
+    return {key: rank for rank, key in enumerate(keys[:MAX_RESULTS], 1)}
