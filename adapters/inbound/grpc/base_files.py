@@ -9,7 +9,7 @@ from adapters.inbound.grpc.interceptors import caller
 from adapters.inbound.grpc.knowledge import DEFAULT_LIMIT
 from adapters.wire import base_files as convert
 from adapters.wire.explanations import explanation_to_pb
-from adapters.wire.subscriptions import limit_of
+from adapters.wire.pages import limit_of
 from ports.knowledge import BaseFiles, KnowledgeSearch
 
 
