@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -10,8 +11,10 @@ from types import ModuleType
 import httpx
 import pytest
 
+from adapters.inbound.console.sessions import SESSION
 from tests.drivers.served import ServedWorld
-from tests.features.console.conftest import Open
+from tests.drivers.ways import Rest, RestOverGrpc
+from tests.features.console.conftest import Open, session_of
 from tests.features.console.shown import overview
 from tests.support.browser import Window
 
@@ -65,3 +68,16 @@ def test_the_first_page_with_its_files_is_small(world: ServedWorld, window: Open
     seen.go("/console")
     seen.page.wait_for_load_state("networkidle")
     assert sum(sizes) < FIRST_BYTES
+
+
+def test_a_gateway_without_a_database_shows_the_same_pages(world: ServedWorld) -> None:
+    gateways = (Rest(world), RestOverGrpc(world))
+    headers = {"cookie": f"{SESSION}={session_of(world, 'admin')}"}
+    for area in AREAS:
+        for path in area.pages(world):
+            answers = [gateway.request("GET", path, headers=headers) for gateway in gateways]
+            assert [answer.status_code for answer in answers] == [200, 200], path
+            own, remote = (re.sub(r"\d+", "0", answer.text) for answer in answers)
+            assert own == remote, path
+    for gateway in gateways:
+        gateway.close()
