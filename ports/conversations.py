@@ -6,7 +6,13 @@ from typing import Protocol
 
 from domain.channels.messages import Identity
 from domain.conversations.message_ids import MessageId
-from domain.conversations.model import ConversationFilter, ConversationPage, MessagePage, MessagesWanted
+from domain.conversations.model import (
+    ConversationFilter,
+    ConversationPage,
+    MessagePage,
+    MessagesWanted,
+    Timeline,
+)
 
 
 class Rerun(Enum):
@@ -21,9 +27,9 @@ class HistoryStore(Protocol):
     """The messages of conversations. `cursor` is that of the page before; `Invalid` for one that is none."""
 
     async def conversations(
-        self, instance_id: int, wanted: ConversationFilter, limit: int, cursor: str | None
+        self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> ConversationPage:
-        """The latest first."""
+        """Those of the active instances of a user, or of all (None), the latest first."""
         ...
 
     async def messages(self, instance_id: int, session_id: str, wanted: MessagesWanted) -> MessagePage | None:
@@ -38,8 +44,8 @@ class HistoryStore(Protocol):
 class ConversationActions(Protocol):
     """What is done with conversations. A result of False: there is none of that id."""
 
-    async def hold(self, instance_id: int, session_id: str, minutes: int) -> bool:
-        """A person has the conversation for so long."""
+    async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
+        """A person, this user, has the conversation for so long."""
         ...
 
     async def hand_back(self, instance_id: int, session_id: str) -> bool:
@@ -52,6 +58,12 @@ class ConversationActions(Protocol):
 
     async def erase(self, instance_id: int, session_id: str) -> bool:
         """Erases the texts and files of a conversation and all that is on record of it."""
+        ...
+
+
+class Timelines(Protocol):
+    async def of(self, instance_id: int, messages: Sequence[MessageId]) -> Sequence[Timeline]:
+        """What happened to those of these messages that the instance has, in their order."""
         ...
 
 

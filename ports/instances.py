@@ -35,6 +35,10 @@ class InstanceStore(Protocol):
         """Straight from the database."""
         ...
 
+    async def of_ids(self, instance_ids: Sequence[int]) -> Sequence[Instance]:
+        """Those of them that are there, ordered by id."""
+        ...
+
     async def of_user(self, user_id: str) -> Sequence[Instance]: ...
 
     async def page_of_user(

@@ -16,6 +16,7 @@ from domain.conversations.model import (
     MessagesWanted,
     NewMessage,
     QueuedSend,
+    Timeline,
 )
 from domain.events.model import EventPage
 from domain.instances.model import (
@@ -126,15 +127,22 @@ class Messages(Protocol):
 
     async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message: ...
 
+    async def timelines(
+        self, caller: Caller, instance_id: int, message_ids: Sequence[str]
+    ) -> Sequence[Timeline]:
+        """What happened to these messages, in their order. Raises `Invalid` for too many."""
+        ...
+
 
 class Conversations(Protocol):
-    """The conversations of an instance. Each method raises `NotFound`, `Forbidden`; lists raise `Invalid` for a limit
+    """The conversations of instances. Each method raises `NotFound`, `Forbidden`; lists raise `Invalid` for a limit
     or a cursor that is none."""
 
     async def list(
-        self, caller: Caller, instance_id: int, wanted: ConversationFilter, limit: int, cursor: str | None
+        self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> ConversationPage:
-        """The latest first."""
+        """Those of the instances that the filter names, or of all of the caller's (an admin's: of everybody), the
+        latest first."""
         ...
 
     async def messages(

@@ -9,10 +9,12 @@ from domain.conversations.model import (
     ConversationPage,
     ConversationSender,
     ConversationView,
+    Handler,
     MessagePage,
     MessagesWanted,
 )
 from domain.paging import DEFAULT_LIMIT
+from domain.refusals import Fault, Invalid
 
 VIEW = Conversion(ConversationView, pb.Conversation)
 SENDER = Conversion(ConversationSender, pb.ConversationSender)
@@ -25,16 +27,30 @@ def limit_of(request: Listing) -> int:
 
 
 def filter_from_pb(request: pb.ListConversationsRequest) -> ConversationFilter:
-    return ConversationFilter(request.query, request.waiting if request.HasField("waiting") else None)
+    """Raises `Invalid`."""
+    return ConversationFilter(
+        request.query,
+        request.waiting if request.HasField("waiting") else None,
+        parsed_handler(request.handler) if request.HasField("handler") else None,
+        (request.instance_id,) if request.instance_id else tuple(request.instance_ids),
+        request.session_id if request.HasField("session_id") else None,
+    )
 
 
-def filter_to_pb(
-    instance_id: int, wanted: ConversationFilter, limit: int, cursor: str | None
-) -> pb.ListConversationsRequest:
+def parsed_handler(name: str) -> Handler:
+    """Raises `Invalid`."""
+    if name not in list(Handler):
+        raise Invalid.of([Fault("handler", "must be 'person' or 'resource'")])
+    return Handler(name)
+
+
+def filter_to_pb(wanted: ConversationFilter, limit: int, cursor: str | None) -> pb.ListConversationsRequest:
     return pb.ListConversationsRequest(
-        instance_id=instance_id,
         query=wanted.query,
         waiting=wanted.waiting,
+        handler=wanted.handler,
+        instance_ids=wanted.instance_ids,
+        session_id=wanted.session_id,
         limit=limit,
         cursor=cursor or "",
     )

@@ -1,10 +1,12 @@
 """Messages of conversations to protobuf and back."""
 
+from collections.abc import Sequence
+
 from switchboard.channels.v1 import messages_pb2 as pb
 
 from adapters.wire.conversion import Conversion
 from domain.channels.answers import Artifact, Choice, Template
-from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend
+from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend, Step, Timeline
 
 CHOICE = Conversion(Choice, pb.MessageChoice)
 TEMPLATE = Conversion(Template, pb.MessageTemplate)
@@ -13,6 +15,8 @@ NEW_FILE = Conversion(NewFile, pb.FileToSend)
 QUEUED = Conversion(QueuedSend, pb.SendMessageResponse)
 MESSAGE = Conversion(Message, pb.Message)
 FILE = Conversion(Artifact, pb.MessageFile)
+TIMELINE = Conversion(Timeline, pb.Timeline)
+STEP = Conversion(Step, pb.TimelineStep)
 
 
 def new_to_pb(message: NewMessage, instance_id: int, idempotency_key: str | None) -> pb.SendMessageRequest:
@@ -41,3 +45,13 @@ def message_to_pb(message: Message) -> pb.Message:
 
 def message_from_pb(message: pb.Message) -> Message:
     return MESSAGE.from_pb(message, files=tuple(map(FILE.from_pb, message.files)))
+
+
+def timelines_to_pb(timelines: Sequence[Timeline]) -> pb.ListTimelinesResponse:
+    return pb.ListTimelinesResponse(
+        timelines=[TIMELINE.to_pb(each, steps=map(STEP.to_pb, each.steps)) for each in timelines]
+    )
+
+
+def timelines_from_pb(message: pb.ListTimelinesResponse) -> list[Timeline]:
+    return [TIMELINE.from_pb(each, steps=[*map(STEP.from_pb, each.steps)]) for each in message.timelines]

@@ -2,6 +2,7 @@
 
 from adapters.outbound.storage.conversations.actions import PostgresActions
 from adapters.outbound.storage.conversations.history import PostgresHistory
+from adapters.outbound.storage.conversations.timelines import PostgresTimelines
 from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
 from adapters.outbound.storage.sessions import PostgresSessions
 from apps import verification
@@ -85,7 +86,10 @@ def build_sending(foundation: Foundation, storage: Storage, channels: Channels) 
 def build_messages(
     storage: Storage, files: Files, channels: Channels, sending: SendingService
 ) -> MessageService:
-    return MessageService(storage.instances, storage.messages, sending, files.shared, channels.files)
+    timelines = PostgresTimelines(storage.database)
+    return MessageService(
+        storage.instances, storage.messages, timelines, sending, files.shared, channels.files
+    )
 
 
 def build_conversations(

@@ -126,8 +126,11 @@ class ConversationSender:
 class ConversationView:
     """A conversation in a list. `last_text` is the beginning of the latest message, `messages` their number up to a
     bound. `waiting`: inbound messages have no answer yet. `held_until`: how long a person has it, None for the
-    resource."""
+    resource; `held_by`: the user who took it over, None where the resource asked for a person."""
 
+    instance_id: int
+    channel_id: str
+    channel_name: str
     session_id: str
     sender: ConversationSender
     last_text: str
@@ -135,6 +138,7 @@ class ConversationView:
     messages: int
     waiting: bool
     held_until: datetime | None
+    held_by: str | None
     pending_confirmation: bool
 
     @property
@@ -154,7 +158,61 @@ class ConversationPage:
 @dataclass(frozen=True, slots=True)
 class ConversationFilter:
     """`query` is looked for in the name and the id of the sender and in the texts; empty for all. `waiting`: only
-    conversations with or without messages that wait for an answer, None for both."""
+    conversations with or without messages that wait for an answer, None for both. `handler`: only those that a person
+    or the resource has. `instance_ids`: those of these instances, empty for all of the caller's. `session_id`: that
+    conversation alone, in each of the instances."""
 
     query: str = ""
     waiting: bool | None = None
+    handler: Handler | None = None
+    instance_ids: tuple[int, ...] = ()
+    session_id: str | None = None
+
+
+class StepKind(StrEnum):
+    """What happened to a message."""
+
+    RECEIVED = "received"
+    """The event was stored and acknowledged."""
+    WRITTEN = "written"
+    """An outbound message: by the resource, the service or a person."""
+    ASKED = "asked"
+    """The resource was asked; `attempts`: how often."""
+    TOOL_ASKED = "tool_asked"
+    TOOL_DECIDED = "tool_decided"
+    ANSWERED = "answered"
+    DONE = "done"
+    """There is no answer to it: a person answered, or there was nothing to answer."""
+    FAILED = "failed"
+    QUEUED = "queued"
+    """An outbound message waits to be sent: for the first time, or again at `next_attempt_at`."""
+    SENT = "sent"
+    DELIVERED = "delivered"
+    READ = "read"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step of a message. `at` is None where no time is on record. `part`: the number of the outbound message, of
+    several into which the channel split it. `reason`: why it failed, or the last try did. `tool`, `decision` and
+    `decider` are of questions about tools; `platform_id` is what the platform calls the message."""
+
+    kind: StepKind
+    at: datetime | None = None
+    part: int | None = None
+    attempts: int | None = None
+    reason: str | None = None
+    tool: str | None = None
+    decision: str | None = None
+    decider: str | None = None
+    next_attempt_at: datetime | None = None
+    platform_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What happened to a message, in the order of time."""
+
+    message_id: str
+    steps: Sequence[Step]

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from domain.access.model import Caller
 from domain.events.model import EventFilter, EventPage
 from domain.events.rules import filter_faults
-from domain.instances.lookup.service import owned_instance
+from domain.instances.lookup.service import check_owned
 from domain.refusals import Invalid
 from ports.events import EventFeed
 from ports.instances import InstanceStore
@@ -17,8 +17,7 @@ async def checked_filter(
     """What a caller may see of the events that it asks for. Raises `Invalid`, `NotFound`, `Forbidden`."""
     if faults := [*filter_faults(kinds, instance_ids, "instanceId")]:
         raise Invalid.of(faults)
-    for instance_id in sorted(set(instance_ids)):
-        await owned_instance(store, caller, instance_id)
+    await check_owned(store, caller, instance_ids)
     owner = None if caller.is_admin else caller.user_id
     return EventFilter(owner, frozenset(kinds), frozenset(instance_ids))
 

@@ -7,8 +7,6 @@ from switchboard.channels.v1 import conversations_pb2_grpc
 
 from adapters.inbound.grpc.interceptors import caller
 from adapters.wire import conversations as convert
-from domain.conversations.model import Handler
-from domain.refusals import Fault, Invalid
 from ports.use_cases import Conversations
 
 
@@ -20,10 +18,8 @@ class ConversationServicer(conversations_pb2_grpc.ConversationServiceServicer):
         self, request: pb.ListConversationsRequest, context: Any
     ) -> pb.ListConversationsResponse:
         wanted, limit = convert.filter_from_pb(request), convert.limit_of(request)
-        instance_id, cursor = request.instance_id, request.cursor or None
-        return convert.conversations_to_pb(
-            await self._conversations.list(caller(), instance_id, wanted, limit, cursor)
-        )
+        cursor = request.cursor or None
+        return convert.conversations_to_pb(await self._conversations.list(caller(), wanted, limit, cursor))
 
     async def ListMessages(self, request: pb.ListMessagesRequest, context: Any) -> pb.ListMessagesResponse:
         wanted = convert.wanted_from_pb(request)
@@ -40,13 +36,11 @@ class ConversationServicer(conversations_pb2_grpc.ConversationServiceServicer):
         )
 
     async def SetHandler(self, request: pb.SetHandlerRequest, context: Any) -> pb.SetHandlerResponse:
-        if request.handler not in list(Handler):
-            raise Invalid.of([Fault("handler", "must be 'person' or 'resource'")])
         await self._conversations.set_handler(
             caller(),
             request.instance_id,
             request.session_id,
-            Handler(request.handler),
+            convert.parsed_handler(request.handler),
             request.minutes if request.HasField("minutes") else None,
         )
         return pb.SetHandlerResponse()

@@ -22,3 +22,7 @@ class MessageServicer(messages_pb2_grpc.MessageServiceServicer):
     async def GetMessage(self, request: pb.GetMessageRequest, context: Any) -> pb.Message:
         message = await self._messages.message(caller(), request.instance_id, request.message_id)
         return convert.message_to_pb(message)
+
+    async def ListTimelines(self, request: pb.ListTimelinesRequest, context: Any) -> pb.ListTimelinesResponse:
+        ids = list(request.message_ids)
+        return convert.timelines_to_pb(await self._messages.timelines(caller(), request.instance_id, ids))

@@ -18,6 +18,9 @@ class ConversationSender(Answer):
 
 
 class Conversation(Answer):
+    instanceId: int
+    channelId: str
+    channelName: str
     sessionId: str
     sender: ConversationSender = Field(description="Who wrote last.")
     lastText: str = Field(description="The beginning of the latest message.")
@@ -27,6 +30,10 @@ class Conversation(Answer):
     handler: Literal["resource", "person"]
     handlerUntil: OptionalTimestamp = attribute(
         "held_until", description="Until when a person has the conversation; null where the resource has it."
+    )
+    handledBy: str | None = attribute(
+        "held_by",
+        description="The user who took it over; null where the resource has it, or asked for a person.",
     )
     pendingConfirmation: bool = Field(description="Whether a question about a tool is open.")
 

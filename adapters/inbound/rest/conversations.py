@@ -1,11 +1,15 @@
 """Conversations over REST."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from fastapi import APIRouter, Request
 
 from adapters.inbound.rest import conversation_schemas as schemas
 from adapters.inbound.rest.instances import BASE, require_ownership
 from adapters.inbound.rest.routing import (
     CURSOR_PARAMETERS,
+    INSTANCES_PARAMETER,
     CurrentCaller,
     CursorPage,
     InstanceId,
@@ -13,6 +17,7 @@ from adapters.inbound.rest.routing import (
     Services,
     before_body,
     errors,
+    named_instances,
 )
 from adapters.inbound.rest.schemas import Accepted
 from domain.conversations.model import (
@@ -30,12 +35,67 @@ WORDS = {"true": True, "false": False, "": None}
 router = APIRouter(route_class=JsonRoute, tags=["conversations"])
 
 
+SEARCH_PARAMETERS: list[dict[str, Any]] = [
+    {
+        "name": "query",
+        "in": "query",
+        "description": "Looked for in the name and id of the sender and in the texts.",
+        "schema": {"type": "string", "maxLength": 200},
+    },
+    {
+        "name": "waiting",
+        "in": "query",
+        "description": "Only those with (true) or without (false) messages that have no answer yet.",
+        "schema": {"type": "boolean"},
+    },
+    {
+        "name": "handler",
+        "in": "query",
+        "description": "Only those that a person or the resource has.",
+        "schema": {"enum": list(Handler)},
+    },
+    *CURSOR_PARAMETERS,
+]
+
+
+def _filter(
+    request: Request, instance_ids: Sequence[int], session_id: str | None = None
+) -> ConversationFilter:
+    """Raises `Invalid`."""
+    handler = request.query_params.get("handler", "")
+    if handler and handler not in list(Handler):
+        raise Invalid.of([Fault("handler", "must be person or resource")])
+    return ConversationFilter(
+        request.query_params.get("query", ""),
+        _word(request, "waiting"),
+        Handler(handler) if handler else None,
+        tuple(instance_ids),
+        session_id,
+    )
+
+
 def _word(request: Request, name: str) -> bool | None:
     """A condition of the query. Raises `Invalid`."""
     text = request.query_params.get(name, "")
     if text not in WORDS:
         raise Invalid.of([Fault(name, "must be true or false")])
     return WORDS[text]
+
+
+@router.get(
+    "/api/agent/conversations",
+    response_model=schemas.ConversationList,
+    responses=errors(400, 403, 404),
+    summary="Conversations of all instances, the latest first",
+    openapi_extra={"parameters": [INSTANCES_PARAMETER, *SEARCH_PARAMETERS]},
+)
+async def list_all_conversations(
+    services: Services, caller: CurrentCaller, page: CursorPage, request: Request
+) -> ConversationPage:
+    """The conversations of all of the caller's instances, an admin's: of everybody's, or of those that are named.
+    Otherwise as the list of one instance."""
+    wanted = _filter(request, named_instances(request))
+    return await services.conversations.list(caller, wanted, page.limit, page.cursor)
 
 
 @router.get(
@@ -46,18 +106,12 @@ def _word(request: Request, name: str) -> bool | None:
     openapi_extra={
         "parameters": [
             {
-                "name": "query",
+                "name": "sessionId",
                 "in": "query",
-                "description": "Looked for in the name and id of the sender and in the texts.",
-                "schema": {"type": "string", "maxLength": 200},
+                "description": "That conversation alone.",
+                "schema": {"type": "string"},
             },
-            {
-                "name": "waiting",
-                "in": "query",
-                "description": "Only those with (true) or without (false) messages that have no answer yet.",
-                "schema": {"type": "boolean"},
-            },
-            *CURSOR_PARAMETERS,
+            *SEARCH_PARAMETERS,
         ]
     },
 )
@@ -66,8 +120,8 @@ async def list_conversations(
 ) -> ConversationPage:
     """The conversations of an instance with their latest message, and who has them. A search looks at some
     conversations for each page: a page may be short, even empty, while `next` leads on."""
-    wanted = ConversationFilter(request.query_params.get("query", ""), _word(request, "waiting"))
-    return await services.conversations.list(caller, instance, wanted, page.limit, page.cursor)
+    wanted = _filter(request, [instance], request.query_params.get("sessionId"))
+    return await services.conversations.list(caller, wanted, page.limit, page.cursor)
 
 
 @router.get(

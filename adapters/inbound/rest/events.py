@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 from functools import lru_cache
 
@@ -11,11 +11,13 @@ from fastapi import APIRouter, Request, Response
 
 from adapters.inbound.rest.asgi import Receive, Scope, Send
 from adapters.inbound.rest.routing import (
+    INSTANCES_PARAMETER,
     LARGEST_ID,
     CurrentCaller,
     Services,
     errors,
-    parsed_id,
+    listed,
+    named_instances,
 )
 from adapters.inbound.streams import while_allowed
 from domain.access.model import Caller
@@ -38,13 +40,7 @@ PARAMETERS = {
             "schema": {"type": "array", "items": {"enum": list(EventKind)}},
             "explode": False,
         },
-        {
-            "name": "instanceId",
-            "in": "query",
-            "description": "Only these instances, separated by commas.",
-            "schema": {"type": "array", "items": {"type": "integer"}},
-            "explode": False,
-        },
+        INSTANCES_PARAMETER,
         {
             "name": "after",
             "in": "query",
@@ -96,11 +92,11 @@ async def watch(services: Services, caller: CurrentCaller, request: Request) -> 
 async def stream_of(request: Request, services: UseCases, caller: Caller) -> Response:
     """The stream that the request's query asks for. `request.state.authenticate` is asked again while it goes on."""
     query = request.query_params
-    instance_ids = [_instance_id(text) for text in _listed(query.getlist("instanceId"))]
+    instance_ids = named_instances(request)
     streams: Streams = request.app.state.streams
     streams.check()
     pages = await services.events.watch(
-        caller, _cursor(request), _listed(query.getlist("kinds")), instance_ids
+        caller, _cursor(request), listed(query.getlist("kinds")), instance_ids
     )
     allowed = while_allowed(pages, request.state.authenticate)
     return EventStream(await anext(allowed), allowed, streams)
@@ -192,14 +188,3 @@ def _cursor(request: Request) -> int | None:
             raise Invalid.of([Fault(name, "must be the id of an event, a whole number")])
         return int(text)
     return None
-
-
-def _listed(values: Sequence[str]) -> list[str]:
-    return [item.strip() for value in values for item in value.split(",") if item.strip()]
-
-
-def _instance_id(text: str) -> int:
-    instance_id = parsed_id(text)
-    if instance_id is None:
-        raise Invalid.of([Fault("instanceId", f"'{text[:30]}' is not the id of an instance")])
-    return instance_id

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from adapters.inbound.rest.bodies import Answer, Body, Done, Text, Timestamp
+from adapters.inbound.rest.bodies import Answer, Body, Done, OptionalTimestamp, Text, Timestamp
 from domain import limits
 from domain.channels.answers import Choice, Template
 from domain.conversations.model import NewFile, NewMessage
@@ -104,3 +104,38 @@ class ConversationMessage(Answer):
     error: str | None = Field(description="Why it failed or was given up.")
     requestId: str
     at: Timestamp
+
+
+class TimelineStep(Answer):
+    kind: Literal[
+        "received",
+        "asked",
+        "tool_asked",
+        "tool_decided",
+        "answered",
+        "done",
+        "failed",
+        "written",
+        "queued",
+        "sent",
+        "delivered",
+        "read",
+        "dead",
+    ] = Field(
+        description="Inbound: received, asked (the resource), tool_asked, tool_decided, answered, done (without an"
+        " answer of the resource) or failed. Outbound: written, queued, sent, delivered, read or dead."
+    )
+    at: OptionalTimestamp = Field(description="Null where no time is on record.")
+    part: int | None = Field(description="Which of the messages into which the channel split it.")
+    attempts: int | None = Field(description="Tries so far.")
+    reason: str | None = Field(description="Why it failed, or the last try did.")
+    tool: str | None
+    decision: Literal["approved", "approved_for_session", "rejected", "expired", "withdrawn"] | None
+    decider: str | None = Field(description="Who decided.")
+    nextAttemptAt: OptionalTimestamp = Field(description="When it is tried again.")
+    platformId: str | None = Field(description="What the platform calls the message.")
+
+
+class MessageTimeline(Answer):
+    messageId: str
+    steps: list[TimelineStep]

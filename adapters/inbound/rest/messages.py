@@ -14,7 +14,7 @@ from adapters.inbound.rest.routing import (
     before_body,
     errors,
 )
-from domain.conversations.model import Message, QueuedSend
+from domain.conversations.model import Message, QueuedSend, Timeline
 
 IdempotencyKey = Annotated[
     str | None,
@@ -57,3 +57,18 @@ async def get_message(
 ) -> Message:
     """A message of either direction: what it says, where it is, and why it failed or was given up."""
     return await services.messages.message(caller, instance, messageId)
+
+
+@router.get(
+    BASE + "/{instanceId}/messages/{messageId}/timeline",
+    response_model=schemas.MessageTimeline,
+    responses=errors(403, 404),
+    summary="What happened to a message",
+)
+async def get_timeline(
+    services: Services, caller: CurrentCaller, instance: InstanceId, messageId: str
+) -> Timeline:
+    """The steps of a message in their order, with times, tries and reasons. The answer to a message is one of its
+    own, with the same request id."""
+    [timeline] = await services.messages.timelines(caller, instance, [messageId])
+    return timeline

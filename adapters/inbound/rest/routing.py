@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -80,6 +80,21 @@ def parsed_id(text: str) -> int | None:
     """The id that a path holds; None for what cannot be one."""
     plain = text.isascii() and text.isdigit() and len(text) < 20
     return int(text) if plain and 0 < int(text) <= LARGEST_ID else None
+
+
+def named_instances(request: Request) -> list[int]:
+    """The instances of the query, separated by commas. Raises `Invalid`."""
+    ids = []
+    for text in listed(request.query_params.getlist("instanceId")):
+        instance_id = parsed_id(text)
+        if instance_id is None:
+            raise Invalid.of([Fault("instanceId", f"'{text[:30]}' is not the id of an instance")])
+        ids.append(instance_id)
+    return ids
+
+
+def listed(values: Sequence[str]) -> list[str]:
+    return [item.strip() for value in values for item in value.split(",") if item.strip()]
 
 
 def path_id(text: str, message: str) -> int:
@@ -179,6 +194,14 @@ CURSOR_PARAMETERS: list[dict[str, Any]] = [
     },
 ]
 """Of lists that go on from a cursor, in the OpenAPI description."""
+
+INSTANCES_PARAMETER: dict[str, Any] = {
+    "name": "instanceId",
+    "in": "query",
+    "description": "Only these instances, separated by commas.",
+    "schema": {"type": "array", "items": {"type": "integer"}},
+    "explode": False,
+}
 
 GatewayState = Annotated[Gateway, Depends(_gateway)]
 Services = Annotated[UseCases, Depends(_use_cases)]

@@ -24,9 +24,9 @@ class RemoteConversations:
         self._stub = conversations_pb2_grpc.ConversationServiceStub(core.channel)
 
     async def list(
-        self, caller: Caller, instance_id: int, wanted: ConversationFilter, limit: int, cursor: str | None
+        self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> ConversationPage:
-        request = convert.filter_to_pb(instance_id, wanted, limit, cursor)
+        request = convert.filter_to_pb(wanted, limit, cursor)
         return convert.conversations_from_pb(await self._core.call(self._stub.ListConversations, request))
 
     async def messages(

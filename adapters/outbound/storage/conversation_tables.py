@@ -56,6 +56,7 @@ tool_confirmation = table(
     *optional(Timestamp, "closed_at decided_at"),
     unique_index("tool_confirmation_open", "instance_id session_key", where="closed_at IS NULL"),
     index("tool_confirmation_nonce", "nonce"),
+    index("tool_confirmation_by_event", "asked_by"),
     index("tool_confirmation_closed", "closed_at", where="closed_at IS NOT NULL"),
     index("tool_confirmation_expiry", "expires_at", where="closed_at IS NULL"),
 )

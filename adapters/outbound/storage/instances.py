@@ -53,6 +53,10 @@ class PostgresInstances:
     def forget(self, instance_id: int | None = None) -> None:
         self._cache.drop(instance_id)
 
+    async def of_ids(self, instance_ids: Sequence[int]) -> Sequence[Instance]:
+        named = select(*INSTANCE).where(columns.id.in_(instance_ids)).order_by(columns.id)
+        return [self.read(*row) for row in await self._database.fetch(named)]
+
     async def of_user(self, user_id: str) -> Sequence[Instance]:
         rows = await self._database.fetch(_ACTIVE.where(columns.user_id == user_id))
         return [self.read(*row) for row in rows]

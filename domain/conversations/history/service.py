@@ -1,12 +1,12 @@
 """Conversations for those who look after an instance: lists, handover to a person, running again, erasure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from domain import limits
 from domain.access.model import Caller
+from domain.channels.messages import Identity
 from domain.conversations.addresses import with_addresses
-from domain.conversations.history.rules import checked_minutes
+from domain.conversations.history.rules import checked_minutes, filter_faults
 from domain.conversations.message_ids import parse_message_id
 from domain.conversations.model import (
     ConversationFilter,
@@ -16,9 +16,10 @@ from domain.conversations.model import (
     MessagePage,
     MessagesWanted,
 )
-from domain.instances.lookup.service import known_channel, owned_instance
+from domain.instances.lookup.service import check_owned, owned_instance
+from domain.instances.model import Instance
 from domain.paging import checked_limit
-from domain.refusals import Conflict, Fault, Invalid, NotFound
+from domain.refusals import Conflict, Invalid, NotFound
 from ports.channels import Channels
 from ports.conversations import ConversationActions, HistoryStore, Rerun, SenderUsers
 from ports.files import FileLinks
@@ -37,23 +38,27 @@ class HistoryService:
     links: FileLinks
 
     async def list(
-        self, caller: Caller, instance_id: int, wanted: ConversationFilter, limit: int, cursor: str | None
+        self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> ConversationPage:
-        instance = await owned_instance(self.instances, caller, instance_id)
-        if fault := limits.text_fault(wanted.query, limits.CONVERSATION_QUERY):
-            raise Invalid.of([Fault("query", fault)])
-        page = await self.store.conversations(instance_id, wanted, checked_limit(limit), cursor)
-        if known_channel(self.channels, instance.channel_id).definition.identifies(instance.config):
-            page = replace(page, conversations=await self._with_users(page.conversations))
-        return page
+        if faults := [*filter_faults(wanted)]:
+            raise Invalid.of(faults)
+        await check_owned(self.instances, caller, wanted.instance_ids)
+        owner = None if caller.is_admin else caller.user_id
+        page = await self.store.conversations(owner, wanted, checked_limit(limit), cursor)
+        return replace(page, conversations=await self._with_users(page.conversations))
 
     async def _with_users(self, views: Sequence[ConversationView]) -> Sequence[ConversationView]:
-        users = await self.users.users_of([each for view in views for each in view.sender.identities])
-        named = []
-        for view in views:
-            user_id = next((users[each] for each in view.sender.identities if each in users), None)
-            named.append(replace(view, sender=replace(view.sender, user_id=user_id)))
-        return named
+        """The views, with the users for whom senders are verified where their instances ask for that."""
+        identified = {view.instance_id for view in views if view.sender.identities}
+        instances = await self.instances.of_ids(sorted(identified)) if identified else ()
+        asking = {instance.id for instance in instances if self._identifies(instance)}
+        named = [view for view in views if view.instance_id in asking]
+        users = await self.users.users_of([each for view in named for each in view.sender.identities])
+        return [_with_user(view, users) if view.instance_id in asking else view for view in views]
+
+    def _identifies(self, instance: Instance) -> bool:
+        channel = self.channels.find(instance.channel_id)
+        return channel is not None and channel.definition.identifies(instance.config)
 
     async def messages(
         self, caller: Caller, instance_id: int, session_id: str, wanted: MessagesWanted
@@ -75,7 +80,7 @@ class HistoryService:
         await owned_instance(self.instances, caller, instance_id)
         checked = checked_minutes(minutes)
         if handler is Handler.PERSON:
-            is_known = await self.actions.hold(instance_id, session_id, checked)
+            is_known = await self.actions.hold(instance_id, session_id, caller.user_id, checked)
         else:
             is_known = await self.actions.hand_back(instance_id, session_id)
         if not is_known:
@@ -97,6 +102,11 @@ class HistoryService:
 
     def _with_addresses(self, page: MessagePage) -> MessagePage:
         return replace(page, messages=[with_addresses(message, self.links) for message in page.messages])
+
+
+def _with_user(view: ConversationView, users: Mapping[Identity, str]) -> ConversationView:
+    user_id = next((users[each] for each in view.sender.identities if each in users), None)
+    return replace(view, sender=replace(view.sender, user_id=user_id))
 
 
 def _unknown(session_id: str) -> NotFound:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
@@ -10,7 +11,7 @@ from domain.channels.messages import Target
 from domain.conversations.addresses import with_addresses
 from domain.conversations.choices import is_numbered, offered
 from domain.conversations.message_ids import MessageId, MessageKind, parse_message_id
-from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend
+from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend, Timeline
 from domain.conversations.sending.rules import OCTETS, check_key, check_message, check_window, digest_of
 from domain.delivery.rendering.service import render_answer
 from domain.delivery.rules import OPTED_OUT
@@ -18,11 +19,13 @@ from domain.file_names import file_name
 from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup.service import known_channel, owned_instance, unknown
 from domain.instances.model import UNREADABLE, Instance
+from domain.paging import LARGEST_LIMIT
 from domain.refusals import Conflict, Fault, Invalid, NotFound, PlatformAway
 from domain.routing.model import ResultArtifact
 from ports.capabilities import PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.clock import Ids
+from ports.conversations import Timelines
 from ports.files import FileLinks, FilePlace, MessageFiles
 from ports.instances import InstanceStore
 from ports.opt_outs import OptOuts
@@ -181,6 +184,7 @@ class MessageService:
 
     instances: InstanceStore
     messages: MessageStore
+    history: Timelines
     sending: SendingService
     links: FileLinks
     files: MessageFiles
@@ -202,6 +206,19 @@ class MessageService:
         if parsed.kind is MessageKind.INBOUND and not all(file.blob for file in message.files):
             message = await self._fetched(instance, parsed, message)
         return with_addresses(message, self.links)
+
+    async def timelines(
+        self, caller: Caller, instance_id: int, message_ids: Sequence[str]
+    ) -> Sequence[Timeline]:
+        await owned_instance(self.instances, caller, instance_id)
+        if len(message_ids) > LARGEST_LIMIT:
+            raise Invalid.of([Fault("messageIds", f"must be at most {LARGEST_LIMIT}")])
+        parsed = [parse_message_id(message_id) for message_id in message_ids]
+        timelines = await self.history.of(instance_id, [id for id in parsed if id])
+        missing = set(message_ids) - {timeline.message_id for timeline in timelines}
+        if missing:
+            raise NotFound(f"the instance has no message '{min(missing)[:100]}'")
+        return timelines
 
     async def _fetched(self, instance: Instance, id: MessageId, message: Message) -> Message:
         """The message with the files that nobody has fetched from the platform yet: it waits, or a person has its

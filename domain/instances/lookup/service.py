@@ -1,5 +1,7 @@
 """Finds the instance and the channel that a caller names."""
 
+from collections.abc import Collection
+
 from domain.access.model import Caller
 from domain.instances.model import Instance
 from domain.refusals import Fault, Forbidden, Invalid, NotFound
@@ -9,7 +11,18 @@ from ports.instances import InstanceStore
 
 async def owned_instance(store: InstanceStore, caller: Caller, instance_id: int) -> Instance:
     """Raises `NotFound`, `Forbidden`."""
-    instance = await store.find(instance_id)
+    return _owned(await store.find(instance_id), caller, instance_id)
+
+
+async def check_owned(store: InstanceStore, caller: Caller, instance_ids: Collection[int]) -> None:
+    """Raises `NotFound`, `Forbidden`."""
+    ids = sorted(set(instance_ids))
+    instances = {instance.id: instance for instance in await store.of_ids(ids)} if ids else {}
+    for instance_id in ids:
+        _owned(instances.get(instance_id), caller, instance_id)
+
+
+def _owned(instance: Instance | None, caller: Caller, instance_id: int) -> Instance:
     if instance is None or not instance.exists:
         raise unknown(instance_id)
     if not caller.may_act_for(instance.user_id):

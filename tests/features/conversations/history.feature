@@ -42,6 +42,103 @@ Feature: Conversations and their messages
       When 7 people write
       Then ann sees all 7 conversations in pages of 3
 
+  Rule: One list shows the conversations of all instances
+
+    Scenario: Conversations of two bots
+      Given a bot of ann that repeats what it hears
+      And a second bot of ann
+      And a bot of bob
+      When ada writes "to the first bot"
+      And carl writes to the second bot
+      Then ann sees carl and ada in one list, and the bot that each wrote to
+      And the list of the second bot alone has carl
+      And bob's list is empty
+      And an admin's list has both
+
+    Scenario: A long list over all bots comes in pages
+      Given a bot of ann that repeats what it hears
+      And a second bot of ann
+      When 4 people write
+      And carl writes to the second bot
+      Then ann's list of all bots has the same 5 conversations in pages of 2
+
+    Scenario: What a person has, and what waits for them
+      Given a bot of ann that repeats what it hears
+      And ada and bert have written
+      When ann takes ada's conversation over
+      And ada writes "is anybody there"
+      Then ann finds ada alone among what a person has
+      And ann is named as the one who has it
+      And ann finds bert alone among what the resource has
+      And ann finds ada alone among what waits
+      And one conversation can be looked up by its id
+
+    Scenario: Lists of instances that are somebody else's
+      Given a bot of ann that repeats what it hears
+      And a bot of bob
+      When ada writes "secret"
+      Then bob is refused the list of ann's bot
+      And the list of a bot that does not exist is not found
+
+  Rule: A timeline says what happened to a message
+
+    Scenario: It was answered
+      Given a bot of ann that repeats what it hears
+      When ada writes "hello"
+      Then the timeline of ada's message reads "received, asked, answered"
+      And the timeline of the answer reads "written, sent"
+      And each of these steps has its time, but for the asking
+
+    Scenario: The resource failed
+      Given a bot of ann whose resource fails
+      When ada writes "help"
+      Then the timeline of ada's message reads "received, failed"
+      And the last step says that the model is away
+
+    Scenario: The platform does not take the answer
+      Given a bot of ann whose platform refuses answers
+      When ada writes "hello"
+      Then the timeline of the answer reads "written, dead"
+      And the last step says that the chat was not found
+
+    Scenario: The platform takes the answer later
+      Given a bot of ann whose platform refuses answers
+      When ada writes "hello"
+      And the platform takes answers again
+      And ann runs it again
+      And ada gets "You said: hello"
+      Then the timeline of the answer reads "written, sent"
+      And the last step says that the chat was not found
+
+    Scenario: A tool was asked for and approved
+      Given a bot of ann whose resource asks before it opens a valve
+      When ada writes "open it"
+      And ada writes "yes"
+      Then the timeline of ada's message reads "received, asked, tool_asked, tool_decided, answered"
+      And the timeline names the tool, the decision, and ada
+
+    Scenario: A person writes first, in several pieces
+      Given a bot of ann that repeats what it hears
+      And ada and bert have written
+      When ann writes a very long text to ada
+      Then the timeline of ann's message reads "written, sent, sent, sent"
+      And each piece has its number
+
+    Scenario: A question that waits for a person
+      Given a bot of ann that repeats what it hears
+      And ada and bert have written
+      When ann takes ada's conversation over
+      And ada writes "is anybody there"
+      Then the timeline of ada's latest message reads "received"
+      When ann answers it
+      Then the timeline of that message reads "received, done"
+
+    Scenario: A timeline that nobody may see
+      Given a bot of ann that repeats what it hears
+      And a bot of bob
+      When ada writes "secret"
+      Then bob gets no timeline of it through ann's bot, nor through his own
+
   Rule: A conversation reads as in the chat
 
     Scenario: Questions and answers alternate

@@ -33,6 +33,7 @@ class Scene:
         self.fails = False
         self.resource = Resource(world, self._script)
         self.bots: dict[str, int] = {}
+        self.second = 0
         self.updates = count(1)
 
     def _script(self, request: RunRequest) -> RunResult:

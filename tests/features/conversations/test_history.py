@@ -12,6 +12,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
+from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.ways import INSTANCES
 from tests.features.conversations.scene import PEOPLE, Scene
 from tests.support.waiting import until
@@ -176,6 +177,7 @@ def _calls(scene: Scene, bot: int) -> list[tuple[str, str, Any]]:
         ("GET", f"{base}/conversations", None),
         ("GET", f"{base}/conversations/{session}/messages", None),
         ("GET", f"{base}/messages?status=failed", None),
+        ("GET", f"{base}/messages/in-1/timeline", None),
         ("PUT", f"{base}/conversations/{session}/handler", {"handler": "person"}),
         ("POST", f"{base}/messages/in-1/rerun", None),
         ("DELETE", f"{base}/conversations/{session}", None),
@@ -227,6 +229,7 @@ def runs_again(scene: Scene) -> None:
     assert response.status_code == 202, response.text
 
 
+@when(parsers.parse('ada gets "{text}"'))
 @then(parsers.parse('ada gets "{text}"'))
 def gets(scene: Scene, text: str) -> None:
     until(lambda: text in scene.got("ada"), f"ada gets {text}")
@@ -274,3 +277,211 @@ def wrong(scene: Scene, field: str) -> None:
     response = scene.ask("GET", f"{scene.path}/{path}", params=query)
     assert response.status_code == 400
     assert response.json()["error"].startswith(f"{field}: ")
+
+
+ALL = "/api/agent/conversations"
+
+
+@given("a second bot of ann")
+def second_bot(scene: Scene) -> None:
+    scene.second = scene.bots["ann"]
+    first = scene.create("ann", "http-webhook", responseWebhookUrl="https://example.com/hook")
+    scene.bots["ann"], scene.second = scene.second, first
+
+
+@when("carl writes to the second bot")
+def carl_writes(scene: Scene) -> None:
+    body = json.dumps({"message": "hello", "sessionId": "carl"}).encode()
+    headers = {"content-type": "application/json"}
+    scene.rest.call("http-webhook", scene.second, body, headers, "webhook")
+    until(
+        lambda: scene.value("SELECT count(*) FROM queue WHERE kind = 0 AND pending > 0") == 0,
+        "it is answered",
+    )
+
+
+def _list(scene: Scene, user: str = "ann", **query: Any) -> list[dict[str, Any]]:
+    found = scene.ask("GET", ALL, user, params=query)
+    assert found.status_code == 200, found.text
+    listed: list[dict[str, Any]] = found.json()["conversations"]
+    return listed
+
+
+def _names(found: list[dict[str, Any]]) -> list[str]:
+    return [each["sender"]["displayName"] or each["sessionId"] for each in found]
+
+
+@then("ann sees carl and ada in one list, and the bot that each wrote to")
+def one_list(scene: Scene) -> None:
+    found = _list(scene)
+    assert _names(found) == ["carl", "Ada Lovelace"]
+    bots = [(each["instanceId"], each["channelId"], each["channelName"]) for each in found]
+    first, second = scene.bots["ann"], scene.second
+    assert bots == [(second, "http-webhook", "http-webhook"), (first, "bot-messenger", "bot-messenger")]
+
+
+@then("the list of the second bot alone has carl")
+def second_alone(scene: Scene) -> None:
+    assert _names(_list(scene, instanceId=scene.second)) == ["carl"]
+
+
+@then("bob's list is empty")
+def empty(scene: Scene) -> None:
+    assert _list(scene, "bob") == []
+
+
+@then("an admin's list has both")
+def both_for_admin(scene: Scene) -> None:
+    assert _names(_list(scene, "admin")) == ["carl", "Ada Lovelace"]
+
+
+@then(parsers.parse("ann's list of all bots has the same {number:d} conversations in pages of {size:d}"))
+def same(scene: Scene, number: int, size: int) -> None:
+    paged = [each for page in scene.pages(ALL, "conversations", limit=size) for each in page]
+    assert len(paged) == number
+    assert paged == _list(scene)
+
+
+@given("ada and bert have written")
+def have_written(scene: Scene) -> None:
+    for who in PEOPLE:
+        scene.write(who, "hello")
+    scene.settle()
+
+
+@when("ann takes ada's conversation over")
+def takes_over(scene: Scene) -> None:
+    assert scene.hand_over("ada").status_code == 204
+
+
+@then("ann finds ada alone among what a person has")
+def with_person(scene: Scene) -> None:
+    assert _names(_list(scene, handler="person")) == ["Ada Lovelace"]
+
+
+@then("ann is named as the one who has it")
+def named(scene: Scene) -> None:
+    [found] = _list(scene, handler="person")
+    assert (found["handler"], found["handledBy"]) == ("person", "ann")
+
+
+@then("ann finds bert alone among what the resource has")
+def with_resource(scene: Scene) -> None:
+    [found] = _list(scene, handler="resource")
+    assert (found["sender"]["displayName"], found["handledBy"]) == ("Bert", None)
+
+
+@then("ann finds ada alone among what waits")
+def waits(scene: Scene) -> None:
+    assert _names(_list(scene, waiting="true")) == ["Ada Lovelace"]
+
+
+@then("one conversation can be looked up by its id")
+def looked_up(scene: Scene) -> None:
+    path = f"{scene.path}/conversations"
+    session = str(PEOPLE["bert"][2])
+    assert _names(scene.read(path, sessionId=session)["conversations"]) == ["Bert"]
+    assert scene.read(path, sessionId="nobody")["conversations"] == []
+
+
+@then("bob is refused the list of ann's bot")
+def refused_list(scene: Scene) -> None:
+    ids = f"{scene.bots['bob']},{scene.bots['ann']}"
+    assert scene.ask("GET", ALL, "bob", params={"instanceId": ids}).status_code == 403
+    assert scene.ask("GET", ALL, "bob", params={"handler": "nobody"}).status_code == 400
+    assert scene.ask("GET", ALL, "bob", params={"instanceId": "x"}).status_code == 400
+
+
+@then("the list of a bot that does not exist is not found")
+def no_such_bot(scene: Scene) -> None:
+    assert scene.ask("GET", ALL, "bob", params={"instanceId": "999999"}).status_code == 404
+
+
+@given("a bot of ann whose resource asks before it opens a valve")
+def asks_first(scene: Scene) -> None:
+    scene.create("ann")
+
+    def script(request: RunRequest) -> RunResult:
+        if request.approval is not None:
+            return RunResult("done")
+        return RunResult("", confirmation=Confirmation("open_valve", {"valve": 7}))
+
+    scene.resource.script = script
+
+
+@when("ann writes a very long text to ada")
+def long_text(scene: Scene) -> None:
+    _send(scene, "word " * 2000)
+    scene.settle()
+
+
+@when("ann answers it")
+def answers(scene: Scene) -> None:
+    _send(scene, "yes, me")
+
+
+def _send(scene: Scene, text: str) -> None:
+    body = {"sessionId": str(PEOPLE["ada"][2]), "text": text}
+    assert scene.ask("POST", f"{scene.path}/messages", json=body).status_code == 202
+
+
+def _steps(scene: Scene, place: int) -> list[dict[str, Any]]:
+    message = scene.messages("ada")[place]
+    timeline = scene.read(f"{scene.path}/messages/{message['id']}/timeline")
+    assert timeline["messageId"] == message["id"]
+    steps: list[dict[str, Any]] = timeline["steps"]
+    return steps
+
+
+PLACES = {
+    "ada's message": 0,
+    "the answer": 1,
+    "ann's message": 2,
+    "ada's latest message": 2,
+    "that message": 2,
+}
+
+
+@then(
+    parsers.re(r'the timeline of (?P<which>[a-z\' ]+) reads "(?P<kinds>[a-z_, ]+)"'), target_fixture="steps"
+)
+def timeline_reads(scene: Scene, which: str, kinds: str) -> list[dict[str, Any]]:
+    steps = _steps(scene, PLACES[which])
+    assert ", ".join(step["kind"] for step in steps) == kinds
+    return steps
+
+
+@then("each of these steps has its time, but for the asking")
+def has_time(scene: Scene) -> None:
+    received, asked, answered = _steps(scene, 0)
+    written, sent = _steps(scene, 1)
+    assert (asked["at"], asked["attempts"], sent["attempts"]) == (None, 1, 1)
+    assert received["at"] <= answered["at"] == written["at"] <= sent["at"]
+    assert sent["platformId"]
+
+
+@then(parsers.re("the last step says that (?P<reason>the model is away|the chat was not found)"))
+def says_why(steps: list[dict[str, Any]], reason: str) -> None:
+    assert {"the chat was not found": "chat not found"}.get(reason, reason) in steps[-1]["reason"]
+
+
+@then("the timeline names the tool, the decision, and ada")
+def names(steps: list[dict[str, Any]]) -> None:
+    asked, decided = steps[2:4]
+    assert (asked["tool"], decided["tool"], decided["decision"]) == ("open_valve", "open_valve", "approved")
+    assert decided["decider"] == "Ada Lovelace"
+    assert asked["at"] <= decided["at"]
+
+
+@then("each piece has its number")
+def numbered(steps: list[dict[str, Any]]) -> None:
+    assert [step["part"] for step in steps] == [None, 1, 2, 3]
+
+
+@then("bob gets no timeline of it through ann's bot, nor through his own")
+def no_timeline(scene: Scene) -> None:
+    for message in scene.messages("ada"):
+        for bot, status in (("ann", 403), ("bob", 404)):
+            path = f"{INSTANCES}/{scene.bots[bot]}/messages/{message['id']}/timeline"
+            assert scene.ask("GET", path, "bob").status_code == status
+    assert scene.ask("GET", f"{scene.path}/messages/nonsense/timeline").status_code == 404

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from adapters.outbound.storage.conversations.history import PostgresHistory
-from adapters.outbound.storage.conversations.listing import LIST
+from adapters.outbound.storage.conversations.listing import list_sql
 from adapters.outbound.storage.conversations.messages import BACKWARD, FAILED, FORWARD
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import LONGEST_CONVERSATION, Retention
-from domain.conversations.model import ConversationFilter, MessagesWanted
+from domain.conversations.model import ConversationFilter, Handler, MessagesWanted
 
 FILL = """
 INSERT INTO inbox (instance_id, session_key, event_key, event, status, answer, finished_at)
@@ -27,7 +27,34 @@ SELECT instance_id, session_key, id, '{}', '{}', event_key, CASE WHEN id %% 100 
 """
 POSITIONS = {"inbound": 0, "answers": 0, "sends": 0}
 LATEST = dict.fromkeys(POSITIONS, 2**62)
-ALL: dict[str, Any] = {"waiting": None, "pattern": None, "at": None, "key": None}
+ALL: dict[str, Any] = {
+    "owner": "ann",
+    "instances": [],
+    "session": "s7",
+    "pattern": None,
+    "at": "2100-01-01",
+    "instance": 1,
+    "key": "",
+}
+MANY = """
+INSERT INTO channel_instance (user_id, channel_id, channel_name, config)
+SELECT CASE WHEN n <= 3 THEN 'ann' ELSE 'user ' || n END, 'slack', 'n' || n, '' FROM generate_series(1, 500) n;
+INSERT INTO queue (kind, instance_id, session_key, pending, touched_at, held_until)
+SELECT 0, c.id, 's' || n, CASE WHEN n = 7 THEN 1 ELSE 0 END, now() - make_interval(secs => 500 * n + c.id),
+    CASE WHEN n = 8 THEN now() + interval '1 h' END
+FROM channel_instance c CROSS JOIN generate_series(1, 100) n WHERE c.channel_id = 'slack';
+INSERT INTO inbox (instance_id, session_key, event_key, event, status, answer, finished_at)
+SELECT instance_id, session_key, session_key, '{"session":"' || session_key
+    || '","sender":"x","text":"hello","target":{},"request":"r"}', 1,
+    '{"text":"an answer","files":[],"choices":[],"author":"resource"}', now()
+FROM queue WHERE instance_id IN (SELECT id FROM channel_instance WHERE channel_id = 'slack')
+"""
+WANTED = [
+    ConversationFilter(),
+    ConversationFilter(waiting=True),
+    ConversationFilter(handler=Handler.PERSON),
+    ConversationFilter(session_id="s7"),
+]
 
 
 @pytest.fixture
@@ -47,21 +74,56 @@ def _scanned(plan: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     ("statement", "parameters"),
     [
-        (LIST, ALL),
         (FORWARD, {"session": "s7", **POSITIONS}),
         (BACKWARD, {"session": "s7", **LATEST}),
         (FAILED, LATEST),
     ],
-    ids=["conversations", "messages", "messages backwards", "failed"],
+    ids=["messages", "messages backwards", "failed"],
 )
 async def test_large_tables_are_read_by_index(
     filled: Database, instance: int, statement: str, parameters: dict[str, Any]
 ) -> None:
     values = {**parameters, "instance": instance, "count": 51}
-    [(explained,)] = await filled.fetch(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", values)
+    assert await _cost(filled, statement, values) < 15_000
+
+
+async def _cost(database: Database, statement: str, values: dict[str, Any], *unindexed: str) -> int:
+    """The pages that a statement reads. It scans no table but those that are named or empty."""
+    [(explained,)] = await database.fetch(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", values)
     plan = explained[0]["Plan"]
-    assert set(_scanned(plan)) <= {"send", "tool_confirmation"}, "these are empty"
-    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 15_000
+    assert set(_scanned(plan)) <= {"send", "tool_confirmation", *unindexed}
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["first page", "later page"])
+async def test_the_list_of_all_instances_is_read_by_index(database: Database, first: bool) -> None:
+    """50,000 conversations of 500 instances: for a user with 3 of them, and for an admin."""
+    for statement in MANY.split(";\n"):
+        await database.execute(statement)
+    await database.execute("ANALYZE channel_instance, inbox, queue, send")
+    values = {**ALL, "count": 51}
+    for wanted in WANTED:
+        assert await _cost(database, list_sql("ann", wanted, first=first), values) < 2_000, wanted
+        pages = await _cost(database, list_sql(None, wanted, first=first), values, "channel_instance")
+        assert pages < 15_000, wanted
+
+
+async def test_pages_of_the_list_of_all_instances_hold_all(database: Database) -> None:
+    for statement in MANY.replace("500)", "7)").split(";\n"):
+        await database.execute(statement)
+    history = PostgresHistory(database)
+    for owner, instances in (("ann", 3), (None, 7)):
+        seen, cursor = list[tuple[int, str]](), None
+        while True:
+            page = await history.conversations(owner, ConversationFilter(), 30, cursor)
+            seen += [(view.instance_id, view.session_id) for view in page.conversations]
+            cursor = page.next
+            if cursor is None:
+                break
+        assert (len(seen), len(set(seen))) == (instances * 100, instances * 100)
+        held = await history.conversations(owner, ConversationFilter(handler=Handler.PERSON), 30, None)
+        assert {view.session_id for view in held.conversations} == {"s8"}
+        assert len(held.conversations) == instances
 
 
 async def test_pages_hold_all(filled: Database, instance: int) -> None:
@@ -69,7 +131,8 @@ async def test_pages_hold_all(filled: Database, instance: int) -> None:
     seen: list[str] = []
     cursor = None
     while True:
-        page = await history.conversations(instance, ConversationFilter(query="words 7"), 200, cursor)
+        wanted = ConversationFilter(query="words 7", instance_ids=(instance,))
+        page = await history.conversations(None, wanted, 200, cursor)
         seen += [view.session_id for view in page.conversations]
         cursor = page.next
         if cursor is None:

@@ -27,8 +27,8 @@ class PostgresActions:
         self._inbound = inbound
         self._delete = delete
 
-    async def hold(self, instance_id: int, session_id: str, minutes: int) -> bool:
-        return await self._handlers.hold(instance_id, session_id, minutes)
+    async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
+        return await self._handlers.hold(instance_id, session_id, user_id, minutes)
 
     async def hand_back(self, instance_id: int, session_id: str) -> bool:
         is_known = await self._handlers.hand_back(instance_id, session_id)

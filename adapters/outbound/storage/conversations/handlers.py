@@ -1,4 +1,8 @@
-"""Who has a conversation: the resource, or a person until `queue.held_until`."""
+"""Who has a conversation: the resource, or a person until `queue.held_until`.
+
+`queue.held_by` names that person while `held_by_until` is the same time. Where a resource asked for a person since,
+nobody is named.
+"""
 
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.events.recording import NO_REF, log_event_sql
@@ -13,6 +17,7 @@ _BY_PERSON = "json_build_object('messageId', 'send-' || %(id)s, 'author', 'perso
 HOLD = f"""
 WITH held AS (
     UPDATE queue SET held_until = now() + make_interval(mins => %(minutes)s), handler_minutes = %(minutes)s,
+        held_by = %(user)s, held_by_until = now() + make_interval(mins => %(minutes)s),
         due_at = CASE WHEN owner IS NULL THEN now() + make_interval(mins => %(minutes)s) ELSE due_at END
     WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
     RETURNING instance_id, session_key
@@ -27,7 +32,7 @@ WITH held AS (
     WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
     AND held_until > now()
 ), logged AS ({log_event_sql(EventKind.CONVERSATION_HANDLER, "held", ref=NO_REF, data=_RESOURCE)})
-UPDATE queue SET held_until = NULL, handler_minutes = NULL,
+UPDATE queue SET held_until = NULL, handler_minutes = NULL, held_by = NULL, held_by_until = NULL,
     due_at = CASE WHEN owner IS NULL AND held_until > now() THEN now() ELSE due_at END
 WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
 """
@@ -58,18 +63,39 @@ Index `inbox_queued`, and the primary key of `queue`."""
 HELD_ON = f"""
     pending = queue.pending - (SELECT count(*) FROM answered),
     held_until = CASE WHEN {_IS_HELD} THEN {_END} ELSE queue.held_until END,
+    held_by_until = CASE WHEN {_IS_HELD} AND queue.held_by_until = queue.held_until THEN {_END}
+        ELSE queue.held_by_until END,
     due_at = CASE WHEN {_IS_HELD} AND queue.owner IS NULL THEN {_END} ELSE queue.due_at END
 """
 """What the same statement sets on the row of the conversation: the time of the person begins anew."""
+
+_ON = "json_build_object('handler', 'person', 'minutes', handler_minutes)::text"
+HELD_ON_TOLD = f"""
+held_on AS ({
+    log_event_sql(
+        EventKind.CONVERSATION_HANDLER,
+        "conversation",
+        ref=NO_REF,
+        data=_ON,
+        condition="is_held AND (SELECT author = 'person' FROM fresh)",
+    )
+})
+"""
+"""The CTE that tells of it; the one that sets it is `conversation`."""
 
 
 class PostgresHandlers:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def hold(self, instance_id: int, session_id: str, minutes: int) -> bool:
-        """A person has the conversation for so long. False where there is none."""
-        parameters = {"minutes": minutes, "instance": instance_id, "session": key_of(session_id)}
+    async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
+        """A person, this user, has the conversation for so long. False where there is none."""
+        parameters = {
+            "minutes": minutes,
+            "user": user_id,
+            "instance": instance_id,
+            "session": key_of(session_id),
+        }
         return await self._database.execute(HOLD, parameters) > 0
 
     async def hand_back(self, instance_id: int, session_id: str) -> bool:

@@ -12,9 +12,9 @@ class PostgresHistory:
         self._messages = MessageListing(database)
 
     async def conversations(
-        self, instance_id: int, wanted: ConversationFilter, limit: int, cursor: str | None
+        self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> ConversationPage:
-        return await self._conversations.page(instance_id, wanted, limit, cursor)
+        return await self._conversations.page(owner, wanted, limit, cursor)
 
     async def messages(self, instance_id: int, session_id: str, wanted: MessagesWanted) -> MessagePage | None:
         return await self._messages.page(instance_id, session_id, wanted)

@@ -1,4 +1,4 @@
-"""Conversations of an instance, the latest first."""
+"""Conversations of instances, the latest first."""
 
 import time
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from adapters.outbound.storage.codec import storable, stored_event
+from adapters.outbound.storage.codec import key_of, storable, stored_event
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import QueueKind
 from adapters.wire.timestamps import from_us, to_us
@@ -16,7 +16,9 @@ from domain.conversations.model import (
     ConversationPage,
     ConversationSender,
     ConversationView,
+    Handler,
 )
+from domain.instances.model import ACTIVE
 from domain.paging import cursor_of, read_cursor
 
 LAST_TEXT = 500
@@ -37,50 +39,90 @@ _NO_NUL = r"position('\u0000' IN {0}) = 0"
 _FOUND = f"""
 (
     EXISTS (SELECT FROM (
-        SELECT event, answer FROM inbox i WHERE i.instance_id = %(instance)s AND i.session_key = q.session_key
+        SELECT event, answer FROM inbox i WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key
         ORDER BY i.id DESC LIMIT {MOST_COUNTED}
     ) i WHERE CASE WHEN {_NO_NUL.format("event")} THEN event::json ->> 'text' ILIKE %(pattern)s
             OR event::json ->> 'name' ILIKE %(pattern)s OR event::json ->> 'sender' ILIKE %(pattern)s END
         OR CASE WHEN {_NO_NUL.format("answer")} THEN answer::json ->> 'text' ILIKE %(pattern)s END
     ) OR EXISTS (SELECT FROM (
-        SELECT content FROM send s WHERE s.instance_id = %(instance)s AND s.session_key = q.session_key
+        SELECT content FROM send s WHERE s.instance_id = q.instance_id AND s.session_key = q.session_key
         ORDER BY s.id DESC LIMIT {MOST_COUNTED}
     ) s WHERE CASE WHEN {_NO_NUL.format("content")} THEN content::json ->> 'text' ILIKE %(pattern)s END)
 )
 """
 
-LIST = f"""
-SELECT q.session_key, q.touched_at, q.pending > 0, CASE WHEN q.held_until > now() THEN q.held_until END,
+_LIST = f"""
+SELECT q.instance_id, q.channel_id, q.channel_name, q.session_key, q.touched_at, q.pending > 0,
+    CASE WHEN q.held_until > now() THEN q.held_until END, CASE WHEN q.held_by_until = q.held_until THEN q.held_by END,
     i.event, i.answer, i.received_at, i.finished_at, s.session_id, s.content, s.created_at,
     (SELECT count(*) + count(answer) FROM (SELECT answer FROM inbox n
-        WHERE n.instance_id = %(instance)s AND n.session_key = q.session_key LIMIT {MOST_COUNTED}) n)
+        WHERE n.instance_id = q.instance_id AND n.session_key = q.session_key LIMIT {MOST_COUNTED}) n)
     + (SELECT count(*) FROM (SELECT FROM send n
-        WHERE n.instance_id = %(instance)s AND n.session_key = q.session_key LIMIT {MOST_COUNTED}) n),
-    EXISTS (SELECT FROM tool_confirmation c WHERE c.instance_id = %(instance)s AND c.session_key = q.session_key
+        WHERE n.instance_id = q.instance_id AND n.session_key = q.session_key LIMIT {MOST_COUNTED}) n),
+    EXISTS (SELECT FROM tool_confirmation c WHERE c.instance_id = q.instance_id AND c.session_key = q.session_key
         AND c.closed_at IS NULL AND c.decision IS NULL AND c.expires_at > now()),
-    (%(waiting)s::boolean IS NULL OR %(waiting)s = (q.pending > 0)) AND (%(pattern)s::text IS NULL OR {_FOUND})
+    %(pattern)s::text IS NULL OR {_FOUND}
 FROM (
-    SELECT * FROM queue WHERE kind = {QueueKind.INBOUND} AND instance_id + 0 = %(instance)s
-    AND (%(at)s::timestamptz IS NULL OR (touched_at, session_key) < (%(at)s, %(key)s))
-    ORDER BY touched_at DESC, session_key DESC LIMIT %(count)s
+    SELECT n.channel_id, n.channel_name, q.* FROM (
+        SELECT c.id, c.channel_id, c.channel_name FROM channel_instance c CROSS JOIN LATERAL (
+            SELECT touched_at FROM queue
+            WHERE kind = {QueueKind.INBOUND} AND instance_id + 0 = c.id{{conversations}}
+            ORDER BY touched_at DESC LIMIT 1
+        ) l WHERE c.status = '{ACTIVE}'{{instances}} ORDER BY l.touched_at DESC, c.id DESC LIMIT %(count)s
+    ) n CROSS JOIN LATERAL (
+        SELECT * FROM queue WHERE kind = {QueueKind.INBOUND} AND instance_id + 0 = n.id{{conversations}}
+        ORDER BY touched_at DESC, session_key DESC LIMIT %(count)s
+    ) q ORDER BY q.touched_at DESC, q.instance_id DESC, q.session_key DESC LIMIT %(count)s
 ) q LEFT JOIN LATERAL (
-    SELECT * FROM (SELECT * FROM inbox i WHERE i.instance_id = %(instance)s AND i.session_key = q.session_key
+    SELECT * FROM (SELECT * FROM inbox i WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key
         ORDER BY i.id DESC LIMIT 10) i
     ORDER BY greatest(received_at, CASE WHEN answer IS NOT NULL THEN finished_at END) DESC, id DESC LIMIT 1
 ) i ON true LEFT JOIN LATERAL (
-    SELECT * FROM send s WHERE s.instance_id = %(instance)s AND s.session_key = q.session_key
+    SELECT * FROM send s WHERE s.instance_id = q.instance_id AND s.session_key = q.session_key
     ORDER BY s.id DESC LIMIT 1
 ) s ON true
-ORDER BY q.touched_at DESC, q.session_key DESC
+ORDER BY q.touched_at DESC, q.instance_id DESC, q.session_key DESC
 """
-"""Indexes `queue_conversations`, `inbox_by_session`, `send_by_session` and `tool_confirmation_open`."""
+"""Of the instances only those with the latest conversations are looked at more closely: no other one has any of the
+page. Indexes `queue_conversations`, `inbox_by_session`, `send_by_session` and `tool_confirmation_open`."""
+
+_BEFORE = "touched_at <= %(at)s AND (touched_at, instance_id, session_key) < (%(at)s, %(instance)s, %(key)s)"
+_WAITING = {True: "pending > 0", False: "pending <= 0"}
+_HANDLERS = {Handler.PERSON: "held_until > now()", Handler.RESOURCE: "(held_until > now()) IS NOT TRUE"}
+
+
+def list_sql(owner: str | None, wanted: ConversationFilter, *, first: bool) -> str:
+    """The statement for a page, the `first` one or another, with only the conditions that it needs."""
+    instances = {"c.user_id = %(owner)s": owner is not None, "c.id = ANY(%(instances)s)": wanted.instance_ids}
+    conversations = [
+        *([] if first else [_BEFORE]),
+        *([] if wanted.waiting is None else [_WAITING[wanted.waiting]]),
+        *([] if wanted.handler is None else [_HANDLERS[wanted.handler]]),
+        *([] if wanted.session_id is None else ["session_key = %(session)s"]),
+    ]
+    return _LIST.format(
+        instances="".join(f" AND {condition}" for condition, is_needed in instances.items() if is_needed),
+        conversations="".join(f" AND {condition}" for condition in conversations),
+    )
+
+
+class _Position(NamedTuple):
+    """A place in the list."""
+
+    touched_at: datetime
+    instance_id: int
+    session_key: str
 
 
 class _Row(NamedTuple):
+    instance_id: int
+    channel_id: str
+    channel_name: str
     session_key: str
     touched_at: datetime
     waiting: bool
     held_until: datetime | None
+    held_by: str | None
     event: str | None
     answer: str | None
     received_at: datetime | None
@@ -97,23 +139,27 @@ class _Row(NamedTuple):
         """The row of a conversation whose texts were erased stays for a while, as it tells of loops."""
         return self.is_wanted and self.messages > 0
 
+    @property
+    def position(self) -> _Position:
+        return _Position(self.touched_at, self.instance_id, self.session_key)
+
 
 class ConversationListing:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def page(
-        self, instance_id: int, wanted: ConversationFilter, limit: int, cursor: str | None
+        self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> ConversationPage:
         last = _position(cursor)
         ends, views = time.monotonic() + SEARCH_SECONDS, list[ConversationView]()
         while True:
             count = SEARCHED if wanted.query else max(limit, SEARCHED)
-            rows = await self._rows(instance_id, wanted, count + 1, last)
+            rows = await self._rows(owner, wanted, count + 1, last)
             for row in rows[:count]:
                 if row.is_listed and len(views) == limit:
                     return ConversationPage(views, _cursor(last))
-                last = row.touched_at, row.session_key
+                last = row.position
                 views += [_view(row)] if row.is_listed else []
             if len(rows) <= count:
                 return ConversationPage(views, None)
@@ -121,27 +167,32 @@ class ConversationListing:
                 return ConversationPage(views, _cursor(last))
 
     async def _rows(
-        self, instance_id: int, wanted: ConversationFilter, count: int, last: tuple[datetime, str] | None
+        self, owner: str | None, wanted: ConversationFilter, count: int, last: _Position | None
     ) -> Sequence[_Row]:
         parameters = {
-            "instance": instance_id,
-            "waiting": wanted.waiting,
+            "owner": owner,
+            "instances": list(wanted.instance_ids),
+            "session": None if wanted.session_id is None else key_of(wanted.session_id),
             "pattern": _pattern(wanted.query),
-            "at": last[0] if last else None,
-            "key": last[1] if last else None,
+            "at": last.touched_at if last else None,
+            "instance": last.instance_id if last else None,
+            "key": last.session_key if last else None,
             "count": count,
         }
-        return [_Row(*row) for row in await self._database.fetch(LIST, parameters)]
+        statement = list_sql(owner, wanted, first=last is None)
+        return [_Row(*row) for row in await self._database.fetch(statement, parameters)]
 
 
-def _position(cursor: str | None) -> tuple[datetime, str] | None:
-    """When a conversation was active, and its key."""
-    position = read_cursor(cursor, int, str)
-    return (from_us(int(position[0]) % LATEST_US), storable(str(position[1]))) if position else None
+def _position(cursor: str | None) -> _Position | None:
+    position = read_cursor(cursor, int, int, str)
+    if position is None:
+        return None
+    at, instance_id, key = position
+    return _Position(from_us(int(at) % LATEST_US), int(instance_id), storable(str(key)))
 
 
-def _cursor(last: tuple[datetime, str] | None) -> str | None:
-    return cursor_of(to_us(last[0]), last[1]) if last else None
+def _cursor(last: _Position | None) -> str | None:
+    return cursor_of(to_us(last.touched_at), last.instance_id, last.session_key) if last else None
 
 
 def _pattern(query: str) -> str | None:
@@ -154,6 +205,9 @@ def _view(row: _Row) -> ConversationView:
     event = stored_event(row.event) if row.event is not None else None
     text, at = _latest(row, event.text if event else "")
     return ConversationView(
+        instance_id=row.instance_id,
+        channel_id=row.channel_id,
+        channel_name=row.channel_name,
         session_id=event.session_id if event else row.session_id or row.session_key,
         sender=ConversationSender(
             event.sender.external_id, event.sender.display_name, None, event.sender.identities
@@ -165,6 +219,7 @@ def _view(row: _Row) -> ConversationView:
         messages=min(row.messages, MOST_COUNTED),
         waiting=row.waiting,
         held_until=row.held_until,
+        held_by=row.held_by if row.held_until else None,
         pending_confirmation=row.pending_confirmation,
     )
 

@@ -7,7 +7,7 @@ import orjson
 
 from adapters.outbound.storage.arrays import Texts
 from adapters.outbound.storage.codec import content_of, dump, dump_bytes, key_of, stored_event
-from adapters.outbound.storage.conversations.handlers import ANSWERED_BY_PERSON, HELD_ON
+from adapters.outbound.storage.conversations.handlers import ANSWERED_BY_PERSON, HELD_ON, HELD_ON_TOLD
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.outcomes import message_key
 from adapters.outbound.storage.queue.states import NOT_OFFERED, OFFERED, QueueKind, enqueue_sql
@@ -36,7 +36,8 @@ WITH {OFFERED}, fresh AS (
     SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, now(), %(offered)s FROM fresh
     ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = now(),
         offered = excluded.offered, {HELD_ON}
-)
+    RETURNING instance_id, session_key, handler_minutes, held_until > now() AS is_held
+), {HELD_ON_TOLD}
 SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)
 """)
 """Stores a message, unless its idempotency key is taken, and its conversation where that is new; a message of a

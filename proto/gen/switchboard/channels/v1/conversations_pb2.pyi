@@ -28,7 +28,11 @@ class ListConversationsRequest(_message.Message):
     WAITING_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     CURSOR_FIELD_NUMBER: _builtins.int
+    INSTANCE_IDS_FIELD_NUMBER: _builtins.int
+    HANDLER_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
+    """Of this instance; 0 for those of `instance_ids`."""
     query: _builtins.str
     """Looked for in the name and the id of the sender and in the texts; at most 200 characters."""
     waiting: _builtins.bool
@@ -37,6 +41,14 @@ class ListConversationsRequest(_message.Message):
     """1 to 200; 50 where it is not set."""
     cursor: _builtins.str
     """`next` of the answer before; empty for the first page."""
+    handler: _builtins.str
+    """"person" or "resource": only conversations that this one has."""
+    session_id: _builtins.str
+    """That conversation alone."""
+    @_builtins.property
+    def instance_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Of these instances, at most 100; none of them: of all of the caller's, for an admin of everybody's."""
+
     def __init__(
         self,
         *,
@@ -45,17 +57,28 @@ class ListConversationsRequest(_message.Message):
         waiting: _builtins.bool | None = ...,
         limit: _builtins.int | None = ...,
         cursor: _builtins.str = ...,
+        instance_ids: _abc.Iterable[_builtins.int] | None = ...,
+        handler: _builtins.str | None = ...,
+        session_id: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_waiting", b"_waiting", "limit", b"limit", "waiting", b"waiting"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_handler", b"_handler", "_limit", b"_limit", "_session_id", b"_session_id", "_waiting", b"_waiting", "handler", b"handler", "limit", b"limit", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_waiting", b"_waiting", "cursor", b"cursor", "instance_id", b"instance_id", "limit", b"limit", "query", b"query", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_handler", b"_handler", "_limit", b"_limit", "_session_id", b"_session_id", "_waiting", b"_waiting", "cursor", b"cursor", "handler", b"handler", "instance_id", b"instance_id", "instance_ids", b"instance_ids", "limit", b"limit", "query", b"query", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__handler: _TypeAlias = _typing.Literal["handler"]  # noqa: Y015
+    _WhichOneofArgType__handler: _TypeAlias = _typing.Literal["_handler", b"_handler"]  # noqa: Y015
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
+    _WhichOneofReturnType__session_id: _TypeAlias = _typing.Literal["session_id"]  # noqa: Y015
+    _WhichOneofArgType__session_id: _TypeAlias = _typing.Literal["_session_id", b"_session_id"]  # noqa: Y015
     _WhichOneofReturnType__waiting: _TypeAlias = _typing.Literal["waiting"]  # noqa: Y015
     _WhichOneofArgType__waiting: _TypeAlias = _typing.Literal["_waiting", b"_waiting"]  # noqa: Y015
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__handler) -> _WhichOneofReturnType__handler | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__session_id) -> _WhichOneofReturnType__session_id | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__waiting) -> _WhichOneofReturnType__waiting | None: ...
 
@@ -101,6 +124,10 @@ class Conversation(_message.Message):
     WAITING_FIELD_NUMBER: _builtins.int
     HELD_UNTIL_US_FIELD_NUMBER: _builtins.int
     PENDING_CONFIRMATION_FIELD_NUMBER: _builtins.int
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    CHANNEL_ID_FIELD_NUMBER: _builtins.int
+    CHANNEL_NAME_FIELD_NUMBER: _builtins.int
+    HELD_BY_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     last_text: _builtins.str
     """The beginning of the latest message; at most 500 characters."""
@@ -113,6 +140,11 @@ class Conversation(_message.Message):
     """Until when a person has the conversation; not set where the resource has it."""
     pending_confirmation: _builtins.bool
     """A question about a tool is open."""
+    instance_id: _builtins.int
+    channel_id: _builtins.str
+    channel_name: _builtins.str
+    held_by: _builtins.str
+    """The user who took it over; not set where the resource has it, or asked for a person."""
     @_builtins.property
     def sender(self) -> Global___ConversationSender: ...
     def __init__(
@@ -126,13 +158,22 @@ class Conversation(_message.Message):
         waiting: _builtins.bool = ...,
         held_until_us: _builtins.int | None = ...,
         pending_confirmation: _builtins.bool = ...,
+        instance_id: _builtins.int = ...,
+        channel_id: _builtins.str = ...,
+        channel_name: _builtins.str = ...,
+        held_by: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_held_until_us", b"_held_until_us", "held_until_us", b"held_until_us", "sender", b"sender"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "held_by", b"held_by", "held_until_us", b"held_until_us", "sender", b"sender"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_held_until_us", b"_held_until_us", "held_until_us", b"held_until_us", "last_at_us", b"last_at_us", "last_text", b"last_text", "messages", b"messages", "pending_confirmation", b"pending_confirmation", "sender", b"sender", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_held_by", b"_held_by", "_held_until_us", b"_held_until_us", "channel_id", b"channel_id", "channel_name", b"channel_name", "held_by", b"held_by", "held_until_us", b"held_until_us", "instance_id", b"instance_id", "last_at_us", b"last_at_us", "last_text", b"last_text", "messages", b"messages", "pending_confirmation", b"pending_confirmation", "sender", b"sender", "session_id", b"session_id", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__held_by: _TypeAlias = _typing.Literal["held_by"]  # noqa: Y015
+    _WhichOneofArgType__held_by: _TypeAlias = _typing.Literal["_held_by", b"_held_by"]  # noqa: Y015
     _WhichOneofReturnType__held_until_us: _TypeAlias = _typing.Literal["held_until_us"]  # noqa: Y015
     _WhichOneofArgType__held_until_us: _TypeAlias = _typing.Literal["_held_until_us", b"_held_until_us"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__held_by) -> _WhichOneofReturnType__held_by | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__held_until_us) -> _WhichOneofReturnType__held_until_us | None: ...
 
 Global___Conversation: _TypeAlias = Conversation  # noqa: Y015

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ConversationServiceStub:
-    """The conversations of an instance: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
+    """The conversations of instances: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
     what is unknown and PERMISSION_DENIED for another user's instance.
     """
 
@@ -69,7 +69,7 @@ class ConversationServiceStub:
 
 
 class ConversationServiceServicer:
-    """The conversations of an instance: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
+    """The conversations of instances: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
     what is unknown and PERMISSION_DENIED for another user's instance.
     """
 
@@ -157,7 +157,7 @@ def add_ConversationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ConversationService:
-    """The conversations of an instance: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
+    """The conversations of instances: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
     what is unknown and PERMISSION_DENIED for another user's instance.
     """
 

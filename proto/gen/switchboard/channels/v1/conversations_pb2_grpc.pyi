@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ConversationServiceStub:
-    """The conversations of an instance: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
+    """The conversations of instances: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
     what is unknown and PERMISSION_DENIED for another user's instance.
     """
 
@@ -50,7 +50,7 @@ class ConversationServiceStub:
 
 @_typing.type_check_only
 class ConversationServiceAsyncStub(ConversationServiceStub):
-    """The conversations of an instance: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
+    """The conversations of instances: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
     what is unknown and PERMISSION_DENIED for another user's instance.
     """
 
@@ -69,7 +69,7 @@ class ConversationServiceAsyncStub(ConversationServiceStub):
     """Erases the texts and files of a conversation and all that is on record of it."""
 
 class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
-    """The conversations of an instance: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
+    """The conversations of instances: lists, handover to a person, running again, erasure. Each call has NOT_FOUND for
     what is unknown and PERMISSION_DENIED for another user's instance.
     """
 

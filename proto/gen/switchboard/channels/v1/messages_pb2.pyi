@@ -310,3 +310,165 @@ class MessageFile(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__size) -> _WhichOneofReturnType__size | None: ...
 
 Global___MessageFile: _TypeAlias = MessageFile  # noqa: Y015
+
+@_typing.final
+class ListTimelinesRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    MESSAGE_IDS_FIELD_NUMBER: _builtins.int
+    instance_id: _builtins.int
+    @_builtins.property
+    def message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """"in-", "out-" or "send-" and a number; at most 200."""
+
+    def __init__(
+        self,
+        *,
+        instance_id: _builtins.int = ...,
+        message_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instance_id", b"instance_id", "message_ids", b"message_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTimelinesRequest: _TypeAlias = ListTimelinesRequest  # noqa: Y015
+
+@_typing.final
+class ListTimelinesResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TIMELINES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def timelines(self) -> _containers.RepeatedCompositeFieldContainer[Global___Timeline]:
+        """In the order of the ids."""
+
+    def __init__(
+        self,
+        *,
+        timelines: _abc.Iterable[Global___Timeline] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["timelines", b"timelines"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTimelinesResponse: _TypeAlias = ListTimelinesResponse  # noqa: Y015
+
+@_typing.final
+class Timeline(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    STEPS_FIELD_NUMBER: _builtins.int
+    message_id: _builtins.str
+    @_builtins.property
+    def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___TimelineStep]: ...
+    def __init__(
+        self,
+        *,
+        message_id: _builtins.str = ...,
+        steps: _abc.Iterable[Global___TimelineStep] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message_id", b"message_id", "steps", b"steps"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Timeline: _TypeAlias = Timeline  # noqa: Y015
+
+@_typing.final
+class TimelineStep(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    AT_US_FIELD_NUMBER: _builtins.int
+    PART_FIELD_NUMBER: _builtins.int
+    ATTEMPTS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    DECIDER_FIELD_NUMBER: _builtins.int
+    NEXT_ATTEMPT_AT_US_FIELD_NUMBER: _builtins.int
+    PLATFORM_ID_FIELD_NUMBER: _builtins.int
+    kind: _builtins.str
+    """"received", "asked", "tool_asked", "tool_decided", "answered", "done" or "failed" of inbound messages; "written",
+    "queued", "sent", "delivered", "read" or "dead" of outbound ones.
+    """
+    at_us: _builtins.int
+    """Not set where no time is on record."""
+    part: _builtins.int
+    """Which of the messages into which the channel split it; not set for one alone."""
+    attempts: _builtins.int
+    """Tries so far."""
+    reason: _builtins.str
+    """Why it failed, or the last try did."""
+    tool: _builtins.str
+    decision: _builtins.str
+    """"approved", "approved_for_session", "rejected", "expired" or "withdrawn"."""
+    decider: _builtins.str
+    """Who decided."""
+    next_attempt_at_us: _builtins.int
+    """When it is tried again."""
+    platform_id: _builtins.str
+    """What the platform calls the message."""
+    def __init__(
+        self,
+        *,
+        kind: _builtins.str = ...,
+        at_us: _builtins.int | None = ...,
+        part: _builtins.int | None = ...,
+        attempts: _builtins.int | None = ...,
+        reason: _builtins.str | None = ...,
+        tool: _builtins.str | None = ...,
+        decision: _builtins.str | None = ...,
+        decider: _builtins.str | None = ...,
+        next_attempt_at_us: _builtins.int | None = ...,
+        platform_id: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "decider", b"decider", "decision", b"decision", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "tool", b"tool"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_us", b"_at_us", "_attempts", b"_attempts", "_decider", b"_decider", "_decision", b"_decision", "_next_attempt_at_us", b"_next_attempt_at_us", "_part", b"_part", "_platform_id", b"_platform_id", "_reason", b"_reason", "_tool", b"_tool", "at_us", b"at_us", "attempts", b"attempts", "decider", b"decider", "decision", b"decision", "kind", b"kind", "next_attempt_at_us", b"next_attempt_at_us", "part", b"part", "platform_id", b"platform_id", "reason", b"reason", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__at_us: _TypeAlias = _typing.Literal["at_us"]  # noqa: Y015
+    _WhichOneofArgType__at_us: _TypeAlias = _typing.Literal["_at_us", b"_at_us"]  # noqa: Y015
+    _WhichOneofReturnType__attempts: _TypeAlias = _typing.Literal["attempts"]  # noqa: Y015
+    _WhichOneofArgType__attempts: _TypeAlias = _typing.Literal["_attempts", b"_attempts"]  # noqa: Y015
+    _WhichOneofReturnType__decider: _TypeAlias = _typing.Literal["decider"]  # noqa: Y015
+    _WhichOneofArgType__decider: _TypeAlias = _typing.Literal["_decider", b"_decider"]  # noqa: Y015
+    _WhichOneofReturnType__decision: _TypeAlias = _typing.Literal["decision"]  # noqa: Y015
+    _WhichOneofArgType__decision: _TypeAlias = _typing.Literal["_decision", b"_decision"]  # noqa: Y015
+    _WhichOneofReturnType__next_attempt_at_us: _TypeAlias = _typing.Literal["next_attempt_at_us"]  # noqa: Y015
+    _WhichOneofArgType__next_attempt_at_us: _TypeAlias = _typing.Literal["_next_attempt_at_us", b"_next_attempt_at_us"]  # noqa: Y015
+    _WhichOneofReturnType__part: _TypeAlias = _typing.Literal["part"]  # noqa: Y015
+    _WhichOneofArgType__part: _TypeAlias = _typing.Literal["_part", b"_part"]  # noqa: Y015
+    _WhichOneofReturnType__platform_id: _TypeAlias = _typing.Literal["platform_id"]  # noqa: Y015
+    _WhichOneofArgType__platform_id: _TypeAlias = _typing.Literal["_platform_id", b"_platform_id"]  # noqa: Y015
+    _WhichOneofReturnType__reason: _TypeAlias = _typing.Literal["reason"]  # noqa: Y015
+    _WhichOneofArgType__reason: _TypeAlias = _typing.Literal["_reason", b"_reason"]  # noqa: Y015
+    _WhichOneofReturnType__tool: _TypeAlias = _typing.Literal["tool"]  # noqa: Y015
+    _WhichOneofArgType__tool: _TypeAlias = _typing.Literal["_tool", b"_tool"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__at_us) -> _WhichOneofReturnType__at_us | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__attempts) -> _WhichOneofReturnType__attempts | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__decider) -> _WhichOneofReturnType__decider | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__decision) -> _WhichOneofReturnType__decision | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__next_attempt_at_us) -> _WhichOneofReturnType__next_attempt_at_us | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__part) -> _WhichOneofReturnType__part | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__platform_id) -> _WhichOneofReturnType__platform_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__reason) -> _WhichOneofReturnType__reason | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__tool) -> _WhichOneofReturnType__tool | None: ...
+
+Global___TimelineStep: _TypeAlias = TimelineStep  # noqa: Y015

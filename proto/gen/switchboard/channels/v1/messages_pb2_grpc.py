@@ -45,6 +45,11 @@ class MessageServiceStub:
                 request_serializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.GetMessageRequest.SerializeToString,
                 response_deserializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.Message.FromString,
                 _registered_method=True)
+        self.ListTimelines = channel.unary_unary(
+                '/switchboard.channels.v1.MessageService/ListTimelines',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.ListTimelinesRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.ListTimelinesResponse.FromString,
+                _registered_method=True)
 
 
 class MessageServiceServicer:
@@ -66,6 +71,13 @@ class MessageServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListTimelines(self, request, context):
+        """What happened to some messages. NOT_FOUND for an unknown id, and for one of another instance.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MessageServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -78,6 +90,11 @@ def add_MessageServiceServicer_to_server(servicer, server):
                     servicer.GetMessage,
                     request_deserializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.GetMessageRequest.FromString,
                     response_serializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.Message.SerializeToString,
+            ),
+            'ListTimelines': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTimelines,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.ListTimelinesRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_messages__pb2.ListTimelinesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -135,6 +152,33 @@ class MessageService:
             '/switchboard.channels.v1.MessageService/GetMessage',
             switchboard_dot_channels_dot_v1_dot_messages__pb2.GetMessageRequest.SerializeToString,
             switchboard_dot_channels_dot_v1_dot_messages__pb2.Message.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTimelines(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.MessageService/ListTimelines',
+            switchboard_dot_channels_dot_v1_dot_messages__pb2.ListTimelinesRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_messages__pb2.ListTimelinesResponse.FromString,
             options,
             channel_credentials,
             insecure,

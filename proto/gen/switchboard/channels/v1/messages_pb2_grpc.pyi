@@ -39,6 +39,8 @@ class MessageServiceStub:
     """
     GetMessage: _grpc.UnaryUnaryMultiCallable[_messages_pb2.GetMessageRequest, _messages_pb2.Message]
     """NOT_FOUND for an unknown id, and for one of another instance."""
+    ListTimelines: _grpc.UnaryUnaryMultiCallable[_messages_pb2.ListTimelinesRequest, _messages_pb2.ListTimelinesResponse]
+    """What happened to some messages. NOT_FOUND for an unknown id, and for one of another instance."""
 
 @_typing.type_check_only
 class MessageServiceAsyncStub(MessageServiceStub):
@@ -51,6 +53,8 @@ class MessageServiceAsyncStub(MessageServiceStub):
     """
     GetMessage: _aio.UnaryUnaryMultiCallable[_messages_pb2.GetMessageRequest, _messages_pb2.Message]  # type: ignore[assignment]
     """NOT_FOUND for an unknown id, and for one of another instance."""
+    ListTimelines: _aio.UnaryUnaryMultiCallable[_messages_pb2.ListTimelinesRequest, _messages_pb2.ListTimelinesResponse]  # type: ignore[assignment]
+    """What happened to some messages. NOT_FOUND for an unknown id, and for one of another instance."""
 
 class MessageServiceServicer(metaclass=_abc_1.ABCMeta):
     """Messages of the conversations of an instance."""
@@ -72,5 +76,13 @@ class MessageServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_messages_pb2.Message, _abc.Awaitable[_messages_pb2.Message]]:
         """NOT_FOUND for an unknown id, and for one of another instance."""
+
+    @_abc_1.abstractmethod
+    def ListTimelines(
+        self,
+        request: _messages_pb2.ListTimelinesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_messages_pb2.ListTimelinesResponse, _abc.Awaitable[_messages_pb2.ListTimelinesResponse]]:
+        """What happened to some messages. NOT_FOUND for an unknown id, and for one of another instance."""
 
 def add_MessageServiceServicer_to_server(servicer: MessageServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,178 @@
+"""What happened to messages, put together from the rows that their processing left."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+import orjson
+
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.messages import OF_ANSWER, OF_SEND
+from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
+from domain.confirmations.rules import LIFETIME
+from domain.conversations.message_ids import MessageId, MessageKind
+from domain.conversations.model import Step, StepKind, Timeline
+
+EVENTS = """
+SELECT id, status, failures, error, received_at, finished_at, answer IS NOT NULL,
+    answer LIKE '%%"author":"resource"}'
+FROM inbox WHERE id = ANY(%s) AND instance_id = %s AND event <> '{}'
+"""
+"""A stored answer ends with its author. Primary key."""
+
+QUESTIONS = """
+SELECT asked_by, detail, decision, decider, decided_at, closed_at, expires_at
+FROM tool_confirmation WHERE asked_by = ANY(%s) AND instance_id = %s ORDER BY expires_at
+"""
+"""Index `tool_confirmation_by_event`."""
+
+_PART = """
+o.id, o.status, o.attempts, o.last_error, o.next_attempt_at, o.finished_at, o.delivery_state, o.ref
+"""
+PARTS = f"""
+SELECT '{MessageKind.ANSWER}', i.id, i.finished_at, {_PART} FROM inbox i LEFT JOIN outbox o ON {OF_ANSWER}
+WHERE i.id = ANY(%(answers)s) AND i.instance_id = %(instance)s AND i.answer IS NOT NULL
+UNION ALL
+SELECT '{MessageKind.SENT_FIRST}', s.id, s.created_at, {_PART} FROM send s LEFT JOIN outbox o ON {OF_SEND}
+WHERE s.id = ANY(%(sends)s) AND s.instance_id = %(instance)s ORDER BY 1, 2, 4
+"""
+"""Indexes `outbox_by_event` and `outbox_by_send`, and primary keys."""
+
+REACHED = (StepKind.DELIVERED, StepKind.READ)
+"""By the column `delivery_state` of `outbox`, from 1 on."""
+
+
+_PART_KINDS = {
+    MessageStatus.PENDING: StepKind.QUEUED,
+    MessageStatus.SENT: StepKind.SENT,
+    MessageStatus.DEAD: StepKind.DEAD,
+}
+
+
+class _Event(NamedTuple):
+    id: int
+    status: int
+    failures: int
+    error: str | None
+    received_at: datetime
+    finished_at: datetime | None
+    is_answered: bool
+    by_resource: bool | None
+
+
+class _Question(NamedTuple):
+    asked_by: int
+    detail: str
+    decision: str | None
+    decider: str
+    decided_at: datetime | None
+    closed_at: datetime | None
+    expires_at: datetime
+
+
+class _Outbound(NamedTuple):
+    """An outbound message of one; `id` and all behind it are None where there is none: a call took the answer."""
+
+    kind: str
+    message: int
+    written_at: datetime
+    id: int | None
+    status: int | None
+    attempts: int
+    last_error: str | None
+    next_attempt_at: datetime | None
+    finished_at: datetime | None
+    delivery_state: int | None
+    ref: str | None
+
+
+class PostgresTimelines:
+    """`ports.conversations.Timelines`. Three statements, however many messages there are."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of(self, instance_id: int, messages: Sequence[MessageId]) -> Sequence[Timeline]:
+        rows = {kind: [id.row for id in messages if id.kind is kind] for kind in MessageKind}
+        outbound = rows[MessageKind.ANSWER], rows[MessageKind.SENT_FIRST]
+        inbound = await self._events(instance_id, rows[MessageKind.INBOUND])
+        steps = {**inbound, **await self._parts(instance_id, *outbound)}
+        return [Timeline(str(id), steps[id]) for id in messages if id in steps]
+
+    async def _events(self, instance_id: int, ids: list[int]) -> Mapping[MessageId, Sequence[Step]]:
+        if not ids:
+            return {}
+        asked: dict[int, list[_Question]] = {}
+        for row in await self._database.fetch(QUESTIONS, (ids, instance_id)):
+            question = _Question(*row)
+            asked.setdefault(question.asked_by, []).append(question)
+        events = [_Event(*row) for row in await self._database.fetch(EVENTS, (ids, instance_id))]
+        return {
+            MessageId(MessageKind.INBOUND, event.id): [*_event_steps(event, asked.get(event.id, ()))]
+            for event in events
+        }
+
+    async def _parts(
+        self, instance_id: int, answers: list[int], sends: list[int]
+    ) -> Mapping[MessageId, Sequence[Step]]:
+        if not answers and not sends:
+            return {}
+        parameters = {"answers": answers, "sends": sends, "instance": instance_id}
+        parts = [_Outbound(*row) for row in await self._database.fetch(PARTS, parameters)]
+        return {
+            MessageId(MessageKind(kind), message): [*_message_steps(list(group))]
+            for (kind, message), group in groupby(parts, key=attrgetter("kind", "message"))
+        }
+
+
+def _event_steps(event: _Event, questions: Sequence[_Question]) -> Iterator[Step]:
+    yield Step(kind=StepKind.RECEIVED, at=event.received_at)
+    if event.by_resource or questions or event.failures:
+        tries = event.failures + (event.status != EventStatus.QUEUED)
+        yield Step(
+            kind=StepKind.ASKED, attempts=max(tries, 1), reason=event.error if event.failures else None
+        )
+    for question in questions:
+        yield from _question_steps(question)
+    if event.status == EventStatus.FAILED:
+        yield Step(kind=StepKind.FAILED, at=event.finished_at, reason=event.error)
+    elif event.status == EventStatus.DONE:
+        yield Step(kind=StepKind.ANSWERED if event.is_answered else StepKind.DONE, at=event.finished_at)
+
+
+def _question_steps(question: _Question) -> Iterator[Step]:
+    tool = orjson.loads(question.detail)["tool"]
+    yield Step(kind=StepKind.TOOL_ASKED, at=question.expires_at - LIFETIME, tool=tool)
+    at, decision = question.decided_at, question.decision
+    if decision is None and question.closed_at is not None:
+        at = question.closed_at
+        decision = "expired" if at >= question.expires_at else "withdrawn"
+    if decision is not None:
+        decider = question.decider or None
+        yield Step(kind=StepKind.TOOL_DECIDED, at=at, tool=tool, decision=decision, decider=decider)
+
+
+def _message_steps(parts: Sequence[_Outbound]) -> Iterator[Step]:
+    """That it was written, then what became of each of its parts."""
+    yield Step(kind=StepKind.WRITTEN, at=parts[0].written_at)
+    for number, part in enumerate(parts, 1):
+        if part.status is not None:
+            state = MessageStatus(part.status)
+            yield from _part_steps(part, state, number if len(parts) > 1 else None)
+
+
+def _part_steps(part: _Outbound, state: MessageStatus, number: int | None) -> Iterator[Step]:
+    yield Step(
+        kind=_PART_KINDS[state],
+        at=part.finished_at,
+        part=number,
+        attempts=part.attempts,
+        reason=part.last_error,
+        next_attempt_at=part.next_attempt_at,
+        platform_id=part.ref,
+    )
+    if state is MessageStatus.SENT:
+        for kind in REACHED[: max(part.delivery_state or 0, 0)]:
+            yield Step(kind=kind, part=number)
