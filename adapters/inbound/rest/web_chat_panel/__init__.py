@@ -9,7 +9,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Request, Response
 
 PATH = "/web-chat.js"
-SCRIPTS = ("client.js", "panel.js", "start.js")
+SCRIPTS = ("elements", "transcript", "composer", "frame", "events", "client", "start")
 FRESH_SECONDS = 600
 
 router = APIRouter(include_in_schema=False)
@@ -39,7 +39,7 @@ def panel_script() -> bytes:
     """The scripts in one scope of their own, with the stylesheet as a text."""
     folder = files(__package__)
     stylesheet = json.dumps(folder.joinpath("panel.css").read_text("utf-8"))
-    scripts = [folder.joinpath(name).read_text("utf-8") for name in SCRIPTS]
+    scripts = [folder.joinpath(f"{name}.js").read_text("utf-8") for name in SCRIPTS]
     lines = ["(() => {", '"use strict";', f"const STYLES = {stylesheet};", *scripts, "})();", ""]
     return "\n".join(lines).encode()
 

@@ -3,6 +3,7 @@
 const LONGEST_WAIT = 30000; // milliseconds between two tries
 const SILENCE = 60000; // after so long without a byte the stream counts as lost; the service writes more often
 const SENDING = 120000;
+const OPENING = 20000;
 const WITHOUT_HINT = 10; // seconds to wait when a 429 does not say how long
 const FATAL = "fatal";
 
@@ -49,53 +50,6 @@ function retryAfter(answer) {
   return answer.status === 429 ? WITHOUT_HINT : undefined;
 }
 
-/** Reads `text/event-stream`, which may be cut anywhere. */
-class EventReader {
-  #rest = "";
-
-  *read(text) {
-    const frames = (this.#rest + text.replaceAll("\r\n", "\n")).split("\n\n");
-    this.#rest = frames.pop();
-    for (const frame of frames) {
-      const fields = { event: "message", data: [] };
-      for (const line of frame.split("\n")) this.#field(fields, line);
-      yield { ...fields, data: fields.data.join("\n") };
-    }
-  }
-
-  #field(fields, line) {
-    const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(line);
-    if (name === "data") fields.data.push(value);
-    else if (name) fields[name] = value;
-  }
-}
-
-/** What outlives the page, if the browser keeps anything for it. */
-class Memory {
-  constructor(key, storage = "localStorage") {
-    this.key = key;
-    this.storage = storage;
-    this.kept = {};
-  }
-
-  get value() {
-    try {
-      return JSON.parse(window[this.storage].getItem(this.key)) ?? this.kept;
-    } catch {
-      return this.kept; // the browser keeps nothing for this page
-    }
-  }
-
-  update(change) {
-    this.kept = { ...this.value, ...change };
-    try {
-      window[this.storage].setItem(this.key, JSON.stringify(this.kept));
-    } catch {
-      // Full, or not allowed: it is kept until the page is left.
-    }
-  }
-}
-
 class Client {
   /** `view` has the methods session, message, removed, typing, cleared, sent, failed, state. */
   constructor(address, name, view) {
@@ -133,8 +87,9 @@ class Client {
 
   async #newSession(identity) {
     const visitor = this.memory.value.visitor ?? "";
-    const answer = await request(`${this.address}/session`, { body: { visitor, identity } });
-    const session = await answer.json();
+    const options = { body: { visitor, identity }, signal: AbortSignal.timeout(OPENING) };
+    const answer = await request(`${this.address}/session`, options);
+    const session = await answer.json().catch(lost);
     if (identity !== this.identity) throw new Failure(0, "");
     if (!identity) this.memory.update({ visitor: session.visitor });
     this.session = session;
@@ -187,15 +142,18 @@ class Client {
   async #read(run, connected) {
     const connection = (this.connection = new AbortController());
     const { visitor } = await this.open();
+    const watched = (promise) => {
+      const watchdog = setTimeout(() => connection.abort(), SILENCE);
+      return promise.finally(() => clearTimeout(watchdog));
+    };
     const url = `${this.address}/stream?after=${encodeURIComponent(this.cursor)}`;
-    const answer = await request(url, { token: visitor, signal: connection.signal });
+    const answer = await watched(request(url, { token: visitor, signal: connection.signal }));
     this.view.state("connected");
     connected();
     const text = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     const events = new EventReader();
     for (;;) {
-      const watchdog = setTimeout(() => connection.abort(), SILENCE);
-      const { value, done } = await text.read().catch(lost).finally(() => clearTimeout(watchdog));
+      const { value, done } = await watched(text.read().catch(lost));
       if (run !== this.run) return;
       if (done) throw new Failure(0, "");
       for (const event of events.read(value)) this.#take(event);
@@ -252,7 +210,7 @@ class Client {
     const signal = AbortSignal.timeout(SENDING);
     const answer = await request(`${this.address}/messages`, { token: visitor, body: message, signal });
     this.#forget(message.id);
-    this.view.sent(message.id, (await answer.json()).id);
+    this.view.sent(message.id, (await answer.json().catch(lost)).id);
   }
 
   /** Waits before the next try: as long as the service says, else longer each time, and not all visitors alike. */
@@ -289,7 +247,12 @@ function subject(token) {
   }
 }
 
-/** Two tabs that open at once get one visitor. */
-function alone(name, task) {
-  return navigator.locks ? navigator.locks.request(name, task) : task();
+/** Two tabs that open at once get one visitor. Where a page may have no locks, nothing is kept for it either. */
+async function alone(name, task) {
+  try {
+    return await navigator.locks.request(name, task);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    return task();
+  }
 }
