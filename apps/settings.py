@@ -84,6 +84,9 @@ class Settings(BaseModel):
         "http://localhost:3010",
         "base address for OAuth redirects; without a platform in front, set it to AGENT_URL",
     )
+    verification_url: Address = setting(
+        "", "page where people verify who they are; empty: AGENT_URL/console/identities"
+    )
     internal_service_key: Bearer = setting(
         "",
         "service-to-service key; generated into DATA_DIR, must be set where DATABASE_URL is set",
@@ -246,6 +249,11 @@ class Settings(BaseModel):
     def max_upload_bytes(self) -> int:
         """Of the body of an upload: its files, and 1 MB for each file and for the plain fields."""
         return (self.max_upload_mb * self.max_files_per_upload + self.max_files_per_upload + 1) * 1024 * 1024
+
+    @property
+    def verification_page(self) -> str:
+        """Where people verify who they are."""
+        return self.verification_url or f"{self.agent_url}/console/identities"
 
     @property
     def demands_signatures(self) -> bool:

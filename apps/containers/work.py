@@ -122,7 +122,7 @@ def _conversations(
         health,
         foundation.clock,
         foundation.meter,
-        foundation.settings.platform_url,
+        foundation.settings.verification_page,
     )
     forwarding = ForwardingService(DestinationService(instances, channels.registry), sending, health)
     withdrawals = Withdrawals()

@@ -23,8 +23,8 @@ from tests.support.platforms.whatsapp import WhatsApp
 from tests.support.waiting import until
 
 THROUGH = "way"
-PLATFORM = "https://platform.example"
-SETTINGS = {"PLATFORM_URL": PLATFORM}
+AGENT = "https://agents.example"
+SETTINGS = {"AGENT_URL": AGENT, "PLATFORM_URL": "https://platform.example"}
 EDGE = samples.SETTING
 scenarios("access.feature")
 
@@ -172,6 +172,6 @@ def answered(scene: Scene, phone: str) -> None:
 
 @then(parsers.re(r"(?P<phone>\d+) gets (?P<number>\d+) notices? that names? the address where to verify"))
 def notices(scene: Scene, phone: str, number: str) -> None:
-    found = [each for each in scene.got(phone) if each == not_served(PLATFORM)]
+    found = [each for each in scene.got(phone) if each == not_served(f"{AGENT}/console/identities")]
     assert len(found) == int(number)
     assert len([each for each in scene.got(phone) if not each.startswith("heard")]) == int(number)
