@@ -184,6 +184,26 @@ class EventsComponent(Component):
         await self._feed.close()
 
 
+class RulesComponent(Component):
+    """The resource rules in a core, which tries resources and runs none: a fault in them does not keep it from
+    serving."""
+
+    name = "resource rules"
+    phase = Phase.CONNECTIONS
+
+    def __init__(self, container: CoreContainer) -> None:
+        self._resources = container.resources()
+
+    async def start(self) -> None:
+        self.reload()
+
+    def reload(self) -> None:
+        self._resources.rules.reload()
+
+    async def stop(self) -> None:
+        await self._resources.close()
+
+
 class SocketsComponent(Component):
     """Keeps the connections of linked devices."""
 

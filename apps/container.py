@@ -13,8 +13,10 @@ from apps.containers.core import (
     build_access,
     build_callbacks,
     build_conversations,
+    build_downstream,
     build_instances,
     build_messages,
+    build_resources,
     build_sending,
     build_use_cases,
 )
@@ -22,7 +24,7 @@ from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads, build_embedder, build_model_files
 from apps.containers.storage import Files, Storage
 from apps.containers.subscriptions import Subscriptions
-from apps.containers.work import Work, build_downstream, build_resources, build_transcriber
+from apps.containers.work import Work, build_transcriber
 from apps.readiness import checks_of
 from apps.settings import Settings
 
@@ -65,6 +67,7 @@ class CoreContainer(CommandContainer):
     conversation_service = providers.Singleton(
         build_conversations, storage, files, channels, CommandContainer.uploads
     )
+    resources = providers.Singleton(build_resources, foundation, storage, knowledge)
     use_cases = providers.Singleton(
         build_use_cases,
         foundation,
@@ -78,6 +81,7 @@ class CoreContainer(CommandContainer):
         message_service,
         conversation_service,
         subscriptions,
+        resources,
     )
 
 
@@ -86,8 +90,7 @@ class Container(CoreContainer):
 
     foundation, storage = CommandContainer.foundation, CommandContainer.storage
 
-    resources = providers.Singleton(build_resources, foundation, storage, CommandContainer.knowledge)
-    downstream = providers.Singleton(build_downstream, foundation, resources)
+    downstream = providers.Singleton(build_downstream, foundation, CoreContainer.resources)
     transcriber = providers.Singleton(
         build_transcriber,
         CommandContainer.settings,

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from adapters.outbound.downstream.builtin import Builtins, Echo
+from adapters.outbound.downstream.directory import Directory
 from adapters.outbound.downstream.grpc_runner import GrpcChannels
 from adapters.outbound.downstream.retrying import Retrying
 from adapters.outbound.downstream.router import Router, Runners, Timed
@@ -27,6 +28,7 @@ class Resources:
         builtins = Builtins(knowledge)
         runners = Runners(http, self._channels, history, builtins, _retrying)
         self.rules = _rules(settings, runners.build)
+        self.directory = Directory(self.rules, settings.downstream_url, float(settings.downstream_timeout))
         default = runners.for_url(settings.downstream_url) if settings.downstream_url else None
         self.router = Router(self.rules, builtins, default)
         self.runner: Downstream = Timed(self.router, float(settings.downstream_timeout))

@@ -11,6 +11,7 @@ from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads
 from apps.containers.storage import Files, Storage
 from apps.containers.subscriptions import Subscriptions
+from apps.downstream import Resources
 from domain.access.keys.service import KeyService
 from domain.access.service import AccessService
 from domain.access.sessions.service import SessionService
@@ -30,6 +31,8 @@ from domain.instances.checks.service import ConfigCheckService
 from domain.instances.operations.service import OperationsService
 from domain.instances.service import InstanceService
 from domain.polling.overview.service import ScheduleListService
+from domain.routing.trials.service import TrialService
+from ports.downstream import Downstream
 from ports.use_cases import UseCases
 
 
@@ -111,6 +114,19 @@ def build_schedules(foundation: Foundation, storage: Storage, channels: Channels
     )
 
 
+def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowledge) -> Resources:
+    return Resources(foundation.settings, foundation.http, storage.chat_history, knowledge.answers)
+
+
+def build_downstream(foundation: Foundation, resources: Resources) -> Downstream:
+    return foundation.traces.downstream(resources.runner)
+
+
+def build_trials(foundation: Foundation, resources: Resources) -> TrialService:
+    downstream = build_downstream(foundation, resources)
+    return TrialService(resources.directory, downstream, foundation.clock, foundation.ids)
+
+
 def build_use_cases(
     foundation: Foundation,
     storage: Storage,
@@ -123,6 +139,7 @@ def build_use_cases(
     messages: MessageService,
     conversations: HistoryService,
     subscriptions: Subscriptions,
+    resources: Resources,
 ) -> UseCases:
     return UseCases(
         access=access,
@@ -145,4 +162,5 @@ def build_use_cases(
         subscriptions=subscriptions.service,
         pushes=subscriptions.service,
         schedules=build_schedules(foundation, storage, channels),
+        resources=build_trials(foundation, resources),
     )

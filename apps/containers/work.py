@@ -10,9 +10,7 @@ from adapters.outbound.storage.shared_limits import PostgresSharedLimits
 from adapters.outbound.transcription import ParsedSpeech
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
-from apps.containers.knowledge import Knowledge
 from apps.containers.storage import Files, Storage
-from apps.downstream import Resources
 from apps.settings import Settings
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.forwarding.service import DestinationService, ForwardingService
@@ -36,14 +34,6 @@ from ports.channels import Channels as AllChannels
 from ports.downstream import Downstream
 from ports.files import Transcriber
 from ports.parsing import Parser
-
-
-def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowledge) -> Resources:
-    return Resources(foundation.settings, foundation.http, storage.chat_history, knowledge.answers)
-
-
-def build_downstream(foundation: Foundation, resources: Resources) -> Downstream:
-    return foundation.traces.downstream(resources.runner)
 
 
 def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:

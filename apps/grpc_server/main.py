@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from apps import logs
-from apps.components import EventsComponent, StorageComponent
+from apps.components import EventsComponent, RulesComponent, StorageComponent
 from apps.container import CoreContainer
 from apps.grpc_server.component import GrpcComponent, listening_address
 from apps.knowledge import ModelComponent, ReadersComponent
@@ -29,6 +29,7 @@ def main(settings: Settings, _: Namespace) -> int:
             ReadersComponent(container),
             ModelComponent(container),
             EventsComponent(container),
+            RulesComponent(container),
             GrpcComponent(container),
         ]
         address = listening_address(settings)

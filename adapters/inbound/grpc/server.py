@@ -24,7 +24,7 @@ from switchboard.channels.v1 import (
     schedules_pb2,
     schedules_pb2_grpc,
 )
-from switchboard.downstream.v1 import runner_pb2
+from switchboard.downstream.v1 import resources_pb2, resources_pb2_grpc, runner_pb2
 from switchboard.events.v1 import events_pb2, events_pb2_grpc, subscriptions_pb2, subscriptions_pb2_grpc
 from switchboard.knowledge.v1 import base_files_pb2, base_files_pb2_grpc, knowledge_pb2, knowledge_pb2_grpc
 from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
@@ -41,6 +41,7 @@ from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.knowledge import KnowledgeServicer
 from adapters.inbound.grpc.message_files import MessageFileServicer
 from adapters.inbound.grpc.messages import MessageServicer
+from adapters.inbound.grpc.resources import ResourceServicer
 from adapters.inbound.grpc.schedules import ScheduleServicer
 from adapters.inbound.grpc.subscriptions import SubscriptionServicer
 from adapters.inbound.grpc.verification import VerificationServicer
@@ -78,12 +79,17 @@ FILES = (
     conversations_pb2,
     messages_pb2,
     knowledge_pb2,
+    resources_pb2,
     schedules_pb2,
     base_files_pb2,
     subscriptions_pb2,
     verification_pb2,
     runner_pb2,
 )
+
+
+RUNNER = "switchboard.downstream.v1.ResourceRunner"
+"""Others serve it: resources."""
 
 
 async def build(
@@ -118,13 +124,14 @@ async def build(
     subscriptions = SubscriptionServicer(use_cases.subscriptions, use_cases.pushes)
     subscriptions_pb2_grpc.add_SubscriptionServiceServicer_to_server(subscriptions, server)
     schedules_pb2_grpc.add_ScheduleServiceServicer_to_server(ScheduleServicer(use_cases.schedules), server)
+    resources_pb2_grpc.add_ResourceServiceServicer_to_server(ResourceServicer(use_cases.resources), server)
     await _operations(server, health)
     return server
 
 
 async def _operations(server: grpc.aio.Server, health: Health) -> None:
     names = [service.full_name for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
-    served = [name for name in names if not name.startswith("switchboard.downstream.")]
+    served = [name for name in names if name != RUNNER]
     await health.add_to(server, served)
     operations = [health_checking.SERVICE_NAME, reflection.SERVICE_NAME]
     reflection.enable_server_reflection([*served, *operations], server)

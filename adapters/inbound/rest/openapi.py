@@ -13,6 +13,7 @@ from adapters.inbound.rest import (
     key_schemas,
     knowledge_schemas,
     message_schemas,
+    resource_schemas,
     schedule_schemas,
     schemas,
     subscription_schemas,
@@ -62,6 +63,7 @@ MODEL_MODULES = (
     message_schemas,
     conversation_schemas,
     subscription_schemas,
+    resource_schemas,
     schedule_schemas,
     key_schemas,
 )

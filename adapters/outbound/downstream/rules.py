@@ -56,11 +56,14 @@ Target = BuiltinTarget | HttpTarget | GrpcTarget | ChatModel
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`pattern` is tried on the canonical id, and for expert 0 also on the id without its expert index."""
+    """`pattern` is tried on the canonical id, and for expert 0 also on the id without its expert index. `match` and
+    `line` are how and where it is written."""
 
     pattern: re.Pattern[str]
     target: Target
     timeout: float | None = None
+    match: str = ""
+    line: int = 0
 
     def matches(self, resource: Resource) -> bool:
         if self.pattern.match(str(resource)):
@@ -102,7 +105,8 @@ class _Reader:
         read = _KINDS.get(kind)
         if read is None:
             raise self.fault("kind", f"must be one of {', '.join(_KINDS)}")
-        rule = Rule(re.compile(translate(pattern)), read(self), self.seconds("timeout"))
+        timeout, line = self.seconds("timeout"), self._line("match") or 0
+        rule = Rule(re.compile(translate(pattern)), read(self), timeout, pattern, line)
         self.done()
         return rule
 

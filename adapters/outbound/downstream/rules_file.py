@@ -1,7 +1,8 @@
 """The rules file as it is used: read at start, read again on a signal, never half."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from adapters.outbound.downstream.rules import BadRules, Rule, Secrets, parse_rules
@@ -14,27 +15,31 @@ Build = Callable[[Rule], Downstream]
 
 
 class RulesFile:
-    """The rules of one file, in order; without a path there are none."""
+    """The rules of one file, in order; without a path there are none. `read_at` is when they were put in force;
+    `fault` what is wrong with the file that was read last."""
 
     def __init__(self, path: Path | None, secrets: Secrets, build: Build) -> None:
-        self._path = path
+        self.path = path
+        self.read_at: datetime | None = None
+        self.fault = ""
         self._secrets = secrets
         self._build = build
         self._rules: tuple[tuple[Rule, Downstream], ...] = ()
 
     def load(self) -> int:
         """Puts the file's rules in force and tells their number. Raises `BadRules`, changing nothing."""
-        if self._path is None:
+        if self.path is None:
             return 0
         try:
-            text = self._path.read_text("utf-8")
+            text = self.path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise BadRules(f"{self._path} cannot be read: {error}", None) from error
+            raise BadRules(f"{self.path} cannot be read: {error}", None) from error
         try:
             rules = parse_rules(text, self._secrets)
             self._rules = tuple((rule, self._build(rule)) for rule in rules)
         except BadRules as error:
-            raise BadRules(f"{self._path}: {error}", None) from error
+            raise BadRules(f"{self.path}: {error}", None) from error
+        self.read_at, self.fault = datetime.now(UTC), ""
         return len(self._rules)
 
     def reload(self) -> str | None:
@@ -43,9 +48,14 @@ class RulesFile:
             count = self.load()
         except BadRules as error:
             log.error("the resource rules stay as they were: %s", error)
-            return str(error)
+            self.fault = str(error)
+            return self.fault
         log.info("the resource rules were read again", extra={"rules": count})
         return None
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        return [rule for rule, _ in self._rules]
 
     def find(self, resource: Resource) -> Downstream | None:
         return next((runner for rule, runner in self._rules if rule.matches(resource)), None)

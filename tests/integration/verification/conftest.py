@@ -187,6 +187,7 @@ def gateway(
         subscriptions=nothing,
         pushes=nothing,
         schedules=nothing,
+        resources=nothing,
     )
     options = GatewayOptions(
         agent_url="http://localhost:3011",
