@@ -121,11 +121,13 @@ class Website:
 
     def __init__(self, service: str, attributes: str = "", lead: str = 'lang="en"') -> None:
         self.service = service
+        self.instance: str | None = "public-1"
         self.attributes = attributes
         self.lead = lead
 
     async def handle(self, _: web.Request) -> web.StreamResponse:
-        tag = f'<script src="{self.service}/web-chat.js" data-instance="public-1" {self.attributes} async></script>'
+        script = f'src="{self.service}/web-chat.js" data-instance="{self.instance}" {self.attributes} async'
+        tag = f"<script {script}></script>"
         html = (
             f"<!DOCTYPE html><html {self.lead}><head><title>Harbour</title>"
             '<meta name="viewport" content="width=device-width">'

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
 
 from tests.support.browser import BROWSER, PATIENCE_MS, needs_browser
@@ -273,3 +274,23 @@ async def test_inside_an_element_of_the_page(world: World) -> None:
     await write(page, "Hello")
     await expect(log(page).locator(".visitor time")).to_have_count(1)
     assert world.faults == []
+
+
+@pytest.mark.parametrize("lead", ['lang="en"', 'lang="ar" dir="rtl"'])
+async def test_everybody_can_use_it(world: World, lead: str) -> None:
+    page = await world.page(lead=lead)
+    await write(page, "Hello")
+    content = [["h2", {}, "Times"], ["table", {}, ["tr", {}, ["th", {}, "Pier"], ["td", {}, "x" * 100]]]]
+    files = [{"name": "y" * 100, "size": 12, "url": "/file"}]
+    choices = [{"label": "z" * 100, "value": "yes"}]
+    await world.service.tell("", id="a", content=content, files=files, choices=choices)
+    await expect(page.get_by_role("button", name="zzz")).to_be_visible()
+    for width, scheme in ((1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")):
+        await page.set_viewport_size({"width": width, "height": 640})
+        await page.emulate_media(
+            color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce"
+        )
+        found = (await Axe().run(page)).response["violations"]
+        assert [(each["id"], each["nodes"]) for each in found] == []
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert await log(page).evaluate("log => log.scrollWidth <= log.clientWidth")

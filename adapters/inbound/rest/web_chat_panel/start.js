@@ -183,5 +183,5 @@ window.SwitchboardChat ??= {
   open: () => CHATS.forEach((chat) => chat.frame.open(true)),
   close: () => CHATS.forEach((chat) => chat.frame.close()),
 };
-if (document.body) start();
-else addEventListener("DOMContentLoaded", start);
+if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
+else start();
