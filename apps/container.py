@@ -16,6 +16,7 @@ from apps.containers.core import (
     build_downstream,
     build_instances,
     build_messages,
+    build_monitoring,
     build_resources,
     build_sending,
     build_use_cases,
@@ -25,6 +26,7 @@ from apps.containers.knowledge import Knowledge, Uploads, build_embedder, build_
 from apps.containers.storage import Files, Storage
 from apps.containers.subscriptions import Subscriptions
 from apps.containers.work import Work, build_transcriber
+from apps.installation import RunningInstallation
 from apps.readiness import checks_of
 from apps.settings import Settings
 
@@ -68,6 +70,17 @@ class CoreContainer(CommandContainer):
         build_conversations, storage, files, channels, CommandContainer.uploads
     )
     resources = providers.Singleton(build_resources, foundation, storage, knowledge)
+    installation = providers.Singleton(
+        RunningInstallation,
+        CommandContainer.settings,
+        CommandContainer.database,
+        checks,
+        knowledge,
+        CommandContainer.embedder,
+    )
+    monitoring = providers.Singleton(
+        build_monitoring, storage, files, channels, conversation_service, installation
+    )
     use_cases = providers.Singleton(
         build_use_cases,
         foundation,
@@ -82,6 +95,7 @@ class CoreContainer(CommandContainer):
         conversation_service,
         subscriptions,
         resources,
+        monitoring,
     )
 
 

@@ -17,6 +17,8 @@ from apps.process import Component, Phase
 from domain.polling.service import RUN
 
 REGISTER = "register"
+COUNT_SECONDS = 10.0
+"""How often figures are brought up to date."""
 
 
 class JobsComponent(Component):
@@ -29,6 +31,7 @@ class JobsComponent(Component):
         self._queue = container.jobs()
         retention = Retention(container.storage().database, container.settings().event_days)
         history, expiry = container.storage().chat_history, container.storage().conversation_expiry
+        self._figures = figures = container.storage().figures
         channels, schedules = container.channels(), container.storage().schedules
         self._polling, self._schedules = channels.polling, channels.schedules
         self._registration = channels.registration
@@ -36,6 +39,7 @@ class JobsComponent(Component):
         async def clean(_: int) -> None:
             await retention.clean()
             await history.drop_old()
+            await figures.clean()
 
         async def expire(_: int) -> None:
             await expiry.clean()
@@ -57,6 +61,7 @@ class JobsComponent(Component):
             PeriodicTask("missing schedules", 60.0, self._schedules.plan_missing),
             PeriodicTask("retired instances", 2.0, deactivation.remove_retired),
             PeriodicTask("webhook registration", 900.0, self._register),
+            PeriodicTask("figures", COUNT_SECONDS, self._figures.count),
             PeriodicTask("old conversations", 60.0, lambda: self._queue.enqueue("expire")),
             PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
         ]

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from apps.container import CommandContainer
+from adapters.outbound.embedding.sentence import SentenceEmbedder
+from adapters.outbound.storage.pool import Database
+from apps.containers.knowledge import Knowledge
 from apps.settings import Settings
 
 
@@ -17,18 +19,26 @@ class KnowledgeState:
     memory_error: str | None
 
 
+async def state_of(knowledge: Knowledge, embedder: SentenceEmbedder, database: Database) -> KnowledgeState:
+    """Counts; changes nothing."""
+    chunks = knowledge.reindexing
+    orphans = await chunks.orphans()
+    orphans["files on disk that no record knows"] = await knowledge.sweeper.strays()
+    model = await embedder.model()
+    tasks = await database.fetch_one("SELECT count(*), max(last_error) FROM memory_task")
+    others = await chunks.count_other(model.fingerprint)
+    return KnowledgeState(orphans, others, *(tasks or (0, None)))
+
+
 async def look(settings: Settings, dsn: str) -> KnowledgeState:
-    """Counts; changes nothing. The database must be migrated."""
+    """The same from a command, which opens the database for it. The database must be migrated."""
+    from apps.container import CommandContainer
+
     container = CommandContainer(settings=settings, dsn=dsn)
-    database, chunks = container.storage().database, container.knowledge().reindexing
+    database = container.storage().database
     await database.open()
     try:
-        orphans = await chunks.orphans()
-        orphans["files on disk that no record knows"] = await container.knowledge().sweeper.strays()
-        model = await container.embedder().model()
-        tasks = await database.fetch_one("SELECT count(*), max(last_error) FROM memory_task")
-        others = await chunks.count_other(model.fingerprint)
+        return await state_of(container.knowledge(), container.embedder(), database)
     finally:
         container.embedder().close()
         await database.close()
-    return KnowledgeState(orphans, others, *(tasks or (0, None)))

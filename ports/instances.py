@@ -70,8 +70,9 @@ class InstanceStore(Protocol):
 class HealthRecord:
     """What is on record of an instance's health.
 
-    `waiting_seconds` is the age of the oldest message that waits; `idle_seconds` for how long a conversation could
-    have been worked on and nobody did. `looping`: a conversation is stopped, as it runs in a loop.
+    `waiting_seconds` is the age of the oldest message that waits to be processed, `pending_seconds` of the oldest one
+    that waits to be sent; `idle_seconds` for how long a conversation could have been worked on and nobody did.
+    `looping`: a conversation is stopped, as it runs in a loop.
     """
 
     missing_proof_field: str | None = None
@@ -84,6 +85,7 @@ class HealthRecord:
     breaker_reason: str | None = None
     registration: Mapping[str, object] = field(default_factory=dict)
     waiting_seconds: float = 0.0
+    pending_seconds: float = 0.0
     idle_seconds: float = 0.0
     looping: bool = False
     activities: Mapping[Activity, ActivityHealth] = field(default_factory=dict)
@@ -104,8 +106,16 @@ class HealthRecorder(Protocol):
 class HealthStore(Protocol):
     async def find(self, instance_id: int) -> HealthRecord: ...
 
-    async def queue(self, instance_id: int) -> dict[str, int]:
+    async def records(self, instance_ids: Sequence[int]) -> Mapping[int, HealthRecord]:
+        """By the ids of the instances that are there."""
+        ...
+
+    async def queue(self, instance_id: int) -> Mapping[str, int]:
         """Rows by state: 'waiting' inbound, 'pending' and 'dead' outbound."""
+        ...
+
+    async def queues(self, instance_ids: Sequence[int]) -> Mapping[int, Mapping[str, int]]:
+        """The same of several instances, by their ids."""
         ...
 
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None: ...

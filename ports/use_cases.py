@@ -35,6 +35,7 @@ from ports.config_checks import ConfigChecks
 from ports.files import SharedFiles
 from ports.keys import Keys, Sessions
 from ports.knowledge import BaseFiles, KnowledgeBases, KnowledgeFiles, KnowledgeSearch
+from ports.monitoring import Monitoring
 from ports.resources import Resources
 from ports.schedules import Schedules
 from ports.subscriptions import PushLog, Subscriptions
@@ -281,3 +282,4 @@ class UseCases:
     pushes: PushLog
     schedules: Schedules
     resources: Resources
+    monitoring: Monitoring

@@ -3,8 +3,10 @@
 from adapters.outbound.storage.conversations.actions import PostgresActions
 from adapters.outbound.storage.conversations.history import PostgresHistory
 from adapters.outbound.storage.conversations.timelines import PostgresTimelines
+from adapters.outbound.storage.dead_letters import PostgresDeadLetters
 from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
 from adapters.outbound.storage.sessions import PostgresSessions
+from adapters.outbound.storage.shared_limits import PostgresSharedLimits
 from apps import verification
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
@@ -30,9 +32,11 @@ from domain.events.service import EventStreams
 from domain.instances.checks.service import ConfigCheckService
 from domain.instances.operations.service import OperationsService
 from domain.instances.service import InstanceService
+from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
 from domain.polling.overview.service import ScheduleListService
 from domain.routing.trials.service import TrialService
 from ports.downstream import Downstream
+from ports.monitoring import Installation, Monitoring
 from ports.use_cases import UseCases
 
 
@@ -127,6 +131,29 @@ def build_trials(foundation: Foundation, resources: Resources) -> TrialService:
     return TrialService(resources.directory, downstream, foundation.clock, foundation.ids)
 
 
+def build_monitoring(
+    storage: Storage,
+    files: Files,
+    channels: Channels,
+    conversations: HistoryService,
+    installation: Installation,
+) -> Monitoring:
+    instances, database = storage.instances, storage.database
+    return Monitoring(
+        DeadLetterService(
+            instances,
+            instances,
+            PostgresDeadLetters(database),
+            storage.messages,
+            conversations.actions,
+            files.shared,
+        ),
+        HealthOverviewService(instances, channels.registry, storage.health, PostgresSharedLimits(database)),
+        FigureService(instances, instances, storage.figures),
+        DoctorService(installation),
+    )
+
+
 def build_use_cases(
     foundation: Foundation,
     storage: Storage,
@@ -140,6 +167,7 @@ def build_use_cases(
     conversations: HistoryService,
     subscriptions: Subscriptions,
     resources: Resources,
+    monitoring: Monitoring,
 ) -> UseCases:
     return UseCases(
         access=access,
@@ -163,4 +191,5 @@ def build_use_cases(
         pushes=subscriptions.service,
         schedules=build_schedules(foundation, storage, channels),
         resources=build_trials(foundation, resources),
+        monitoring=monitoring,
     )

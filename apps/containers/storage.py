@@ -15,6 +15,7 @@ from adapters.outbound.storage.conversations.expiry import ConversationExpiry
 from adapters.outbound.storage.conversations.files import PostgresFileRecords
 from adapters.outbound.storage.conversations.single_messages import PostgresMessages
 from adapters.outbound.storage.events.log import PostgresEventLog
+from adapters.outbound.storage.figures import PostgresFigures
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
@@ -95,6 +96,7 @@ class Storage:
         self.conversation_expiry = ConversationExpiry(database, settings.conversation_days)
         self.event_log = PostgresEventLog(database, settings.event_days)
         self.event_feed = LogFeed(self.event_log)
+        self.figures = PostgresFigures(database)
 
 
 class Files:

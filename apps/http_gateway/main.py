@@ -25,6 +25,7 @@ from adapters.outbound.core_client.events import RemoteEvents
 from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, RemoteSearch
 from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.messages import RemoteMessages
+from adapters.outbound.core_client.monitoring import remote_monitoring
 from adapters.outbound.core_client.resources import RemoteResources
 from adapters.outbound.core_client.schedules import RemoteSchedules
 from adapters.outbound.core_client.subscriptions import RemoteSubscriptions
@@ -109,6 +110,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         pushes=subscriptions,
         schedules=RemoteSchedules(core),
         resources=RemoteResources(core),
+        monitoring=remote_monitoring(core),
     )
 
 

@@ -92,6 +92,10 @@ class Message:
     request_id: str
     at: datetime
 
+    @property
+    def is_given_up(self) -> bool:
+        return self.status in (MessageState.FAILED, MessageState.DEAD)
+
 
 @dataclass(frozen=True, slots=True)
 class MessagePage:

@@ -27,6 +27,7 @@ from switchboard.channels.v1 import (
 from switchboard.downstream.v1 import resources_pb2, resources_pb2_grpc, runner_pb2
 from switchboard.events.v1 import events_pb2, events_pb2_grpc, subscriptions_pb2, subscriptions_pb2_grpc
 from switchboard.knowledge.v1 import base_files_pb2, base_files_pb2_grpc, knowledge_pb2, knowledge_pb2_grpc
+from switchboard.monitoring.v1 import monitoring_pb2, monitoring_pb2_grpc
 from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
 from adapters.inbound.grpc.access import AccessServicer, KeyServicer
@@ -41,6 +42,7 @@ from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.knowledge import KnowledgeServicer
 from adapters.inbound.grpc.message_files import MessageFileServicer
 from adapters.inbound.grpc.messages import MessageServicer
+from adapters.inbound.grpc.monitoring import MonitoringServicer
 from adapters.inbound.grpc.resources import ResourceServicer
 from adapters.inbound.grpc.schedules import ScheduleServicer
 from adapters.inbound.grpc.subscriptions import SubscriptionServicer
@@ -82,6 +84,7 @@ FILES = (
     resources_pb2,
     schedules_pb2,
     base_files_pb2,
+    monitoring_pb2,
     subscriptions_pb2,
     verification_pb2,
     runner_pb2,
@@ -125,6 +128,9 @@ async def build(
     subscriptions_pb2_grpc.add_SubscriptionServiceServicer_to_server(subscriptions, server)
     schedules_pb2_grpc.add_ScheduleServiceServicer_to_server(ScheduleServicer(use_cases.schedules), server)
     resources_pb2_grpc.add_ResourceServiceServicer_to_server(ResourceServicer(use_cases.resources), server)
+    monitoring_pb2_grpc.add_MonitoringServiceServicer_to_server(
+        MonitoringServicer(use_cases.monitoring), server
+    )
     await _operations(server, health)
     return server
 

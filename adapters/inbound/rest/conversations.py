@@ -18,6 +18,7 @@ from adapters.inbound.rest.routing import (
     before_body,
     errors,
     named_instances,
+    query_word,
 )
 from adapters.inbound.rest.schemas import Accepted
 from domain.conversations.model import (
@@ -30,7 +31,6 @@ from domain.conversations.model import (
 from domain.refusals import Fault, Invalid
 
 CONVERSATION = BASE + "/{instanceId}/conversations/{sessionId:path}"
-WORDS = {"true": True, "false": False, "": None}
 
 router = APIRouter(route_class=JsonRoute, tags=["conversations"])
 
@@ -67,19 +67,11 @@ def _filter(
         raise Invalid.of([Fault("handler", "must be person or resource")])
     return ConversationFilter(
         request.query_params.get("query", ""),
-        _word(request, "waiting"),
+        query_word(request, "waiting"),
         Handler(handler) if handler else None,
         tuple(instance_ids),
         session_id,
     )
-
-
-def _word(request: Request, name: str) -> bool | None:
-    """A condition of the query. Raises `Invalid`."""
-    text = request.query_params.get(name, "")
-    if text not in WORDS:
-        raise Invalid.of([Fault(name, "must be true or false")])
-    return WORDS[text]
 
 
 @router.get(
@@ -151,7 +143,7 @@ async def list_messages(
 ) -> MessagePage:
     """What a person would see in the chat, in that order, with the state of each message. Files that we hold a copy
     of have a signed address that expires."""
-    latest_first = bool(_word(request, "latestFirst"))
+    latest_first = bool(query_word(request, "latestFirst"))
     wanted = MessagesWanted(page.limit, page.cursor, latest_first)
     return await services.conversations.messages(caller, instance, sessionId, wanted)
 

@@ -13,6 +13,7 @@ from adapters.inbound.rest import (
     key_schemas,
     knowledge_schemas,
     message_schemas,
+    monitoring_schemas,
     resource_schemas,
     schedule_schemas,
     schemas,
@@ -66,6 +67,7 @@ MODEL_MODULES = (
     resource_schemas,
     schedule_schemas,
     key_schemas,
+    monitoring_schemas,
 )
 """Modules with the models of bodies."""
 ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}

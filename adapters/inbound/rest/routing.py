@@ -148,6 +148,17 @@ def _whole_number(request: Request, name: str, default: int, least: int, most: i
     return int(text)
 
 
+_WORDS = {"true": True, "false": False, "": None}
+
+
+def query_word(request: Request, name: str) -> bool | None:
+    """A condition of the query. Raises `Invalid`."""
+    text = request.query_params.get(name, "")
+    if text not in _WORDS:
+        raise Invalid.of([Fault(name, "must be true or false")])
+    return _WORDS[text]
+
+
 @dataclass(frozen=True, slots=True)
 class RequestedCursor:
     """Where a list goes on: `cursor` is `next` of the answer before, empty for the first page."""

@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import Select, and_, case, exists, func, select
+from sqlalchemy import ColumnElement, Double, Select, and_, case, cast, exists, func, select
 
+from adapters.outbound.storage.arrays import Bigints
 from adapters.outbound.storage.codec import dump, storable_reason
 from adapters.outbound.storage.events.health import REGISTRATION, log_health_sql
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.states import ASYNC_COMMIT, QueueKind
+from adapters.outbound.storage.queue.states import ASYNC_COMMIT, EventStatus, MessageStatus, QueueKind
 from adapters.outbound.storage.statements import upsert_of_instance
 from adapters.outbound.storage.tables import (
     channel_instance,
@@ -59,6 +60,14 @@ ON CONFLICT (instance_id, activity) DO UPDATE
 SET last_error = excluded.last_error, last_error_at = excluded.last_error_at
 """
 
+QUEUES = f"""
+SELECT i.id, (SELECT count(*) FROM inbox WHERE instance_id = i.id AND status = {EventStatus.QUEUED}),
+    (SELECT count(*) FROM outbox WHERE instance_id = i.id AND status = {MessageStatus.PENDING}),
+    (SELECT count(*) FROM outbox WHERE instance_id = i.id AND status = {MessageStatus.DEAD})
+FROM unnest(%(ids)s) AS i(id)
+"""
+"""Indexes `inbox_queued`, `outbox_queued` and `outbox_dead`."""
+
 REGISTERED = f"""
 WITH {log_health_sql("%(reason)s::text IS NOT NULL AND NOT %(registered)s")}
 INSERT INTO instance_health (instance_id, webhook_registered, webhook_error)
@@ -75,32 +84,40 @@ class PostgresHealth:
         self._unproved: dict[int, str | None] = {}
 
     async def find(self, instance_id: int) -> HealthRecord:
-        row = await self._database.fetch_one(_record(instance_id))
-        if row is None:
-            return HealthRecord()
-        [(now, waiting_since, due_since, looping)] = await self._database.fetch(_backlog(instance_id))
-        return replace(
-            HealthRecord(*row[1:]),
-            registration=orjson.loads(row[0] or "{}"),
-            waiting_seconds=(now - waiting_since).total_seconds() if waiting_since else 0.0,
-            idle_seconds=(now - due_since).total_seconds() if due_since else 0.0,
-            looping=looping,
-            activities=await self._activities(instance_id),
-        )
+        return (await self.records([instance_id])).get(instance_id, HealthRecord())
 
-    async def _activities(self, instance_id: int) -> Mapping[Activity, ActivityHealth]:
-        columns = instance_activity.c["activity", "last_success_at", "last_error", "last_error_at"]
-        rows = await self._database.fetch(select(*columns).filter_by(instance_id=instance_id))
-        return {Activity(name): ActivityHealth(*noted) for name, *noted in rows}
+    async def records(self, instance_ids: Sequence[int]) -> Mapping[int, HealthRecord]:
+        ids = list(instance_ids)
+        rows = await self._database.fetch(_records(ids)) if ids else []
+        activities = await self._activities(ids) if rows else {}
+        return {
+            id: replace(
+                HealthRecord(*columns[:-4]),
+                registration=orjson.loads(registration or "{}"),
+                waiting_seconds=columns[-4] or 0.0,
+                pending_seconds=columns[-3] or 0.0,
+                idle_seconds=columns[-2] or 0.0,
+                looping=columns[-1],
+                activities=activities.get(id, {}),
+            )
+            for id, registration, *columns in rows
+        }
 
-    async def queue(self, instance_id: int) -> dict[str, int]:
-        counted = {"waiting": (inbox, 0), "pending": (outbox, 0), "dead": (outbox, 2)}
-        counts = [
-            select(func.count()).select_from(table).filter_by(instance_id=instance_id, status=status)
-            for table, status in counted.values()
+    async def _activities(self, ids: Sequence[int]) -> Mapping[int, Mapping[Activity, ActivityHealth]]:
+        columns = instance_activity.c[
+            "instance_id", "activity", "last_success_at", "last_error", "last_error_at"
         ]
-        [row] = await self._database.fetch(select(*[count.scalar_subquery() for count in counts]))
-        return dict(zip(counted, row, strict=True))
+        activities: dict[int, dict[Activity, ActivityHealth]] = {}
+        for id, name, *noted in await self._database.fetch(select(*columns).where(columns[0].in_(ids))):
+            activities.setdefault(id, {})[Activity(name)] = ActivityHealth(*noted)
+        return activities
+
+    async def queue(self, instance_id: int) -> Mapping[str, int]:
+        return (await self.queues([instance_id]))[instance_id]
+
+    async def queues(self, instance_ids: Sequence[int]) -> Mapping[int, Mapping[str, int]]:
+        rows = await self._database.fetch(QUEUES, {"ids": Bigints(instance_ids)}) if instance_ids else []
+        return {id: dict(zip(("waiting", "pending", "dead"), counts, strict=True)) for id, *counts in rows}
 
     async def succeeded(self, instance_id: int, activity: Activity, at: datetime | None = None) -> None:
         key, now = (instance_id, activity), time.monotonic()
@@ -158,28 +175,38 @@ def _check(instance_id: int, name: str, reason: str | None = None) -> dict[str, 
     }
 
 
-def _record(instance_id: int) -> Select[*tuple[Any, ...]]:
-    """The columns of `HealthRecord` in its order, behind those of the registration."""
+def _records(instance_ids: Sequence[int]) -> Select[*tuple[Any, ...]]:
+    """The id, the registration, and the columns of `HealthRecord` in its order, those of the backlog behind."""
     instance, breaker = channel_instance.c, send_breaker.c
-    health = instance_health.c[
-        "registration", "missing_proof_field", "webhook_registered", "webhook_error", "pairing_code"
-    ]
+    health = instance_health.c["missing_proof_field", "webhook_registered", "webhook_error", "pairing_code"]
     state = case(
         (breaker.until > func.now(), "open"), (breaker.until <= func.now(), "half_open"), else_="closed"
     )
     current = and_(breaker.instance_id == instance.id, breaker.opened_at >= instance.updated_at)
     tables = channel_instance.outerjoin(instance_health).outerjoin(schedule).outerjoin(send_breaker, current)
-    columns = select(*health, schedule.c.next_run_at, state, breaker.until, breaker.reason)
-    return columns.select_from(tables).where(instance.id == instance_id)
+    noted = (instance.id, instance_health.c.registration, *health, schedule.c.next_run_at)
+    columns = select(*noted, state, breaker.until, breaker.reason, *_backlog())
+    return columns.select_from(tables).where(instance.id.in_(instance_ids))
 
 
-def _backlog(instance_id: int) -> Select[*tuple[Any, ...]]:
-    """The time, since when the oldest message waits and an idle conversation is due, and whether one loops."""
-    waiting = select(func.min(inbox.c.received_at)).filter_by(instance_id=instance_id, status=0)
-    idle = select(func.min(queue.c.due_at)).filter_by(instance_id=instance_id, kind=QueueKind.INBOUND)
+def _backlog() -> tuple[ColumnElement[Any], ...]:
+    """Of an instance: for how many seconds its oldest message waits to be processed, and to be sent, and an idle
+    conversation is due; and whether one loops. Indexes `inbox_queued` and `outbox_queued`, and the primary key of
+    `queue`."""
+    id = channel_instance.c.id
+    waiting = _age(inbox.c.received_at).where(inbox.c.instance_id == id, inbox.c.status == 0)
+    pending = _age(outbox.c.created_at).where(outbox.c.instance_id == id, outbox.c.status == 0)
+    idle = _age(queue.c.due_at).where(queue.c.instance_id == id, queue.c.kind == QueueKind.INBOUND)
     due = idle.where(queue.c.pending > 0, queue.c.due_at < func.now())
     rounds = func.cardinality(queue.c.rounds)
     latest = queue.c.rounds[rounds] > func.now() - timedelta(seconds=WINDOW)
     counted = queue.c.kind.in_((QueueKind.INBOUND, QueueKind.CORRESPONDENT))
-    looping = exists().where(queue.c.instance_id == instance_id, counted, rounds > MOST_ROUNDS, latest)
-    return select(func.now(), waiting.scalar_subquery(), due.scalar_subquery(), looping)
+    looping = exists().where(queue.c.instance_id == id, counted, rounds > MOST_ROUNDS, latest)
+    return (*(select.scalar_subquery() for select in (waiting, pending, due)), looping)
+
+
+def _age(since: ColumnElement[datetime]) -> Select[Any]:
+    """Seconds since the earliest of these times."""
+    return select(cast(func.extract("epoch", func.now() - func.min(since)), Double)).correlate(
+        channel_instance
+    )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
-from sqlalchemy import UpdateBase, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Select, UpdateBase, bindparam, delete, func, insert, or_, select, update
 
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.codec import stored_event
@@ -18,6 +18,7 @@ from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_log, inbox, outbox, queue
 from domain.channels.messages import Event
 from domain.instances.model import ACTIVE, UNREADABLE, Activity, Instance, InstanceChange, NewInstance
+from domain.monitoring.model import InstanceName
 from domain.refusals import Conflict
 
 log = logging.getLogger(__name__)
@@ -32,11 +33,17 @@ INSTANCE = columns_of(
 )
 _FIND = select(*INSTANCE).where(columns.id == bindparam("instance_id"))
 _ACTIVE = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
+_NAMES = _ACTIVE.with_only_columns(columns.id, columns.user_id, columns.channel_id, columns.channel_name)
+
+
+def _of(instances: Select[Any], user_id: str | None) -> Select[Any]:
+    """Those of one user, or of all."""
+    return instances if user_id is None else instances.where(columns.user_id == user_id)
 
 
 class PostgresInstances:
-    """`InstanceStore` and `InstanceLookup` of `ports.instances`. `changed` is told the id of each instance that was
-    changed or removed, after the commit."""
+    """`InstanceStore` and `InstanceLookup` of `ports.instances`, `InstanceNames` of `ports.monitoring`. `changed` is
+    told the id of each instance that was changed or removed, after the commit."""
 
     def __init__(self, database: Database, cipher: ConfigCipher, changed: Callable[[int], None]) -> None:
         self._database = database
@@ -75,6 +82,13 @@ class PostgresInstances:
         rows = await self._database.fetch(page.order_by(rest.c.id).limit(PAGE_ROWS))
         instances = [self.read(*row[: len(INSTANCE)]) for row in rows]
         return instances, bool(rows) and rows[-1][-1] > len(rows)
+
+    async def names(self, user_id: str | None) -> Sequence[InstanceName]:
+        return [InstanceName(*row) for row in await self._database.fetch(_of(_NAMES, user_id))]
+
+    async def following(self, user_id: str | None, after: int, limit: int) -> Sequence[Instance]:
+        rows = await self._database.fetch(_of(_ACTIVE, user_id).where(columns.id > after).limit(limit))
+        return [self.read(*row) for row in rows]
 
     async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]:
         rows = await self._database.fetch(_ACTIVE.where(columns.channel_id.in_(channel_ids)))

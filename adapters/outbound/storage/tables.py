@@ -149,6 +149,7 @@ inbox = table(
     index("inbox_failed", "instance_id id", where="status = 2"),
     index("inbox_queued", "instance_id session_key id", where="status = 0"),
     index("inbox_erased", "finished_at", where="event = '{}'"),
+    index("inbox_finished", "finished_at", where="finished_at IS NOT NULL"),
     index("inbox_awaited", "await_until", where="await_until IS NOT NULL AND NOT taken"),
 )
 
@@ -171,6 +172,7 @@ outbox = table(
     ),
     index("outbox_finished", "finished_at", where="status = 1"),
     index("outbox_dead", "instance_id id", where="status = 2"),
+    index("outbox_given_up", "finished_at", where="status = 2"),
     index("outbox_by_event", "inbox_id", where="inbox_id IS NOT NULL"),
     index("outbox_by_send", "send_id", where="send_id IS NOT NULL"),
 )
@@ -185,6 +187,23 @@ send = table(
     unique_index("send_idempotency", "instance_id idempotency_key", where="idempotency_key IS NOT NULL"),
     index("send_by_session", "instance_id session_key id"),
     index("send_by_age", "created_at"),
+)
+
+figure = table(
+    "figure",
+    _instance(primary_key=True),
+    key("step", Integer),
+    key("at", Timestamp),
+    key("measure", SmallInteger),
+    *required(BigInteger, "count"),
+    index("figure_by_age", "step at"),
+)
+
+figure_position = table(
+    "figure_position",
+    key("id", SmallInteger),
+    *required(Timestamp, "until"),
+    *required(BigInteger, "inbox_id"),
 )
 
 event_log = table(

@@ -91,21 +91,22 @@ class ReadLimiter:
     @asynccontextmanager
     async def slot(self, instance: Instance, channel: AnyChannel) -> AsyncIterator[None]:
         """A slot for as long as the block runs."""
-        limits = self._limits(instance, channel)
+        limits = known_limits(instance, channel, reading=True)
         if limits is None:
             yield
             return
         async with self.slots.slot(account_key(instance.channel_id, limits), limits.max_concurrency):
             yield
 
-    @staticmethod
-    def _limits(instance: Instance, channel: AnyChannel) -> Limits | None:
-        """None where the channel knows no limits or cannot tell them."""
-        try:
-            config = channel.config.load(instance.config)
-            if channel.read_limits:
-                return channel.read_limits.read_limits(config)
-            return channel.limits.limits(config, channel.target.load({})) if channel.limits else None
-        except Exception:
-            log.exception("a channel could not tell its limits", extra={"instance": instance.id})
-            return None
+
+def known_limits(instance: Instance, channel: AnyChannel, *, reading: bool = False) -> Limits | None:
+    """The limits of what is sent with the configured credential, or read with it. None where the channel knows none
+    or cannot tell them."""
+    try:
+        config = channel.config.load(instance.config)
+        if reading and channel.read_limits:
+            return channel.read_limits.read_limits(config)
+        return channel.limits.limits(config, channel.target.load({})) if channel.limits else None
+    except Exception:
+        log.exception("a channel could not tell its limits", extra={"instance": instance.id})
+        return None

@@ -83,7 +83,7 @@ def _scanned(plan: dict[str, Any]) -> list[str]:
 async def test_large_tables_are_read_by_index(
     filled: Database, instance: int, statement: str, parameters: dict[str, Any]
 ) -> None:
-    values = {**parameters, "instance": instance, "count": 51}
+    values = {**parameters, "instance": instance, "instances": [instance], "count": 51}
     assert await _cost(filled, statement, values) < 15_000
 
 

@@ -188,6 +188,7 @@ def gateway(
         pushes=nothing,
         schedules=nothing,
         resources=nothing,
+        monitoring=nothing,
     )
     options = GatewayOptions(
         agent_url="http://localhost:3011",

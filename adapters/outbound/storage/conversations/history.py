@@ -20,4 +20,5 @@ class PostgresHistory:
         return await self._messages.page(instance_id, session_id, wanted)
 
     async def failed(self, instance_id: int, limit: int, cursor: str | None) -> MessagePage:
-        return await self._messages.failed(instance_id, limit, cursor)
+        messages, following = await self._messages.failed([instance_id], None, limit, cursor)
+        return MessagePage([message for _, message in messages], following)

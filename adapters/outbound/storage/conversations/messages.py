@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from adapters.outbound.storage.arrays import Bigints
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.conversations.rows import MessageRows, Stored, Stream
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.messages import OF_ANSWER, OF_SEND, delivery_sql
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus, QueueKind
 from domain.conversations.message_ids import MessageKind
-from domain.conversations.model import MessagePage, MessagesWanted
+from domain.conversations.model import Direction, Message, MessagePage, MessagesWanted
 from domain.paging import cursor_of, read_cursor
 
 OLDEST, LATEST = 0, 2**63 - 1
 _STREAMS = len(Stream)
+OF_FAILED = (Direction.INBOUND, Direction.OUTBOUND, None)
+"""The direction of what was given up, by stream; the third one is not used."""
 PAGE_CHARACTERS = 1_000_000
 """Of the stored messages of a page together: gRPC clients take answers of 4 MB by default."""
 
@@ -44,25 +47,30 @@ IS_KNOWN = f"SELECT 1 FROM queue WHERE kind = {QueueKind.INBOUND} AND {_OF_SESSI
 
 FAILED = f"""
 SELECT * FROM (
-    SELECT {Stream.INBOUND}, 'in', id, id, session_key, received_at, event, NULL::text, NULL::text, status, error,
-        false, false, 0, NULL::text
-    FROM inbox WHERE instance_id = %(instance)s AND status = {EventStatus.FAILED} AND event <> '{{}}'
+    SELECT {Stream.INBOUND}, 'in', i.id, i.id, session_key, received_at, event, NULL::text, NULL::text, status, error,
+        false, false, 0, NULL::text, n.id
+    FROM unnest(%(instances)s) AS n(id) CROSS JOIN LATERAL (
+        SELECT * FROM inbox WHERE instance_id = n.id AND status = {EventStatus.FAILED} AND event <> '{{}}'
         AND id < %(inbound)s ORDER BY id DESC LIMIT %(count)s
+    ) i ORDER BY i.id DESC LIMIT %(count)s
 ) i UNION ALL SELECT * FROM (
     SELECT {Stream.ANSWER}, CASE WHEN o.send_id IS NULL THEN 'out' ELSE 'send' END, o.id,
         coalesce(o.send_id, o.inbox_id), coalesce(s.session_id, o.session_key), coalesce(o.finished_at, o.created_at),
-        nullif(i.event, '{{}}'), coalesce(i.answer, s.content), s.author, 0, NULL, true, false, 0, o.last_error
-    FROM outbox o LEFT JOIN inbox i ON i.id = o.inbox_id LEFT JOIN send s ON s.id = o.send_id
-    WHERE o.instance_id = %(instance)s AND o.status = {MessageStatus.DEAD} AND o.id < %(answers)s
-    AND (o.inbox_id IS NOT NULL OR o.send_id IS NOT NULL) AND NOT EXISTS (
-        SELECT FROM outbox l WHERE l.inbox_id = o.inbox_id AND l.status = {MessageStatus.DEAD} AND l.id > o.id
-    ) AND NOT EXISTS (
-        SELECT FROM outbox l WHERE l.send_id = o.send_id AND l.status = {MessageStatus.DEAD} AND l.id > o.id
-    ) ORDER BY o.id DESC LIMIT %(count)s
+        nullif(i.event, '{{}}'), coalesce(i.answer, s.content), s.author, 0, NULL, true, false, 0, o.last_error,
+        o.instance_id
+    FROM unnest(%(instances)s) AS n(id) CROSS JOIN LATERAL (
+        SELECT * FROM outbox d WHERE instance_id = n.id AND status = {MessageStatus.DEAD} AND id < %(answers)s
+        AND (inbox_id IS NOT NULL OR send_id IS NOT NULL) AND NOT EXISTS (
+            SELECT FROM outbox l WHERE l.inbox_id = d.inbox_id AND l.status = {MessageStatus.DEAD} AND l.id > d.id
+        ) AND NOT EXISTS (
+            SELECT FROM outbox l WHERE l.send_id = d.send_id AND l.status = {MessageStatus.DEAD} AND l.id > d.id
+        ) ORDER BY id DESC LIMIT %(count)s
+    ) o LEFT JOIN inbox i ON i.id = o.inbox_id LEFT JOIN send s ON s.id = o.send_id
+    ORDER BY o.id DESC LIMIT %(count)s
 ) o
 """
-"""A message with several dead parts stands where the last one does. Indexes `inbox_failed`, `outbox_dead`,
-`outbox_by_event` and `outbox_by_send`, and the primary keys of `inbox` and `send`."""
+"""Of several instances. A message with several dead parts stands where the last one does. Indexes `inbox_failed`,
+`outbox_dead`, `outbox_by_event` and `outbox_by_send`, and the primary keys of `inbox` and `send`."""
 
 
 class MessageListing:
@@ -77,12 +85,22 @@ class MessageListing:
         rows = await self._rows(statement, session, after, wanted.limit)
         if not rows and not await self._database.fetch(IS_KNOWN, session):
             return None
-        return await self._page(rows, after, wanted.limit, latest_first=wanted.latest_first)
+        shown, following = _page(rows, after, wanted.limit, latest_first=wanted.latest_first)
+        return MessagePage(await self._shown(shown), following)
 
-    async def failed(self, instance_id: int, limit: int, cursor: str | None) -> MessagePage:
+    async def failed(
+        self, instance_ids: Sequence[int], direction: Direction | None, limit: int, cursor: str | None
+    ) -> tuple[Sequence[tuple[int, Message]], str | None]:
+        """Messages of several instances that were given up, with the ids of those; and the next cursor."""
         after = _positions(cursor, LATEST)
-        rows = await self._rows(FAILED, {"instance": instance_id}, after, limit)
-        return await self._page(rows, after, limit, latest_first=True)
+        wanted = [
+            OLDEST if direction and direction is not of else at
+            for at, of in zip(after, OF_FAILED, strict=True)
+        ]
+        rows = await self._rows(FAILED, {"instances": Bigints(instance_ids)}, wanted, limit)
+        shown, following = _page(rows, after, limit, latest_first=True)
+        messages = await self._shown(shown)
+        return [(row.instance_id, message) for row, message in zip(shown, messages, strict=True)], following
 
     async def _rows(
         self, statement: str, of: dict[str, Any], after: Sequence[int], limit: int
@@ -92,16 +110,17 @@ class MessageListing:
         rows = await self._database.fetch(statement, parameters)
         return [Stored(Stream(stream), MessageKind(kind), *columns) for stream, kind, *columns in rows]
 
-    async def _page(
-        self, rows: Sequence[Stored], after: Sequence[int], limit: int, *, latest_first: bool
-    ) -> MessagePage:
-        ordered = _in_order(rows, latest_first=latest_first)
-        shown = ordered[: _fitting(ordered[:limit])]
-        positions = list(after)
-        for row in shown:
-            positions[row.stream] = row.position
-        following = cursor_of(*positions) if len(ordered) > len(shown) else None
-        return MessagePage(await self._shown(shown), following)
+
+def _page(
+    rows: Sequence[Stored], after: Sequence[int], limit: int, *, latest_first: bool
+) -> tuple[Sequence[Stored], str | None]:
+    """The rows of a page, and the cursor of the one that follows."""
+    ordered = _in_order(rows, latest_first=latest_first)
+    shown = ordered[: _fitting(ordered[:limit])]
+    positions = list(after)
+    for row in shown:
+        positions[row.stream] = row.position
+    return shown, cursor_of(*positions) if len(ordered) > len(shown) else None
 
 
 def _fitting(rows: Sequence[Stored]) -> int:

@@ -37,8 +37,8 @@ class Stream(IntEnum):
 
 class Stored(NamedTuple):
     """A row of a list of messages. `position` is that of its stream, `id` the row of `inbox` or `send`; `content` and
-    `author` are those of an answer or of what was sent first, `status` and `error` those of the event. The last four
-    columns are those of `delivery_sql`."""
+    `author` are those of an answer or of what was sent first, `status` and `error` those of the event. `dead` and
+    the three behind it are those of `delivery_sql`; lists over several instances have the instance."""
 
     stream: Stream
     kind: MessageKind
@@ -55,6 +55,7 @@ class Stored(NamedTuple):
     pending: bool
     reached: int
     reason: str | None
+    instance_id: int = 0
 
 
 class MessageRows:

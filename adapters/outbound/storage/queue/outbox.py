@@ -71,6 +71,7 @@ NOTE_STATUS = f"""
 WITH noted AS (
     UPDATE outbox SET status = CASE WHEN %(failed)s THEN {_DEAD} ELSE status END,
         last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE last_error END,
+        finished_at = CASE WHEN %(failed)s THEN now() ELSE finished_at END,
         delivery_state = greatest(delivery_state, nullif(%(reached)s, 0))
     WHERE instance_id = %(instance)s AND hashtextextended(ref, 0) = hashtextextended(%(ref)s, 0) AND ref = %(ref)s
         AND status = {_SENT} AND (%(failed)s OR coalesce(delivery_state, 0) < %(reached)s)
@@ -109,6 +110,7 @@ WITH early AS (
 UPDATE outbox o SET
     status = CASE WHEN %(failed)s AND o.status = {_SENT} THEN {_DEAD} ELSE o.status END,
     last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE o.last_error END,
+    finished_at = CASE WHEN %(failed)s AND o.status = {_SENT} THEN now() ELSE o.finished_at END,
     delivery_state = CASE WHEN %(failed)s THEN {FAILED_EARLY} ELSE greatest(o.delivery_state, %(reached)s) END
 FROM early e WHERE o.id = e.id AND o.key = %(key)s AND o.status <> {_DEAD}
 """

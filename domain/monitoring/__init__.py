@@ -1,0 +1,1 @@
+"""What operators look at: dead letters, the health of all instances, figures, the findings of the doctor."""

@@ -1,0 +1,242 @@
+"""The use cases of operators: dead letters, the health of all instances, figures, the findings of the doctor."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from domain.access.model import Caller
+from domain.conversations.addresses import with_addresses
+from domain.conversations.message_ids import MessageId, parse_message_id
+from domain.conversations.model import Direction
+from domain.delivery.concurrency.service import known_limits
+from domain.delivery.rate_limits.model import account_key
+from domain.instances.health import health_of
+from domain.instances.lookup.service import owned_instance
+from domain.instances.model import Instance
+from domain.monitoring.histogram import steps_of
+from domain.monitoring.model import (
+    Backlog,
+    Cooldown,
+    DeadLetter,
+    DeadLetterId,
+    DeadLetterPage,
+    DeadLetterView,
+    Figures,
+    Finding,
+    HealthPage,
+    InstanceName,
+    InstanceState,
+    ItemResult,
+    Period,
+)
+from domain.paging import LARGEST_LIMIT, checked_limit, cursor_of, read_cursor
+from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
+from ports.channels import AnyChannel, Channels
+from ports.conversations import ConversationActions, Rerun
+from ports.files import FileLinks
+from ports.instances import HealthRecord, HealthStore, InstanceStore
+from ports.monitoring import DeadLetterStore, FigureStore, Installation, InstanceNames
+from ports.sends import MessageStore
+from ports.shared_limits import SharedLimits
+
+MOST_LOOKED_AT = 2000
+"""Instances that one page of failing ones looks at."""
+
+
+def _owner(caller: Caller) -> str | None:
+    """The user whose instances a caller sees, None for those of all."""
+    return None if caller.is_admin else caller.user_id
+
+
+@dataclass(eq=False)
+class DeadLetterService:
+    """`ports.monitoring.DeadLetters`."""
+
+    instances: InstanceStore
+    names: InstanceNames
+    store: DeadLetterStore
+    messages: MessageStore
+    actions: ConversationActions
+    links: FileLinks
+
+    async def list(
+        self,
+        caller: Caller,
+        instance_id: int | None,
+        direction: Direction | None,
+        limit: int,
+        cursor: str | None,
+    ) -> DeadLetterPage:
+        checked_limit(limit)
+        names = {name.id: name for name in await self._names(caller, instance_id)}
+        messages, following = await self.store.page(list(names), direction, limit, cursor)
+        letters = [
+            DeadLetter(names[id], with_addresses(message, self.links))
+            for id, message in messages
+            if id in names
+        ]
+        return DeadLetterPage(letters, following)
+
+    async def _names(self, caller: Caller, instance_id: int | None) -> Sequence[InstanceName]:
+        if instance_id is None:
+            return await self.names.names(_owner(caller))
+        return [name_of(await owned_instance(self.instances, caller, instance_id))]
+
+    async def get(self, caller: Caller, dead_letter: DeadLetterId) -> DeadLetterView:
+        instance = await owned_instance(self.instances, caller, dead_letter.instance_id)
+        id = _message_id(dead_letter)
+        message = await self.messages.find(instance.id, id)
+        if message is None or not message.is_given_up:
+            raise _unknown(dead_letter)
+        found = DeadLetter(name_of(instance), with_addresses(message, self.links))
+        return DeadLetterView(found, await self.store.parts(instance.id, id))
+
+    async def replay(self, caller: Caller, dead_letters: Sequence[DeadLetterId]) -> Sequence[ItemResult]:
+        async def replay(dead_letter: DeadLetterId) -> None:
+            result = await self.actions.rerun(dead_letter.instance_id, _message_id(dead_letter))
+            if result is Rerun.UNKNOWN:
+                raise _unknown(dead_letter)
+            if result is Rerun.NOT_FAILED:
+                raise Conflict("the message is not given up: it waits, is on its way, or has been dealt with")
+
+        return await self._each(caller, dead_letters, replay)
+
+    async def drop(self, caller: Caller, dead_letters: Sequence[DeadLetterId]) -> Sequence[ItemResult]:
+        async def drop(dead_letter: DeadLetterId) -> None:
+            if not await self.store.drop(dead_letter.instance_id, _message_id(dead_letter)):
+                raise _unknown(dead_letter)
+
+        return await self._each(caller, dead_letters, drop)
+
+    async def _each(
+        self,
+        caller: Caller,
+        dead_letters: Sequence[DeadLetterId],
+        act: Callable[[DeadLetterId], Awaitable[None]],
+    ) -> Sequence[ItemResult]:
+        """One that is refused keeps none of the others from what is done."""
+        if not 1 <= len(dead_letters) <= LARGEST_LIMIT:
+            raise Invalid.of([Fault("items", f"must be 1 to {LARGEST_LIMIT} messages")])
+        results = []
+        for dead_letter in dead_letters:
+            result = ItemResult(dead_letter.instance_id, dead_letter.message_id)
+            try:
+                await owned_instance(self.instances, caller, dead_letter.instance_id)
+                await act(dead_letter)
+            except (NotFound, Forbidden, Conflict) as refusal:
+                result = replace(result, error=refusal.message)
+            results.append(result)
+        return results
+
+
+def name_of(instance: Instance) -> InstanceName:
+    return InstanceName(instance.id, instance.user_id, instance.channel_id, instance.channel_name)
+
+
+def _message_id(dead_letter: DeadLetterId) -> MessageId:
+    message_id = parse_message_id(dead_letter.message_id)
+    if message_id is None:
+        raise _unknown(dead_letter)
+    return message_id
+
+
+def _unknown(dead_letter: DeadLetterId) -> Refusal:
+    return NotFound(f"the instance has no dead letter {dead_letter.message_id[:50]}")
+
+
+@dataclass(eq=False)
+class HealthOverviewService:
+    """`ports.monitoring.HealthOverview`."""
+
+    names: InstanceNames
+    channels: Channels
+    health: HealthStore
+    limits: SharedLimits
+
+    async def list(
+        self, caller: Caller, limit: int, cursor: str | None, *, failing: bool = False
+    ) -> HealthPage:
+        position = read_cursor(cursor, int) or (0,)
+        after, looked_at = int(position[0]), 0
+        checked_limit(limit)
+        states: list[InstanceState] = []
+        while looked_at < MOST_LOOKED_AT:
+            instances = await self.names.following(_owner(caller), after, LARGEST_LIMIT + 1)
+            looked_at += LARGEST_LIMIT
+            for state in await self._states(instances[:LARGEST_LIMIT]):
+                if failing and state.health.healthy:
+                    after = state.instance.id
+                    continue
+                if len(states) == limit:
+                    return HealthPage(states, cursor_of(after))
+                states.append(state)
+                after = state.instance.id
+            if len(instances) <= LARGEST_LIMIT:
+                return HealthPage(states, None)
+        return HealthPage(states, cursor_of(after))
+
+    async def _states(self, instances: Sequence[Instance]) -> Sequence[InstanceState]:
+        """Of instances whose channel is there. A few queries, however many instances there are."""
+        ids = [instance.id for instance in instances]
+        records, queues = await self.health.records(ids), await self.health.queues(ids)
+        cooldowns = dict((await self.limits.state()).cooldowns) if ids else {}
+        return [
+            _state(instance, channel, records[instance.id], queues[instance.id], cooldowns)
+            for instance in instances
+            if (channel := self.channels.find(instance.channel_id)) and instance.id in records
+        ]
+
+
+def _state(
+    instance: Instance,
+    channel: AnyChannel,
+    record: HealthRecord,
+    queue: Mapping[str, int],
+    cooldowns: Mapping[str, float],
+) -> InstanceState:
+    return InstanceState(
+        name_of(instance),
+        health_of(instance, channel, record, queue),
+        Backlog(round(record.waiting_seconds, 1), round(record.pending_seconds, 1)),
+        _cooldown(instance, channel, cooldowns),
+    )
+
+
+def _cooldown(instance: Instance, channel: AnyChannel, cooldowns: Mapping[str, float]) -> Cooldown:
+    if not cooldowns:
+        return Cooldown()
+    limits = known_limits(instance, channel)
+    account = account_key(instance.channel_id, limits) if limits else f"instance:{instance.id}"
+    conversations = sum(key.startswith(f"{account}:") for key in cooldowns)
+    return Cooldown(round(cooldowns.get(account, 0.0), 1), conversations)
+
+
+@dataclass(eq=False)
+class FigureService:
+    """`ports.monitoring.FigureReport`."""
+
+    instances: InstanceStore
+    names: InstanceNames
+    store: FigureStore
+
+    async def figures(self, caller: Caller, period: Period, instance_id: int | None) -> Figures:
+        until, measures = await self.store.measures(period, await self._ids(caller, instance_id))
+        return steps_of(period, until, measures)
+
+    async def _ids(self, caller: Caller, instance_id: int | None) -> Sequence[int] | None:
+        if instance_id is not None:
+            return [(await owned_instance(self.instances, caller, instance_id)).id]
+        if caller.is_admin:
+            return None
+        return [name.id for name in await self.names.names(caller.user_id)]
+
+
+@dataclass(eq=False)
+class DoctorService:
+    """`ports.monitoring.Doctor`."""
+
+    installation: Installation
+
+    async def findings(self, caller: Caller) -> Sequence[Finding]:
+        if not caller.is_admin:
+            raise Forbidden("only an admin sees the findings on the installation")
+        return await self.installation.findings()
