@@ -22,6 +22,7 @@ def definition_to_pb(value: ChannelDefinition) -> pb.Definition:
             for alternatives in value.advice
         ],
         without_public_address=value.without_public_address,
+        checks_credentials=value.checks_credentials,
         setup_instructions=pb.SetupInstructions(
             webhook_required=value.setup.webhook_required,
             webhook_path=value.setup.webhook_path,
@@ -42,6 +43,7 @@ def definition_from_pb(message: pb.Definition) -> ChannelDefinition:
         fields=tuple(map(_FIELD.from_pb, message.fields)),
         advice=tuple(tuple(tuple(group.names) for group in entry.alternatives) for entry in message.advice),
         without_public_address=message.without_public_address,
+        checks_credentials=message.checks_credentials,
         setup=SetupInstructions(
             setup.title, tuple(setup.steps), setup.docs_url, setup.webhook_required, setup.webhook_path
         ),

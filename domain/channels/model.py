@@ -94,6 +94,8 @@ class ChannelDefinition:
     buttons: int = 0
     advice: tuple[tuple[tuple[str, ...], ...], ...] = field(default=())
     """Each entry: alternatives of fields of which at least one should be given in full."""
+    checks_credentials: bool = False
+    """Whether the platform can be asked whether it takes the credentials; the catalogue fills it in."""
     without_public_address: str = ""
     """How it works where the platform cannot call this server, in a sentence; empty where it does not."""
 

@@ -1,12 +1,13 @@
 """The catalogue of channel definitions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition
 from domain.instances.lookup.service import named_channel
 from domain.instances.model import LiveSocket
-from ports.channels import Channels
+from ports.channels import AnyChannel, Channels
 from ports.instances import SocketStore
 
 
@@ -16,10 +17,14 @@ class CatalogueService:
         self._sockets = sockets
 
     async def definitions(self) -> Sequence[ChannelDefinition]:
-        return [channel.definition for channel in self._channels.all()]
+        return [_shown(channel) for channel in self._channels.all()]
 
     async def definition(self, channel_id: str) -> ChannelDefinition:
-        return named_channel(self._channels, channel_id).definition
+        return _shown(named_channel(self._channels, channel_id))
 
     async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
         return await self._sockets.live(None if caller.is_admin else caller.user_id)
+
+
+def _shown(channel: AnyChannel) -> ChannelDefinition:
+    return replace(channel.definition, checks_credentials=bool(channel.probe or channel.registrar))

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.inbound.console import errors, static
-from adapters.inbound.console.pages import live, overview, sign_in
+from adapters.inbound.console.pages import channel_forms, channels, live, overview, sign_in
 from adapters.inbound.console.requests import ROOT, services_of
 from adapters.inbound.console.sessions import authenticate, check_form
 from adapters.inbound.rest.asgi import App, Receive, Scope, Send
@@ -19,7 +19,7 @@ from adapters.inbound.rest.routing import Gateway
 
 OPEN = (static, sign_in)
 """Modules whose pages need nobody to have signed in."""
-PAGES = (overview, live)
+PAGES = (overview, channel_forms, channels, live)
 
 Check = Callable[[Request], Awaitable[None]]
 

@@ -56,10 +56,16 @@ def lines(text: str) -> Markup:
     return Markup("<br>").join(escape(line) for line in text.split("\n"))
 
 
+def sentence(text: str) -> str:
+    """A text that begins small, such as a fault, as a sentence."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", ":")) else ".")
+
+
 ALL: Mapping[str, Callable[..., object]] = {
     "moment": moment,
     "size": size,
     "duration": duration,
     "segment": segment,
     "lines": lines,
+    "sentence": sentence,
 }

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adapters.inbound.console import filters
+from adapters.inbound.console.config_form import in_words
 from adapters.inbound.console.navigation import SECTIONS
 from adapters.inbound.console.sessions import csrf_token
 from adapters.inbound.console.static import static_address
@@ -140,4 +141,5 @@ def _templates() -> Environment:
     )
     templates.filters.update(filters.ALL)
     templates.globals["static"] = static_address
+    templates.globals["in_words"] = in_words
     return templates

@@ -66,3 +66,4 @@ class ChannelForm(Answer):
     withoutPublicAddress: str = Field(
         description="How it works where the platform cannot call this server; empty where it does not."
     )
+    checksCredentials: bool = Field(description="Whether the platform can be asked about the credentials.")

@@ -49,6 +49,7 @@ def _form(definition: ChannelDefinition) -> dict[str, object]:
         "fields": fields,
         "advice": definition.advice,
         "withoutPublicAddress": definition.without_public_address,
+        "checksCredentials": definition.checks_credentials,
     }
 
 

@@ -30,6 +30,7 @@ class Definition(_message.Message):
     SETUP_INSTRUCTIONS_FIELD_NUMBER: _builtins.int
     ADVICE_FIELD_NUMBER: _builtins.int
     WITHOUT_PUBLIC_ADDRESS_FIELD_NUMBER: _builtins.int
+    CHECKS_CREDENTIALS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Neutral channel id, for example "workspace-chat"."""
     name: _builtins.str
@@ -38,6 +39,8 @@ class Definition(_message.Message):
     """Channel type identifier."""
     without_public_address: _builtins.str
     """How it works where the platform cannot call this server; empty where it does not."""
+    checks_credentials: _builtins.bool
+    """Whether the platform can be asked whether it takes the credentials."""
     @_builtins.property
     def fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConfigField]: ...
     @_builtins.property
@@ -57,10 +60,11 @@ class Definition(_message.Message):
         setup_instructions: Global___SetupInstructions | None = ...,
         advice: _abc.Iterable[Global___FieldAlternatives] | None = ...,
         without_public_address: _builtins.str = ...,
+        checks_credentials: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["setup_instructions", b"setup_instructions"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["advice", b"advice", "description", b"description", "fields", b"fields", "id", b"id", "name", b"name", "setup_instructions", b"setup_instructions", "type", b"type", "without_public_address", b"without_public_address"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["advice", b"advice", "checks_credentials", b"checks_credentials", "description", b"description", "fields", b"fields", "id", b"id", "name", b"name", "setup_instructions", b"setup_instructions", "type", b"type", "without_public_address", b"without_public_address"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,162 @@
+"""The connected channels, the gallery of all channels, and the set-up and health of one that is connected."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from adapters.inbound.console.pages.channel_forms import CHANNELS
+from adapters.inbound.console.requests import (
+    caller_of,
+    gateway_of,
+    is_htmx,
+    redirect,
+    render,
+    render_part,
+    services_of,
+)
+from adapters.inbound.console.setup_steps import (
+    callback_address,
+    has_callback,
+    is_public,
+    steps_of,
+    works_from_here,
+)
+from adapters.inbound.rest.routing import path_id
+from domain.channels.model import ChannelDefinition
+from domain.conversations.model import ConversationFilter
+from domain.instances.checks.model import ConfigDraft
+
+FIRST = "web-chat"
+"""The channel for which nobody needs an account stands first in the gallery."""
+PAIRING = "waStatus"
+"""Where the configuration of a linked device says how the link is."""
+ONE = CHANNELS + "/{instance}"
+
+
+async def channels(request: Request) -> Response:
+    instances = await services_of(request).instances.list(caller_of(request))
+    return render(request, "channels.html", {"instances": instances})
+
+
+async def gallery(request: Request) -> Response:
+    query = request.query_params.get("q", "").strip()
+    base = gateway_of(request).options.agent_url
+    found = _matching(await services_of(request).catalogue.definitions(), query)
+    context = {
+        "definitions": found,
+        "query": query,
+        "public": is_public(base),
+        "unreachable": {each.id for each in found if not works_from_here(each, base)},
+    }
+    return render(request, "channel_gallery.html", context)
+
+
+def _matching(definitions: Sequence[ChannelDefinition], query: str) -> list[ChannelDefinition]:
+    """Those in which each word of the query stands."""
+    words = query.casefold().split()
+    found = [
+        definition
+        for definition in definitions
+        if all(
+            word in f"{definition.id} {definition.name} {definition.description}".casefold() for word in words
+        )
+    ]
+    return sorted(found, key=lambda definition: definition.id != FIRST)
+
+
+async def channel(request: Request) -> Response:
+    services, caller, number = services_of(request), caller_of(request), _number(request)
+    view, health, first = await asyncio.gather(
+        services.instances.get(caller, number),
+        services.operations.health(caller, number),
+        _first_conversation(request, number),
+    )
+    definition = await services.catalogue.definition(view.instance.channel_id)
+    base = gateway_of(request).options.agent_url
+    address = callback_address(base, definition, view.instance)
+    context = {
+        "instance": view.instance,
+        "definition": definition,
+        "health": health,
+        "pairing": view.instance.config.get(PAIRING),
+        "number": number,
+        "first": first,
+        "address": address if has_callback(definition) else "",
+        "steps": steps_of(definition, address),
+        "public": is_public(base),
+        "base": base,
+    }
+    return render(request, "channel.html", context, live_kinds=("message.received", "instance.health"))
+
+
+async def _first_conversation(request: Request, number: int) -> object:
+    """The latest conversation, None before the first message."""
+    found = await services_of(request).conversations.list(
+        caller_of(request), number, ConversationFilter(), 1, None
+    )
+    return found.conversations[0] if found.conversations else None
+
+
+async def first_message(request: Request) -> Response:
+    number = _number(request)
+    context = {"number": number, "first": await _first_conversation(request, number)}
+    return render_part(request, "channel_first_message.html", context)
+
+
+async def health(request: Request) -> Response:
+    """The health of an instance, and the pairing of a linked device."""
+    number = _number(request)
+    services, caller = services_of(request), caller_of(request)
+    view, found = await asyncio.gather(
+        services.instances.get(caller, number), services.operations.health(caller, number)
+    )
+    definition = await services.catalogue.definition(view.instance.channel_id)
+    context = {
+        "instance": view.instance,
+        "definition": definition,
+        "health": found,
+        "pairing": view.instance.config.get(PAIRING),
+    }
+    return render_part(request, "channel_health.html", context)
+
+
+async def check_credentials(request: Request) -> Response:
+    number = _number(request)
+    result = await services_of(request).checks.credentials(
+        caller_of(request), ConfigDraft(instance_id=number)
+    )
+    if is_htmx(request):
+        return render_part(request, "channel_credentials.html", {"check": result})
+    return redirect(f"{CHANNELS}/{number}", f"{result.message} {result.action}")
+
+
+async def pair(request: Request) -> Response:
+    number = _number(request)
+    pairing = await services_of(request).instances.request_pairing(caller_of(request), number)
+    return redirect(f"{CHANNELS}/{number}", "There is a new code." if pairing.success else pairing.message)
+
+
+async def delete(request: Request) -> Response:
+    await services_of(request).instances.delete(caller_of(request), _number(request))
+    return redirect(CHANNELS, "The channel is disconnected.")
+
+
+def _number(request: Request) -> int:
+    return path_id(request.path_params["instance"], "there is no instance {}")
+
+
+ROUTES = [
+    Route(CHANNELS, channels),
+    Route(CHANNELS + "/new", gallery),
+    Route(ONE, channel),
+    Route(ONE + "/first-message", first_message),
+    Route(ONE + "/health", health),
+    Route(ONE + "/check-credentials", check_credentials, methods=["POST"]),
+    Route(ONE + "/pairing", pair, methods=["POST"]),
+    Route(ONE + "/delete", delete, methods=["POST"]),
+]
