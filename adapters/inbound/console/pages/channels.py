@@ -28,7 +28,7 @@ from adapters.inbound.console.setup_steps import (
 )
 from adapters.inbound.rest.routing import path_id
 from domain.channels.model import ChannelDefinition
-from domain.conversations.model import ConversationFilter
+from domain.conversations.model import ConversationFilter, ConversationView
 from domain.instances.checks.model import ConfigDraft
 
 FIRST = "web-chat"
@@ -94,11 +94,10 @@ async def channel(request: Request) -> Response:
     return render(request, "channel.html", context, live_kinds=("message.received", "instance.health"))
 
 
-async def _first_conversation(request: Request, number: int) -> object:
+async def _first_conversation(request: Request, number: int) -> ConversationView | None:
     """The latest conversation, None before the first message."""
-    found = await services_of(request).conversations.list(
-        caller_of(request), number, ConversationFilter(), 1, None
-    )
+    wanted = ConversationFilter(instance_ids=(number,))
+    found = await services_of(request).conversations.list(caller_of(request), wanted, 1, None)
     return found.conversations[0] if found.conversations else None
 
 
