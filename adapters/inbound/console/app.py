@@ -10,7 +10,16 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.inbound.console import errors, static
-from adapters.inbound.console.pages import channel_forms, channels, live, overview, sign_in
+from adapters.inbound.console.pages import (
+    channel_forms,
+    channels,
+    live,
+    overview,
+    resources,
+    schedules,
+    sign_in,
+    subscriptions,
+)
 from adapters.inbound.console.requests import ROOT, services_of
 from adapters.inbound.console.sessions import authenticate, check_form
 from adapters.inbound.rest.asgi import App, Receive, Scope, Send
@@ -19,7 +28,15 @@ from adapters.inbound.rest.routing import Gateway
 
 OPEN = (static, sign_in)
 """Modules whose pages need nobody to have signed in."""
-PAGES = (overview, channel_forms, channels, live)
+PAGES = (
+    overview,
+    channel_forms,
+    channels,
+    live,
+    schedules,
+    resources,
+    subscriptions,
+)
 
 Check = Callable[[Request], Awaitable[None]]
 

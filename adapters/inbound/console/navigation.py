@@ -43,7 +43,7 @@ SECTIONS: tuple[tuple[str, tuple[Item, ...]], ...] = (
             Item("API keys", "/console/keys", "keys"),
             Item("Event subscriptions", "/console/subscriptions", "subscriptions"),
             Item("Schedules", "/console/schedules", "schedules"),
-            Item("Resources", "/console/resources", "resources", admin=True),
+            Item("Resources", "/console/resources", "resources"),
             Item("Doctor", "/console/doctor", "doctor", admin=True),
         ),
     ),

@@ -175,7 +175,7 @@ class RequestedCursor:
         return number
 
 
-async def _cursor_page(request: Request) -> RequestedCursor:
+async def cursor_page(request: Request) -> RequestedCursor:
     """limit (default 50) and cursor of the query. Raises `Invalid`."""
     limit = _whole_number(request, "limit", DEFAULT_LIMIT, 1, paging.LARGEST_LIMIT)
     cursor = request.query_params.get("cursor", "")
@@ -221,7 +221,7 @@ InstanceId = Annotated[int, Depends(instance_id)]
 DeliveryId = Annotated[int, Depends(_delivery_id)]
 BaseId = Annotated[int, Depends(base_id)]
 RequestedPage = Annotated[Page, Depends(_page)]
-CursorPage = Annotated[RequestedCursor, Depends(_cursor_page)]
+CursorPage = Annotated[RequestedCursor, Depends(cursor_page)]
 
 
 class _JsonRequest(Request):
