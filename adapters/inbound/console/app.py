@@ -13,6 +13,8 @@ from adapters.inbound.console import errors, static
 from adapters.inbound.console.pages import (
     channel_forms,
     channels,
+    conversation,
+    inbox,
     live,
     overview,
     resources,
@@ -28,15 +30,7 @@ from adapters.inbound.rest.routing import Gateway
 
 OPEN = (static, sign_in)
 """Modules whose pages need nobody to have signed in."""
-PAGES = (
-    overview,
-    channel_forms,
-    channels,
-    live,
-    schedules,
-    resources,
-    subscriptions,
-)
+PAGES = (overview, channel_forms, channels, live, schedules, resources, subscriptions, inbox, conversation)
 
 Check = Callable[[Request], Awaitable[None]]
 

@@ -8,6 +8,11 @@ from urllib.parse import quote, unquote
 
 from markupsafe import Markup, escape
 
+from adapters.inbound.console.addresses import conversation_path
+from adapters.inbound.console.markdown import Markdown
+from domain.conversations.model import ConversationView
+
+LONGEST_NAME = 120
 SIZES = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -61,6 +66,32 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", ":")) else ".")
 
 
+def visible(text: str) -> str:
+    """A name or id that a stranger chose, on one line: what cannot be seen becomes U+FFFD."""
+    return "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
+    )
+
+
+def who(view: ConversationView) -> str:
+    """Who writes in a conversation: a name, else an id."""
+    names = (view.sender.display_name, view.sender.external_id, view.session_id)
+    return next((visible(name[:LONGEST_NAME]) for name in names if name.strip()), "Somebody without a name")
+
+
+def local(url: str, agent_url: str) -> str:
+    """The address of a file below this console's own host where it is one of ours; empty for what is no web page."""
+    own = agent_url.rstrip("/")
+    if url.startswith(f"{own}/"):
+        return url.removeprefix(own)
+    return url if url.startswith(("https://", "http://")) else ""
+
+
+def conversation(view: ConversationView) -> str:
+    """The address of a conversation."""
+    return conversation_path(view.instance_id, view.session_id)
+
+
 ALL: Mapping[str, Callable[..., object]] = {
     "moment": moment,
     "size": size,
@@ -68,4 +99,9 @@ ALL: Mapping[str, Callable[..., object]] = {
     "segment": segment,
     "lines": lines,
     "sentence": sentence,
+    "visible": visible,
+    "who": who,
+    "local": local,
+    "conversation": conversation,
+    "markdown": Markdown,
 }

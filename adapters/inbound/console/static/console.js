@@ -19,6 +19,38 @@
   showTimes(document);
   body.addEventListener("htmx:load", (event) => showTimes(event.detail.elt));
 
+  // How long something still holds.
+  function showTimeLeft() {
+    for (const element of document.querySelectorAll("[data-until]")) {
+      const minutes = Math.max(0, Math.ceil((new Date(element.dataset.until) - Date.now()) / 60000));
+      element.textContent = minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+    }
+  }
+  showTimeLeft();
+  setInterval(showTimeLeft, 10000);
+  body.addEventListener("htmx:load", showTimeLeft);
+
+  // What is unfolded stays so when the part around it is fetched anew.
+  let unfolded = [];
+  body.addEventListener("htmx:beforeSwap", (event) => {
+    unfolded = [...event.detail.target.querySelectorAll("details[id][open]")].map((each) => each.id);
+  });
+  body.addEventListener("htmx:afterSwap", () => {
+    for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+  });
+
+  // The end of a chat stays in sight while it was.
+  const log = document.querySelector("[role=log]");
+  if (log) {
+    const ending = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 80;
+    let atEnd = true;
+    log.scrollIntoView({ block: "end" });
+    body.addEventListener("htmx:beforeSwap", () => { atEnd = ending(); });
+    body.addEventListener("htmx:afterSwap", (event) => {
+      if (atEnd && log.contains(event.detail.elt)) scrollTo(0, document.documentElement.scrollHeight);
+    });
+  }
+
   // The menu of narrow windows.
   const menu = document.querySelector(".menu");
   menu?.addEventListener("click", () => {
@@ -78,6 +110,7 @@
   // Live updates: one stream for the page, closed while the page is not seen.
   const kinds = body.dataset.live?.split(" ") ?? [];
   const offline = document.getElementById("offline");
+  const session = decodeURIComponent(body.dataset.liveSession ?? ""); // of a page about one conversation
   let stream = null;
 
   function fire(kind, detail) {
@@ -86,7 +119,8 @@
 
   function open(missed) {
     if (stream || !kinds.length || document.hidden) return;
-    stream = new EventSource(`/console/live?kinds=${kinds.join(",")}`);
+    const only = body.dataset.liveInstance ? `&instanceId=${body.dataset.liveInstance}` : "";
+    stream = new EventSource(`/console/live?kinds=${kinds.join(",")}${only}`);
     stream.onopen = () => {
       offline.hidden = true;
       if (missed) fire("reset", {});
@@ -99,7 +133,10 @@
       setTimeout(() => open(true), 5000);
     };
     for (const kind of [...kinds, "reset"]) {
-      stream.addEventListener(kind, (event) => fire(kind, JSON.parse(event.data)));
+      stream.addEventListener(kind, (event) => {
+        const detail = JSON.parse(event.data);
+        if (!session || kind === "reset" || detail.sessionId === session) fire(kind, detail);
+      });
     }
   }
 

@@ -1,0 +1,269 @@
+"""One conversation as its sender sees it, with what happened between the lines; who has it, and answers to it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from adapters.inbound.console.addresses import INBOX, conversation_path, session_of
+from adapters.inbound.console.answering import answer_of, faults_by_field, sent
+from adapters.inbound.console.live import CONVERSATION_KINDS, live_trigger
+from adapters.inbound.console.requests import (
+    caller_of,
+    form_of,
+    gateway_of,
+    is_htmx,
+    redirect,
+    render,
+    render_part,
+    services_of,
+)
+from adapters.inbound.rest.routing import path_id
+from domain.conversations.history.rules import HANDLER_MINUTES, MOST_MINUTES
+from domain.conversations.model import (
+    ConversationFilter,
+    ConversationView,
+    Handler,
+    Message,
+    MessagesWanted,
+    Timeline,
+)
+from domain.events.model import RESET
+from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
+
+SHOWN = 20
+"""Messages of a page."""
+MORE = 10
+"""So many further ones are asked for each time that new messages came."""
+MOST = 200
+LONGEST = 10_000
+"""Characters of a message that the conversation shows; all of it has a page of its own."""
+MINUTES = ((15, "15 minutes"), (60, "1 hour"), (240, "4 hours"), (1440, "1 day"), (MOST_MINUTES, "1 week"))
+EMPTY = {"text": "", "choices": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which conversation a request is about."""
+
+    request: Request
+    instance_id: int
+    session_id: str
+
+    @classmethod
+    def of(cls, request: Request) -> Place:
+        """Raises `NotFound`."""
+        instance_id = path_id(request.path_params["instance"], "there is no instance {}")
+        return cls(request, instance_id, session_of(request.path_params["session"]))
+
+    @property
+    def path(self) -> str:
+        return conversation_path(self.instance_id, self.session_id)
+
+    async def view(self) -> ConversationView:
+        """Raises `NotFound`, `Forbidden`."""
+        wanted = ConversationFilter(instance_ids=(self.instance_id,), session_id=self.session_id)
+        page = await services_of(self.request).conversations.list(caller_of(self.request), wanted, 1, None)
+        if not page.conversations:
+            raise NotFound("there is no such conversation; it may have been erased")
+        return page.conversations[0]
+
+    async def messages(self, limit: int, cursor: str | None) -> tuple[list[Message], str | None]:
+        """The latest ones up to a cursor, in the order of the chat, and the cursor of earlier ones."""
+        wanted = MessagesWanted(limit, cursor, latest_first=True)
+        page = await services_of(self.request).conversations.messages(
+            caller_of(self.request), self.instance_id, self.session_id, wanted
+        )
+        return [*page.messages][::-1], page.next
+
+    async def timelines(self, messages: Sequence[Message]) -> Mapping[str, Timeline]:
+        ids = [message.id for message in messages]
+        found = await services_of(self.request).messages.timelines(
+            caller_of(self.request), self.instance_id, ids
+        )
+        return {timeline.message_id: timeline for timeline in found}
+
+
+async def show(request: Request) -> Response:
+    place = Place.of(request)
+    query = request.query_params
+    if query.get("message"):
+        return await _one_message(place, query["message"])
+    if is_htmx(request) and query.get("part") == "handler":
+        return render_part(request, "conversation_handler.html", await _handler_values(place))
+    if is_htmx(request) and query.get("part") == "older":
+        values = await _message_values(place, SHOWN, query.get("cursor"))
+        return render_part(request, "conversation_older.html", {**values, "is_latest": False})
+    if is_htmx(request):
+        return render_part(request, "conversation_latest.html", await _latest(place))
+    return await _page(place)
+
+
+async def _page(
+    place: Place, given: Mapping[str, str] = EMPTY, faults: Mapping[str, str] | None = None
+) -> Response:
+    """The whole page; `given` is what was typed, `faults` what is wrong with it."""
+    cursor = place.request.query_params.get("cursor") or None
+    values = {
+        **await _handler_values(place),
+        **await _message_values(place, SHOWN, cursor),
+        "given": given,
+        "faults": faults or {},
+        "is_latest": cursor is None,
+    }
+    kinds = CONVERSATION_KINDS if cursor is None else ()
+    status = 400 if faults else 200
+    return render(place.request, "conversation.html", values, status=status, live_kinds=kinds)
+
+
+async def _handler_values(place: Place) -> dict[str, Any]:
+    """Who has the conversation."""
+    view = await place.view()
+    left = view.held_until and view.held_until - gateway_of(place.request).clock.now()
+    return {
+        "view": view,
+        "place": place,
+        "left": left.total_seconds() if left else None,
+        "is_mine": view.held_by == caller_of(place.request).user_id,
+        "minutes": [(str(minutes), text) for minutes, text in MINUTES],
+        "default_minutes": str(HANDLER_MINUTES),
+        "trigger": live_trigger(CONVERSATION_KINDS),
+    }
+
+
+async def _message_values(place: Place, limit: int, cursor: str | None) -> dict[str, Any]:
+    messages, earlier = await place.messages(limit, cursor)
+    return {
+        "place": place,
+        "messages": messages,
+        "timelines": await place.timelines(messages),
+        "earlier": earlier,
+        "first": messages[0].id if messages else "",
+        "limit": min(max(limit, len(messages) + MORE), MOST),
+        "last": messages[-1].id if messages else "",
+        "longest": LONGEST,
+        "trigger": live_trigger(CONVERSATION_KINDS),
+        "agent_url": gateway_of(place.request).options.agent_url,
+    }
+
+
+async def _latest(place: Place) -> dict[str, Any]:
+    """The messages from the first one that the window shows as the latest; what is earlier it has already."""
+    query = place.request.query_params
+    asked = query.get("limit", "")
+    limit = int(asked) if asked.isascii() and asked.isdigit() and 1 <= int(asked[:4]) <= MOST else SHOWN
+    values = await _message_values(place, limit, None)
+    messages, first = values["messages"], query.get("first", "")
+    places = [place for place, message in enumerate(messages) if message.id == first]
+    shown = messages[places[0] :] if places else messages
+    more = min(max(SHOWN, len(shown) + MORE), MOST)
+    return {**values, "messages": shown, "first": shown[0].id if shown else "", "limit": more}
+
+
+async def _one_message(place: Place, message_id: str) -> Response:
+    """All of a message, with its files: those that nobody has fetched from the platform yet are fetched for it."""
+    services, caller = services_of(place.request), caller_of(place.request)
+    message = await services.messages.message(caller, place.instance_id, message_id)
+    if message.session_id != place.session_id:
+        raise NotFound("this message belongs to another conversation")
+    values = {
+        "place": place,
+        "message": message,
+        "timelines": await place.timelines([message]),
+        "longest": None,
+        "agent_url": gateway_of(place.request).options.agent_url,
+    }
+    return render(place.request, "message.html", values)
+
+
+async def change(request: Request) -> Response:
+    """Carries out what a form of the page asks for, its field `do`."""
+    place, form = Place.of(request), await form_of(request)
+    action = ACTIONS.get(str(form.get("do", "")))
+    if action is None:
+        raise Invalid.of([Fault("do", "is not something that can be done with a conversation")])
+    return await action(place, form)
+
+
+async def _take(place: Place, form: FormData) -> Response:
+    minutes = str(form.get("minutes", ""))
+    if not (minutes.isascii() and minutes.isdigit() and len(minutes) < 6):
+        raise Invalid.of([Fault("minutes", "must be a whole number")])
+    await _set_handler(place, Handler.PERSON, int(minutes))
+    return redirect(place.path, "The conversation is yours. The bot does not answer until the time is over.")
+
+
+async def _hand_back(place: Place, form: FormData) -> Response:
+    await _set_handler(place, Handler.RESOURCE, None)
+    return redirect(place.path, "The bot has the conversation again.")
+
+
+async def _set_handler(place: Place, handler: Handler, minutes: int | None) -> None:
+    await services_of(place.request).conversations.set_handler(
+        caller_of(place.request), place.instance_id, place.session_id, handler, minutes
+    )
+
+
+async def _rerun(place: Place, form: FormData) -> Response:
+    services, caller = services_of(place.request), caller_of(place.request)
+    await services.conversations.rerun(caller, place.instance_id, str(form.get("message", "")))
+    return redirect(place.path, "The message is run again.")
+
+
+async def _erase(place: Place, form: FormData) -> Response:
+    services, caller = services_of(place.request), caller_of(place.request)
+    await services.conversations.erase(caller, place.instance_id, place.session_id)
+    return redirect(INBOX, "The conversation was erased.")
+
+
+async def _answer(place: Place, form: FormData) -> Response:
+    given = {name: str(form.get(name, "")) for name in EMPTY}
+    takes_over = (await place.view()).handler is not Handler.PERSON
+    try:
+        if takes_over:
+            await _set_handler(place, Handler.PERSON, None)
+        try:
+            message = await answer_of(form, place.session_id)
+            await sent(place.request, place.instance_id, message, str(form.get("after", "")))
+        except (Invalid, Conflict, Forbidden, NotFound):
+            if takes_over:
+                await _set_handler(place, Handler.RESOURCE, None)
+            raise
+    except (Invalid, Conflict) as refusal:
+        faults = faults_by_field(refusal)
+        if is_htmx(place.request):
+            return await _composer(place, given, faults, str(form.get("after", "")))
+        return await _page(place, given, faults)
+    if not is_htmx(place.request):
+        return redirect(place.path)
+    [*messages], _ = await place.messages(1, None)
+    last = messages[-1].id if messages else ""
+    response = await _composer(place, EMPTY, {}, last)
+    response.headers["HX-Trigger"] = f"live:{RESET}"
+    return response
+
+
+async def _composer(place: Place, given: Mapping[str, str], faults: Mapping[str, str], last: str) -> Response:
+    """The form for an answer, with what was typed and what is wrong with it."""
+    values = {**await _handler_values(place), "given": given, "faults": faults, "last": last}
+    return render_part(place.request, "conversation_composer.html", values)
+
+
+ACTIONS: Mapping[str, Callable[[Place, FormData], Awaitable[Response]]] = {
+    "answer": _answer,
+    "take": _take,
+    "hand_back": _hand_back,
+    "rerun": _rerun,
+    "erase": _erase,
+}
+
+ROUTES = [
+    Route(INBOX + "/{instance}/{session:path}", show),
+    Route(INBOX + "/{instance}/{session:path}", change, methods=["POST"]),
+]
