@@ -76,7 +76,7 @@ class KeyStore(Protocol):
         after: int = 0,
         limit: int | None = None,
     ) -> Sequence[ApiKey]:
-        """Those with ids over `after`, of one user or of all, ordered by id."""
+        """Those with ids over `after`, of one user or of all, ordered by id; of sessions the live ones."""
         ...
 
     async def revoke(self, key_id: int, now: datetime) -> bool:

@@ -13,7 +13,9 @@ from tests.support.ports import free_port
 
 
 class ServedWorld(World):
-    """A `World` whose gateway listens at `url`."""
+    """A `World` whose gateway listens at `url`. Who reads events stays on record: browsers go on reading."""
+
+    kept = (*World.kept, "event_listener")
 
     def __init__(self, dsn: str, data_dir: Path, **settings: str) -> None:
         port = free_port()

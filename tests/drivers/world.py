@@ -43,6 +43,9 @@ SERVICE_KEY = "service-key-of-the-tests"
 class World:
     """The service under test. `settings` are environment variables over the defaults."""
 
+    kept: tuple[str, ...] = ("alembic_version", "process", "embedding_model")
+    """Tables that are not emptied."""
+
     def __init__(self, dsn: str, data_dir: Path, **settings: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -131,7 +134,8 @@ class World:
         database = self.container.database()
         rows = await database.fetch(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
-            " AND NOT relispartition AND relname NOT IN ('alembic_version', 'process', 'embedding_model')"
+            " AND NOT relispartition AND relname <> ALL (%s)",
+            (list(self.kept),),
         )
         statements = "; ".join(f'DELETE FROM "{name}"' for (name,) in rows)
         everything = f"SET session_replication_role = replica; {statements}; RESET session_replication_role"

@@ -14,7 +14,9 @@ from adapters.inbound.console.pages import (
     channel_forms,
     channels,
     conversation,
+    identities,
     inbox,
+    keys,
     live,
     overview,
     resources,
@@ -30,7 +32,19 @@ from adapters.inbound.rest.routing import Gateway
 
 OPEN = (static, sign_in)
 """Modules whose pages need nobody to have signed in."""
-PAGES = (overview, channel_forms, channels, live, schedules, resources, subscriptions, inbox, conversation)
+PAGES = (
+    overview,
+    channel_forms,
+    channels,
+    live,
+    schedules,
+    resources,
+    subscriptions,
+    inbox,
+    conversation,
+    keys,
+    identities,
+)
 
 Check = Callable[[Request], Awaitable[None]]
 

@@ -10,8 +10,9 @@ from functools import partial
 from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from adapters.inbound.rest.auth_middleware import text_of
 from domain.refusals import Forbidden, Unauthenticated
 from ports.use_cases import Access
 
@@ -23,6 +24,9 @@ SIGN_IN = "/console/sign-in"
 FIELD = "csrf"
 HEADER = "x-csrf-token"
 SAFE = ("GET", "HEAD")
+AGAIN = '<!DOCTYPE html><meta http-equiv="refresh" content="0"><title>Switchboard</title>'
+"""Loads the same page anew: browsers keep the session's cookie back from whoever comes by a link of another site, and
+send it when the page itself asks."""
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -37,13 +41,11 @@ async def authenticate(request: Request, access: Access) -> None:
 
 
 def _credential(request: Request) -> tuple[str, str | None]:
-    """The session's cookie; else the bearer token of a proxy, with the user that it names."""
-    if token := request.cookies.get(SESSION):
-        return token, None
+    """The bearer token of a proxy, with the user that it names; else the session's cookie."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        return "", None
-    return token.strip(), request.headers.get("x-user-id")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip(), text_of(request.headers.get("x-user-id"))
+    return request.cookies.get(SESSION, ""), None
 
 
 def csrf_token(request: Request) -> str:
@@ -97,6 +99,8 @@ def _came_by_https(request: Request) -> bool:
 def to_sign_in(request: Request) -> Response:
     """Back to this page after signing in; htmx is told to load the whole page."""
     wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    if request.headers.get("sec-fetch-site") == "cross-site" and request.method == "GET":
+        return HTMLResponse(AGAIN, headers={"Cache-Control": "no-store"})
     address = SIGN_IN if wanted == COOKIE_PATH else f"{SIGN_IN}?next={quote(wanted, safe='')}"
     if request.headers.get("hx-request") == "true":
         return Response(status_code=204, headers={"HX-Redirect": SIGN_IN})

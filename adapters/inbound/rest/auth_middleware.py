@@ -84,7 +84,7 @@ class AuthMiddleware:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated(UNAUTHORIZED)
-        authenticate = partial(self._access.authenticate, token.strip(), _text(headers.get("x-user-id")))
+        authenticate = partial(self._access.authenticate, token.strip(), text_of(headers.get("x-user-id")))
         caller = await authenticate()
         if path in SERVICE_PATHS and not caller.is_service:
             raise Forbidden(SERVICE_ONLY)
@@ -105,7 +105,7 @@ def _without_slash(scope: Scope) -> Scope:
     return {**scope, "path": path[:-1]} if len(path) > 1 and path.endswith("/") else scope
 
 
-def _text(header: str | None) -> str | None:
+def text_of(header: str | None) -> str | None:
     """A header whose bytes are UTF-8, as clients send names; header values are read as Latin-1."""
     try:
         return header.encode("latin-1").decode() if header else None

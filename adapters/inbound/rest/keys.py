@@ -44,7 +44,7 @@ KeyId = Annotated[int, Depends(_key_id)]
 async def list_keys(services: Services, caller: CurrentCaller, page: CursorPage, request: Request) -> KeyPage:
     """The caller's keys, or with `kind=session` the caller's sessions in browsers; an admin sees those of all users.
 
-    Ordered by id; revoked and expired keys stay in the list.
+    Ordered by id; revoked and expired keys stay in the list, sessions that have ended do not.
     """
     kind = request.query_params.get("kind") or KeyKind.KEY
     return await services.keys.list(caller, kind, page.number, page.limit)

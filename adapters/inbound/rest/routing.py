@@ -53,8 +53,8 @@ MEANING = {
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
     """`agent_url` is the public base address, `platform_url` that of the platform in front; `max_body` in
-    bytes, as `max_upload` for the whole body of an upload; `max_streams`: streams of events at a time. `checks` raise
-    when what they look at is not ready."""
+    bytes, as `max_upload` for the whole body of an upload; `max_streams`: streams of events at a time;
+    `verification_page`: where people verify who they are. `checks` raise when what they look at is not ready."""
 
     agent_url: str
     platform_url: str
@@ -64,6 +64,7 @@ class GatewayOptions:
     checks: Mapping[str, Callable[[], Awaitable[None]]]
     metrics: Callable[[], Awaitable[bytes]]
     max_streams: int = 500
+    verification_page: str = "/console/identities"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,17 @@ from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request, Response
 
+from adapters.inbound.console.static import static_address
 from adapters.inbound.rest import examples, schemas
-from adapters.inbound.rest.routing import CurrentCaller, GatewayState, JsonRoute, Services, errors
-from adapters.inbound.rest.verification_page import closing_page
+from adapters.inbound.rest.routing import (
+    CurrentCaller,
+    GatewayOptions,
+    GatewayState,
+    JsonRoute,
+    Services,
+    errors,
+)
+from adapters.inbound.rest.verification_page import Addresses, closing_page
 from domain.channels.messages import Identity
 from domain.verification.model import OAUTH_PROVIDERS, BotLink, CodeSent, Provider
 
@@ -168,8 +176,14 @@ async def callback(gateway: GatewayState, request: Request, provider: str) -> Re
     query = _query_of(request.url.query)
     state, code, error = (query.get(name, [""])[0] for name in ("state", "code", "error"))
     result = await gateway.use_cases.verification.oauth.complete_oauth(provider, state, code, error)
-    page = closing_page(provider, result, gateway.options.platform_url, gateway.ids.token(18))
+    page = closing_page(provider, result, _addresses(gateway.options), gateway.ids.token(18))
     return Response(page.html, 200 if result.success else 400, page.headers, "text/html; charset=utf-8")
+
+
+def _addresses(options: GatewayOptions) -> Addresses:
+    """The page may come by way of a platform that forwards no other path, so its stylesheet is named in full."""
+    style = options.agent_url.rstrip("/") + static_address("console.css")
+    return Addresses(options.platform_url, style, options.verification_page)
 
 
 def _query_of(query: str) -> dict[str, list[str]]:

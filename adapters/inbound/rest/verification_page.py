@@ -1,4 +1,5 @@
-"""The page at the end of an OAuth redirect: it tells the window that opened it, and closes itself. Pure."""
+"""The page at the end of an OAuth redirect, in the style of the console: it tells the window that opened it how that
+ended, and closes itself after success. Pure."""
 
 import json
 from dataclasses import dataclass
@@ -9,22 +10,33 @@ from domain.verification.model import OAuthResult
 
 TEMPLATE = """<!DOCTYPE html>
 <html lang="en">
-<head><meta charset="utf-8"><title>Verification</title></head>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<link rel="stylesheet" href="{style}">
+</head>
 <body>
+<main class="alone">
 <h1>{title}</h1>
-<p>{text}</p>
-<p>You can close this window.</p>
+<p class="notice {kind}" dir="auto">{text}</p>
+<p>{advice}</p>
+<p><a class="button" href="{back}">To your identities</a></p>
+</main>
 <script nonce="{nonce}">
 (function () {{
   if (window.opener) {{
     window.opener.postMessage({message}, {origin});
-    window.close();
+    {then}
   }}
 }})();
 </script>
 </body>
 </html>
 """
+CLOSED = "You can close this window."
+AGAIN = "Nothing was changed. Close this window, and start again where you came from."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +45,17 @@ class Page:
     headers: dict[str, str]
 
 
-def closing_page(provider: str, result: OAuthResult, platform_url: str, nonce: str) -> Page:
-    """The message goes to the origin of `platform_url` alone."""
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """`platform_url`: whose origin is told; `style`: the stylesheet; `back`: where people verify."""
+
+    platform_url: str
+    style: str
+    back: str
+
+
+def closing_page(provider: str, result: OAuthResult, addresses: Addresses, nonce: str) -> Page:
+    """The message goes to the origin of the platform alone."""
     message: dict[str, object] = {
         "type": "verification",
         "provider": provider[:100],
@@ -44,14 +65,19 @@ def closing_page(provider: str, result: OAuthResult, platform_url: str, nonce: s
         message["error"] = result.message
     html = TEMPLATE.format(
         title="Verified" if result.success else "Not verified",
+        kind="good" if result.success else "bad",
         text=escape(result.message),
+        advice=CLOSED if result.success else AGAIN,
+        back=escape(addresses.back),
+        style=escape(addresses.style),
         nonce=nonce,
         message=_literal(message),
-        origin=_literal(_origin(platform_url)),
+        origin=_literal(_origin(addresses.platform_url)),
+        then="window.close();" if result.success else "",
     )
     policy = (
-        f"default-src 'none'; script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none';"
-        " frame-ancestors 'none'"
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' {_origin(addresses.style)};"
+        " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     headers = {
         "Content-Security-Policy": policy,

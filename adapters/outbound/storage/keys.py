@@ -70,6 +70,8 @@ class PostgresKeys:
         listed = select(*KEY, _live(now)).where(api_key.c.kind == kind, api_key.c.id > after)
         if user_id is not None:
             listed = listed.where(api_key.c.user_id == user_id)
+        if kind is KeyKind.SESSION:
+            listed = listed.where(_live(now))
         rows = await self._database.fetch(listed.order_by(api_key.c.id).limit(limit))
         return [_known(*row) for row in rows]
 

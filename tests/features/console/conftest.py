@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 
 from adapters.inbound.console.sessions import SESSION
 from domain.access.model import Role
+from tests.drivers.outside import Outside, outside_servers
 from tests.drivers.served import ServedWorld
 from tests.support.browser import BROWSER, NONE_HERE, Window, a_browser
 from tests.support.postgres import fresh_database
@@ -21,9 +22,18 @@ Open = Callable[..., Window]
 
 
 @pytest.fixture(scope="package")
-def served(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWorld]:
+def outside() -> Iterator[Outside]:
+    """Servers for mail, sign-in and the bot, that the service works with."""
+    with outside_servers() as servers:
+        yield servers
+
+
+@pytest.fixture(scope="package")
+def served(
+    postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory, outside: Outside
+) -> Iterator[ServedWorld]:
     with fresh_database(postgres_dsn) as dsn:
-        world = ServedWorld(dsn, tmp_path_factory.mktemp("console"))
+        world = ServedWorld(dsn, tmp_path_factory.mktemp("console"), **outside.settings)
         world.start()
         yield world
         world.stop()

@@ -13,12 +13,12 @@ import httpx
 import pytest
 from pytest_bdd import given, parsers, then, when
 
-from tests.drivers.platform import PlatformDriver
+from tests.drivers.outside import Outside, outside_servers
 from tests.drivers.ways import Rest
 from tests.drivers.world import SERVICE_KEY, World
-from tests.support.mail import Postbox, code_in, smtp_server
+from tests.support.mail import code_in
 from tests.support.platforms.bot_api import BOT_TOKEN, VerificationBotApi
-from tests.support.platforms.sign_in import CLIENT_ID, CLIENT_SECRET, SignIn
+from tests.support.platforms.sign_in import SignIn
 
 BASE = "/api/agent/verification"
 SECRET = {"X-Telegram-Bot-Api-Secret-Token": hashlib.sha256(BOT_TOKEN.encode()).hexdigest()}
@@ -27,40 +27,9 @@ SECRET = {"X-Telegram-Bot-Api-Secret-Token": hashlib.sha256(BOT_TOKEN.encode()).
 @pytest.fixture(scope="module", autouse=True)
 def outside(request: pytest.FixtureRequest) -> Iterator[Outside]:
     """The servers that the module's world talks to."""
-    with smtp_server(auth=False) as postbox:
-        sign_in, bot_api = PlatformDriver(), PlatformDriver()
-        request.module.SETTINGS = {
-            **getattr(request.module, "SETTINGS", {}),
-            "SMTP_HOST": "127.0.0.1",
-            "SMTP_PORT": str(postbox.port),
-            "SMTP_FROM": "verify@switchboard.example",
-            **_sign_in("GAMING_CHAT", sign_in.url),
-            **_sign_in("COMMUNITY_CHAT", sign_in.url),
-            "COMMUNITY_CHAT_SERVER_URL": sign_in.url,
-            "VERIFICATION_BOT_TOKEN": BOT_TOKEN,
-            "VERIFICATION_BOT_USERNAME": "verify_bot",
-            "BOT_MESSENGER_API_URL": bot_api.url,
-        }
-        yield Outside(postbox, sign_in, bot_api)
-        sign_in.close()
-        bot_api.close()
-
-
-def _sign_in(provider: str, url: str) -> dict[str, str]:
-    return {
-        f"{provider}_CLIENT_ID": CLIENT_ID,
-        f"{provider}_CLIENT_SECRET": CLIENT_SECRET,
-        f"{provider}_AUTHORIZE_URL": f"{url}/authorize",
-        f"{provider}_TOKEN_URL": f"{url}/token",
-        f"{provider}_USERINFO_URL": f"{url}/me",
-    }
-
-
-@dataclass
-class Outside:
-    postbox: Postbox
-    sign_in: PlatformDriver
-    bot_api: PlatformDriver
+    with outside_servers() as outside:
+        request.module.SETTINGS = {**getattr(request.module, "SETTINGS", {}), **outside.settings}
+        yield outside
 
 
 @dataclass

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from aiohttp import web
 
-from adapters.inbound.rest.verification_page import closing_page
+from adapters.inbound.rest.verification_page import Addresses, closing_page
 from adapters.outbound.channels.tests.support import SetClock
 from domain.verification.model import OAuthResult
 from tests.integration.verification.conftest import Made, gateway, key
@@ -54,7 +54,8 @@ class Platform:
             return web.Response(text=OPENER % self.opens, content_type="text/html")
         if self.gateway is None:
             failed = OAuthResult(False, "</script><script>document.title='x'</script>")
-            page = closing_page("gaming-chat", failed, f"{self.url}/some/path", "n0nce")
+            addresses = Addresses(f"{self.url}/some/path", f"{self.url}/console.css", "/console/identities")
+            page = closing_page("gaming-chat", failed, addresses, "n0nce")
             return web.Response(text=page.html, headers=page.headers, content_type="text/html")
         passed = await self.gateway.get(
             f"/callback/{request.path.removeprefix(CALLBACK)}", params=request.query
@@ -88,14 +89,28 @@ async def shown(url: str, profile: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("user", "told"),
+    ("user", "told", "closed"),
     [
-        ({"id": "80351110224678912"}, '{"type":"verification","provider":"gaming-chat","success":true}'),
-        (None, '"success":false,"error":"The provider did not confirm your identity: access_denied"'),
+        (
+            {"id": "80351110224678912"},
+            '{"type":"verification","provider":"gaming-chat","success":true}',
+            "true",
+        ),
+        (
+            None,
+            '"success":false,"error":"The provider did not confirm your identity: access_denied"',
+            "false",
+        ),
     ],
 )
-async def test_the_window_comes_back_tells_its_opener_and_closes(
-    tmp_path: Path, made: Made, clock: SetClock, sign_in: SignIn, user: dict[str, object] | None, told: str
+async def test_the_window_tells_its_opener_and_closes_after_success_alone(
+    tmp_path: Path,
+    made: Made,
+    clock: SetClock,
+    sign_in: SignIn,
+    user: dict[str, object] | None,
+    told: str,
+    closed: str,
 ) -> None:
     sign_in.browser_user = user
     async with (
@@ -108,7 +123,7 @@ async def test_the_window_comes_back_tells_its_opener_and_closes(
         listed = (await rest.get("/identities", headers=key("ann"))).json()["identities"]
     assert f"got {platform.url} " in page
     assert told in page
-    assert "closed true" in page
+    assert f"closed {closed}" in page
     assert [each["value"] for each in listed] == ([] if user is None else [user["id"]])
 
 

@@ -1,0 +1,86 @@
+"""API keys, and the sessions that were opened with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from adapters.inbound.console.requests import caller_of, faults_of, form_of, redirect, render, services_of
+from adapters.inbound.rest.routing import cursor_page, path_id
+from domain.access.keys.service import NO_KEY
+from domain.access.model import CreatedKey, KeyKind, NewKey, Role
+from domain.refusals import Fault, Invalid
+
+KEYS = "/console/keys"
+SESSIONS = "/console/keys/sessions"
+DAYS = (("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year"), ("", "Never"))
+BLANK = {"name": "", "days": "90", "role": Role.USER.value, "user": ""}
+FIELDS = {"userId": "user", "expiresInDays": "days"}
+"""Where the form calls a field of the use case by another name."""
+
+
+async def keys(request: Request) -> Response:
+    return await _page(request, BLANK)
+
+
+async def sessions(request: Request) -> Response:
+    page = await cursor_page(request)
+    listed = await services_of(request).keys.list(
+        caller_of(request), KeyKind.SESSION, page.number, page.limit
+    )
+    return render(request, "sessions.html", {"sessions": listed.keys, "next": listed.next})
+
+
+async def create(request: Request) -> Response:
+    """The key is shown in this answer alone, so nothing is redirected."""
+    form = await form_of(request)
+    values = {name: str(form.get(name, blank)) for name, blank in BLANK.items()}
+    try:
+        created = await services_of(request).keys.create(caller_of(request), _new_key(values))
+    except Invalid as refusal:
+        faults = {FIELDS.get(field, field): text for field, text in faults_of(refusal).items()}
+        return await _page(request, values, faults=faults, status=400)
+    return await _page(request, BLANK, created=created)
+
+
+async def revoke(request: Request) -> Response:
+    form = await form_of(request)
+    await services_of(request).keys.revoke(caller_of(request), path_id(request.path_params["key"], NO_KEY))
+    if form.get("kind") == KeyKind.SESSION:
+        return redirect(SESSIONS, "The session was ended.")
+    return redirect(KEYS, "The key was revoked. Nothing can be done with it any more.")
+
+
+def _new_key(values: Mapping[str, str]) -> NewKey:
+    """Raises `Invalid`."""
+    name, days, user_id = values["name"].strip(), values["days"], values["user"].strip()
+    if not name:
+        raise Invalid.of([Fault("name", "is required: say what the key is for")])
+    if days not in dict(DAYS) or values["role"] not in [*Role]:
+        raise Invalid.of([Fault("days", "choose one of the list")])
+    return NewKey(Role(values["role"]), name, user_id or None, int(days) if days else None)
+
+
+async def _page(
+    request: Request,
+    values: Mapping[str, str],
+    *,
+    faults: Mapping[str, str] | None = None,
+    created: CreatedKey | None = None,
+    status: int = 200,
+) -> Response:
+    page = await cursor_page(request)
+    listed = await services_of(request).keys.list(caller_of(request), KeyKind.KEY, page.number, page.limit)
+    shown = {"keys": listed.keys, "next": listed.next, "days": DAYS, "values": values, "faults": faults or {}}
+    return render(request, "keys.html", {**shown, "created": created}, status=status)
+
+
+ROUTES = [
+    Route(KEYS, keys),
+    Route(KEYS, create, methods=["POST"]),
+    Route(SESSIONS, sessions),
+    Route(KEYS + "/{key}/revoke", revoke, methods=["POST"]),
+]

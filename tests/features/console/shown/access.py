@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from domain.access.model import Role
+from domain.channels.messages import Identity
+from tests.drivers.served import ServedWorld
+from tests.features.console.conftest import session_of
+
+
+def pages(world: ServedWorld) -> list[str]:
+    access = world.container.access()
+    for user, name in (("admin", "Nightly export"), ("<b>bob</b>", "Ticket system of the works council")):
+        world.run(access.create_key(user, Role.USER, name))
+    old, _ = world.run(access.create_key("admin", Role.ADMIN, "Laptop that was lost"))
+    world.run(access.revoke_key(old.id))
+    session_of(world, "ann")
+    given = [Identity("email", "ann@example.com"), Identity("phone", "+441632960001")]
+    world.run(world.container.storage().identities.give("admin", given))
+    return ["/console/keys", "/console/keys/sessions", "/console/identities"]
