@@ -51,7 +51,7 @@ def in_words(definition: ChannelDefinition, text: str) -> str:
     """A text that names fields as the API does, with the labels of the form instead. Names that are ordinary words
     stay."""
     labels = {field.name: label_of(field.name) for field in definition.fields if not field.name.islower()}
-    labels[RESOURCE] = LABELS[RESOURCE]
+    labels.update(LABELS)
     names = "|".join(re.escape(name) for name in labels)
     return re.sub(
         rf"\b(?:config\.)?({names})\b(?!=)", lambda match: f"“{labels[match[1]]}”", text

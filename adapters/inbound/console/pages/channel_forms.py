@@ -15,6 +15,7 @@ from adapters.inbound.console.config_form import (
     RESOURCE,
     config_to_save,
     fields_of,
+    in_words,
     input_name,
     label_of,
     posted_config,
@@ -98,7 +99,7 @@ async def save(request: Request) -> Response:
     try:
         instance_id = await _saved(request, target, values)
     except (Invalid, Conflict) as refusal:
-        return await _answer(request, target, Posted(values, _faults(refusal)))
+        return await _answer(request, target, Posted(values, _faults(target, refusal)))
     path = f"{CHANNELS}/{instance_id}"
     response = redirect(path, "Saved.")
     if is_htmx(request):
@@ -122,7 +123,7 @@ async def check(request: Request) -> Response:
     """What is wrong with the field that was just left or typed in."""
     target, values = await target_of(request), await _values(request)
     faults = await services_of(request).checks.faults(caller_of(request), _draft(target, values))
-    named = _faults(Invalid.of(faults)) if faults else {}
+    named = _faults(target, Invalid.of(faults)) if faults else {}
     return render_part(
         request, "fault.html", {"fault": named.get(request.headers.get("hx-trigger-name", ""), "")}
     )
@@ -133,7 +134,7 @@ async def check_credentials(request: Request) -> Response:
     try:
         result = await services_of(request).checks.credentials(caller_of(request), _draft(target, values))
     except Invalid as refusal:
-        return await _answer(request, target, Posted(values, _faults(refusal)))
+        return await _answer(request, target, Posted(values, _faults(target, refusal)))
     return await _answer(request, target, Posted(values, {}, result), status=200)
 
 
@@ -157,14 +158,11 @@ async def _values(request: Request) -> dict[str, str]:
     return {name: value for name, value in (await form_of(request)).items() if isinstance(value, str)}
 
 
-def _faults(refusal: Invalid | Conflict) -> dict[str, str]:
-    """What is wrong, by the name of the input, as sentences."""
-    if isinstance(refusal, Conflict):
-        field, separator, text = refusal.message.partition(": ")
-        faults = {field: text} if separator else {"": refusal.message}
-    else:
-        faults = faults_of(refusal)
-    return {input_name(field): sentence(text) for field, text in faults.items()}
+def _faults(target: FormTarget, refusal: Invalid | Conflict) -> dict[str, str]:
+    """What is wrong, by the name of the input, as sentences; a conflict is one of names."""
+    faults = {NAME: refusal.message} if isinstance(refusal, Conflict) else faults_of(refusal)
+    words = {field: in_words(target.definition, text) for field, text in faults.items()}
+    return {input_name(field): sentence(text) for field, text in words.items()}
 
 
 async def _answer(request: Request, target: FormTarget, posted: Posted, *, status: int = 400) -> Response:
