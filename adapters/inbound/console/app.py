@@ -17,6 +17,9 @@ from adapters.inbound.console.pages import (
     identities,
     inbox,
     keys,
+    knowledge,
+    knowledge_files,
+    knowledge_text,
     live,
     overview,
     resources,
@@ -25,7 +28,7 @@ from adapters.inbound.console.pages import (
     subscriptions,
 )
 from adapters.inbound.console.requests import ROOT, services_of
-from adapters.inbound.console.sessions import authenticate, check_form
+from adapters.inbound.console.sessions import authenticate, check_form, check_origin
 from adapters.inbound.rest.asgi import App, Receive, Scope, Send
 from adapters.inbound.rest.events import Streams
 from adapters.inbound.rest.routing import Gateway
@@ -44,6 +47,9 @@ PAGES = (
     conversation,
     keys,
     identities,
+    knowledge,
+    knowledge_files,
+    knowledge_text,
 )
 
 Check = Callable[[Request], Awaitable[None]]
@@ -54,6 +60,7 @@ def build_console(gateway: Gateway, streams: Streams) -> Starlette:
     routes = [Route("/", _to_console)]
     routes += [_guarded(route, check_form) for module in OPEN for route in module.ROUTES]
     routes += [_guarded(route, _signed_in) for module in PAGES for route in module.ROUTES]
+    routes += [_guarded(route, _uploading) for route in knowledge_files.UPLOADS]
     console = Starlette(routes=routes, exception_handlers=errors.HANDLERS)
     console.router.redirect_slashes = False
     console.state.gateway = gateway
@@ -74,6 +81,12 @@ def beside(console: App, api: App) -> App:
 
 async def _to_console(request: Request) -> Response:
     return RedirectResponse(ROOT, 303)
+
+
+async def _uploading(request: Request) -> None:
+    """The handler checks the token itself: the body is a stream, which is read once."""
+    await authenticate(request, services_of(request).access)
+    check_origin(request)
 
 
 async def _signed_in(request: Request) -> None:

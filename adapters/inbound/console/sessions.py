@@ -67,12 +67,20 @@ async def check_form(request: Request) -> None:
     """Raises `Forbidden` for a request that changes something and comes from another site, or without our token."""
     if request.method in SAFE:
         return
-    origin = request.headers.get("origin")
-    if origin and origin != "null" and urlsplit(origin).netloc != request.headers.get("host", ""):
-        raise Forbidden("this form was sent from another site")
+    check_origin(request)
     given = request.headers.get(HEADER, "")
     if not given and request.headers.get("content-type", "").partition(";")[0] in FORM_TYPES:
         given = str((await request.form(max_files=50, max_fields=500)).get(FIELD, ""))
+    check_token(request, given)
+
+
+def check_origin(request: Request) -> None:
+    origin = request.headers.get("origin")
+    if origin and origin != "null" and urlsplit(origin).netloc != request.headers.get("host", ""):
+        raise Forbidden("this form was sent from another site")
+
+
+def check_token(request: Request, given: str) -> None:
     if not hmac.compare_digest(given.encode(), csrf_token(request).encode()):
         raise Forbidden("this form is out of date; load the page again and repeat what you did")
 

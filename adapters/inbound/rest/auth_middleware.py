@@ -23,7 +23,7 @@ UNAUTHORIZED = "Unauthorized"
 PROTECTED = "/api/agent/"
 SERVICE_PATHS = ("/api/agent/verification/bot-messenger-callback",)
 """Paths that need the internal service key."""
-STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile")
+STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile|/console/knowledge/[^/]+/upload")
 """Paths whose bodies are uploads."""
 MESSAGES = re.compile(r"/api/agent/channel-instances/[^/]+/messages")
 """The path whose bodies may hold files."""

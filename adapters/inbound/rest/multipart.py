@@ -57,6 +57,17 @@ class MultipartReader:
         self._body = body
         self._parts = None if boundary is None else _PartParser(boundary)
 
+    async def first_field(self, name: str) -> str:
+        """The value of a plain field of that name, where it stands before all files; else empty."""
+        event = await self._next(self._parts) if self._parts else None
+        if event is None or self._parts is None:
+            return ""
+        if event[0] != "field":
+            self._parts.events.appendleft(event)
+            return ""
+        given, _, value = event[1].partition(b"\0")
+        return value.decode("latin-1") if given == name.encode() else ""
+
     async def files(self) -> AsyncIterator[IncomingFile]:
         """The file parts, whatever their fields are called; each one's content must be read before the next."""
         if self._parts is None:
@@ -94,6 +105,7 @@ class _PartParser:
         self.ended = False
         self._part = _FormPart()
         self._is_file = False
+        self._first_field: bytes | None = None
         self._count = 0
         self._skipped = 0
         self._closed = False
@@ -162,12 +174,16 @@ class _PartParser:
         self._is_file = bool(name)
         if name:
             self.events.append(("file", name))
+        elif self._count == 1:
+            self._first_field = options.get(b"name", b"") + b"\0"
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         if self._is_file:
             self.events.append(("data", data[start:end]))
             return
         self._skip(end - start)
+        if self._first_field is not None:
+            self._first_field += data[start:end]
 
     def _skip(self, size: int) -> None:
         self._skipped += size
@@ -177,6 +193,9 @@ class _PartParser:
     def _part_end(self) -> None:
         if self._is_file:
             self.events.append(("end", b""))
+        elif self._first_field is not None:
+            self.events.append(("field", self._first_field))
+            self._first_field = None
 
     def _end(self) -> None:
         self._closed = True

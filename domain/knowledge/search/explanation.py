@@ -66,15 +66,15 @@ def explained(
     hits: Sequence[Hit],
     nearest: Sequence[str],
     passages: Mapping[str, Passage],
-    match: TextMatch,
+    wanted: frozenset[str],
     *,
     by_meaning: bool,
 ) -> list[ExplainedHit]:
-    """`fused`: the answer; `hits`: all that was looked at; `nearest`: what the vector search found alone, ordered."""
+    """`fused`: the answer; `hits`: all that was looked at; `nearest`: what the vector search found alone, ordered;
+    `wanted`: the words to highlight."""
     by_text = sorted((hit for hit in hits if hit.text > 0), key=lambda hit: (-hit.text, hit.key))
     ranks = _ranks([hit.key for hit in fused])
     text_ranks, vector_ranks = _ranks([hit.key for hit in by_text]), _ranks(nearest)
-    wanted = telling_words(match)
     scores = {hit.key: hit for hit in hits}
     shown = dict.fromkeys([*ranks, *text_ranks, *vector_ranks])
     return [
@@ -97,8 +97,8 @@ def explained(
     ]
 
 
-def telling_words(match: TextMatch) -> frozenset[str]:
-    weights = match.weights()
+def telling_words(match: TextMatch, statistics: Statistics) -> frozenset[str]:
+    weights = {word: weight for word, weight in match.weights().items() if statistics.frequency.get(word)}
     least = max(weights.values(), default=0.0) / TELLING
     return frozenset(word for word, weight in weights.items() if weight >= least)
 

@@ -10,7 +10,7 @@ from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.fusion import MAX_RESULTS, Hit, fuse, leaders
 from domain.knowledge.model import SearchResult
 from domain.knowledge.rules import check_filled
-from domain.knowledge.search.explanation import Explanation, explained, query_words
+from domain.knowledge.search.explanation import Explanation, explained, query_words, telling_words
 from domain.knowledge.text_match import (
     Phrase,
     Query,
@@ -63,8 +63,8 @@ class SearchService:
         hits = _scored(searched)
         shown = {passage.key: passage for passage in searched.passages}
         nearest = [key for key, _ in searched.nearest]
-        by_meaning = searched.by_meaning
-        found = explained(_best(hits), hits, nearest, shown, searched.match, by_meaning=by_meaning)
+        wanted, by_meaning = telling_words(searched.match, searched.statistics), searched.by_meaning
+        found = explained(_best(hits), hits, nearest, shown, wanted, by_meaning=by_meaning)
         return Explanation(query_words(searched.query.words, searched.statistics), found, by_meaning)
 
     async def find(self, base_id: int, query: str) -> Sequence[SearchResult]:

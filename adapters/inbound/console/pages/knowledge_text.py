@@ -1,0 +1,144 @@
+"""A file's text with its chunks marked, and the search playground of a knowledge base."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from adapters.inbound.console.pages.knowledge import BASE, base_of, base_path, of_base
+from adapters.inbound.console.requests import caller_of, faults_of, render, services_of
+from domain.knowledge.file_states import FileText
+from domain.knowledge.search.explanation import ExplainedHit, Explanation
+from domain.refusals import Fault, Invalid
+
+CHUNKS = 30
+"""Chunks on one page of a text."""
+BEGINNING = 90
+"""Characters of a chunk in the lists of what each search found alone."""
+PLACES = (
+    ("page", "page"),
+    ("slide", "slide"),
+    ("sheet", "sheet"),
+    ("rowStart", "row"),
+    ("timeStart", "second"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A piece of a text in which the same chunks stand: `first` are those that begin here, as number and place."""
+
+    text: str
+    first: Sequence[tuple[int, str]]
+    chunks: Sequence[int]
+
+
+async def text(request: Request) -> Response:
+    base = await base_of(request)
+    offset = _position(request) // CHUNKS * CHUNKS
+    file = request.path_params["file"]
+    found = await services_of(request).base_files.text(caller_of(request), base.id, file, CHUNKS, offset)
+    address = f"{base_path(base.id)}/files/{found.file.hash}"
+    context = {"file": found.file, "page": found.page, "address": address, "chunks": CHUNKS}
+    return render(
+        request, "knowledge_text.html", of_base(base, stretches=stretches(found), found=found, **context)
+    )
+
+
+def _position(request: Request) -> int:
+    """The number of the chunk that is to be seen. Raises `Invalid`."""
+    at = request.query_params.get("at", "0")
+    if not (at.isascii() and at.isdigit() and len(at) < 10):
+        raise Invalid.of([Fault("at", "must be the number of a chunk")])
+    return int(at)
+
+
+def stretches(found: FileText) -> list[Stretch]:
+    """The text cut where chunks begin and end. Chunks may overlap: a short last sentence opens the next one too."""
+    placed = [
+        (place.start - found.start, place.end - found.start, place)
+        for place in found.chunks
+        if place.start is not None and place.end is not None
+    ]
+    edges = sorted({0, len(found.text), *(edge for start, end, _ in placed for edge in (start, end))})
+    cuts = [edge for edge in edges if 0 <= edge <= len(found.text)]
+    return [
+        Stretch(
+            found.text[start:end],
+            [(place.position, place_of(place.metadata)) for first, _, place in placed if first == start],
+            [place.position for first, last, place in placed if first <= start < last],
+        )
+        for start, end in pairwise(cuts)
+    ]
+
+
+def place_of(metadata: str | None) -> str:
+    """Where a chunk stands, in words: "page 3"."""
+    known = _known(metadata)
+    return ", ".join(f"{word} {known[name]}" for name, word in PLACES if name in known)
+
+
+def _known(metadata: str | None) -> dict[str, Any]:
+    known = json.loads(metadata) if metadata else {}
+    return known if isinstance(known, dict) else {}
+
+
+async def search(request: Request) -> Response:
+    base = await base_of(request)
+    query = request.query_params.get("q", "")
+    explanation, faults = None, {}
+    if "q" in request.query_params:
+        try:
+            explanation = await services_of(request).search.explain(caller_of(request), base.id, query)
+        except Invalid as refusal:
+            faults = faults_of(refusal)
+    shown = _explained(explanation, base_path(base.id)) if explanation else {}
+    values = {"query": query, "faults": faults, "explanation": explanation, **shown}
+    return render(request, "knowledge_search.html", of_base(base, **values), status=400 if faults else 200)
+
+
+def _explained(explanation: Explanation, path: str) -> dict[str, Any]:
+    hits = [_hit(hit, path) for hit in explanation.hits]
+    alone = {"by_text": _by_rank(hits, "text_rank"), "by_meaning": _by_rank(hits, "vector_rank")}
+    return {"answer": [hit for hit in hits if hit["rank"]], "alone": alone}
+
+
+def _by_rank(hits: Sequence[Mapping[str, Any]], rank: str) -> list[Mapping[str, Any]]:
+    return sorted((hit for hit in hits if hit[rank]), key=itemgetter(rank))
+
+
+def _hit(hit: ExplainedHit, path: str) -> dict[str, Any]:
+    position = _known(hit.metadata).get("position", 0)
+    address = f"{path}/files/{hit.file_hash}?at={position}#chunk-{position}"
+    names = ("rank", "text_rank", "vector_rank", "similarity", "text_score", "vector_score", "file_name")
+    return {
+        **{name: getattr(hit, name) for name in names},
+        "place": place_of(hit.metadata),
+        "address": address,
+        "pieces": marked(hit.text, hit.highlights),
+        "beginning": hit.text[:BEGINNING] + ("\u2026" if len(hit.text) > BEGINNING else ""),
+    }
+
+
+def marked(text: str, highlights: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """The text in pieces, each with whether it is highlighted."""
+    pieces: list[tuple[str, bool]] = []
+    end = 0
+    for first, last in highlights:
+        pieces += [(text[end:first], False), (text[first:last], True)]
+        end = last
+    return [piece for piece in (*pieces, (text[end:], False)) if piece[0]]
+
+
+ROUTES = [
+    Route(BASE + "/files/{file}", text),
+    Route(BASE + "/search", search),
+]

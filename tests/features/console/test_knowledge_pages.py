@@ -1,0 +1,182 @@
+"""The pages of knowledge bases over plain HTTP: rights, forms without a script, tokens, hostile texts, long files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.drivers.served import ServedWorld
+from tests.support.waiting import until
+
+Client = Callable[[str], httpx.Client]
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+NOT_THERE = "/console/knowledge/999999"
+
+
+def token_of(client: httpx.Client, path: str = "/console/knowledge") -> str:
+    match = re.search(r'<meta name="csrf" content="([0-9a-f]+)">', client.get(path).text)
+    assert match
+    return match[1]
+
+
+def post(client: httpx.Client, path: str, **fields: str) -> httpx.Response:
+    return client.post(path, data={"csrf": token_of(client), **fields})
+
+
+def base_of(client: httpx.Client, name: str = "Handbook", description: str = "") -> str:
+    """The path of a new base."""
+    made = post(client, "/console/knowledge", name=name, description=description)
+    assert made.status_code == 303, made.text
+    return made.headers["location"]
+
+
+def upload(
+    client: httpx.Client, base: str, name: str, content: bytes, token: str | None = None
+) -> httpx.Response:
+    """As a form without a script sends it: the token first, then the files."""
+    fields = {"csrf": token_of(client) if token is None else token}
+    return client.post(f"{base}/upload", data=fields, files={"files": (name, content)})
+
+
+def ready(client: httpx.Client, base: str, name: str, content: str) -> str:
+    """The path of a file that can be found."""
+    assert upload(client, base, name, content.encode()).status_code == 303
+    until(lambda: ">Ready<" in client.get(base).text, "the file is ready")
+    return f"{base}/files/{hashlib.sha256(content.encode()).hexdigest()}"
+
+
+def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(client: Client, world: ServedWorld) -> None:
+    ann = client("ann")
+    refused = post(ann, "/console/knowledge", name=" ", description="What we know")
+    assert refused.status_code == 400
+    assert "must not be empty" in refused.text
+    assert "What we know" in refused.text
+    base = base_of(ann)
+    renamed = post(ann, f"{base}/settings", name="n" * 201, description="kept")
+    assert renamed.status_code == 400
+    assert "kept" in renamed.text
+    owner = post(ann, f"{base}/share", user="ann", level="1")
+    assert owner.status_code == 400
+    assert "keeps level 3" in owner.text
+    assert post(ann, f"{base}/share", user="bob", level="nine").status_code == 400
+    searched = ann.get(f"{base}/search", params={"q": " "})
+    assert (searched.status_code, "must not be empty" in searched.text) == (400, True)
+
+
+def test_everybody_sees_and_does_what_their_level_allows(client: Client, world: ServedWorld) -> None:
+    ann, bob = client("ann"), client("bob")
+    base = base_of(ann)
+    file = ready(ann, base, "pumps.txt", "The cooling pump stands in hall seven.")
+    pages = ("", "/search", "/settings", file.removeprefix(base), f"{file.removeprefix(base)}/download")
+    assert {bob.get(base + path).status_code for path in pages} == {403}
+    assert {ann.get(NOT_THERE + path).status_code for path in pages} == {404}
+    assert {ann.get(base + path).status_code for path in pages} == {200}
+    assert ann.get(f"{base}/files/{'0' * 64}").status_code == 404
+
+    assert post(ann, f"{base}/share", user="bob", level="1").status_code == 303
+    seen = bob.get(base).text
+    assert "pumps.txt" in seen
+    assert "Add files" not in seen
+    assert "Delete" not in seen
+    assert bob.get(f"{base}/settings").status_code == 403
+    for change in ("/upload", "/settings", "/share", "/delete", f"{file.removeprefix(base)}/delete"):
+        assert post(bob, base + change, name="x", user="bob", level="3").status_code == 403, change
+    assert upload(bob, base, "mine.txt", b"mine").status_code == 403
+
+    post(ann, f"{base}/share", user="bob", level="2")
+    assert "Who may use it" not in bob.get(f"{base}/settings").text
+    assert post(bob, f"{file}/delete").status_code == 303
+    assert "No files yet" in ann.get(base).text
+    assert post(bob, f"{base}/delete").status_code == 403
+    post(ann, f"{base}/share", user="bob", level="0")
+    assert bob.get(base).status_code == 403
+
+
+def test_an_upload_without_our_token_is_refused_before_its_files_are_read(
+    client: Client, world: ServedWorld
+) -> None:
+    ann = client("ann")
+    base = base_of(ann)
+    token = token_of(ann)
+    assert upload(ann, base, "pumps.txt", b"The pump.", token="0" * 64).status_code == 403
+    behind = [("files", ("pumps.txt", b"The pump.")), ("csrf", (None, token))]
+    assert ann.post(f"{base}/upload", files=behind).status_code == 403
+    elsewhere = {"x-csrf-token": token, "origin": "https://evil.example"}
+    assert ann.post(f"{base}/upload", files=behind, headers=elsewhere).status_code == 403
+    assert "No files yet" in ann.get(base).text
+    large = b"A long text. " * 200_000  # more than any other form may have
+    accepted = upload(ann, base, "pumps.txt", large)
+    assert accepted.status_code == 303
+    assert "pumps.txt" in ann.get(base).text
+
+
+def test_files_that_cannot_be_taken_are_named(client: Client, world: ServedWorld) -> None:
+    ann = client("ann")
+    base = base_of(ann)
+    refused = upload(ann, base, "tool.exe", b"MZ\x90\x00\x03\x00\x00\x00")
+    assert refused.status_code == 400
+    assert "tool.exe" in refused.text
+    assert "not of a supported format" in refused.text
+    nothing = ann.post(f"{base}/upload", data={"csrf": token_of(ann)}, files={"files": ("", b"")})
+    assert (nothing.status_code, "No files uploaded" in nothing.text) == (400, True)
+    file = ready(ann, base, "pumps.txt", "The cooling pump.")
+    again = upload(ann, base, "pumps.txt", b"The cooling pump.")
+    assert "in%20this%20base%20already" in again.headers["set-cookie"].replace(" ", "%20")
+    assert post(ann, f"{file}/retry").status_code == 409
+
+
+@pytest.fixture
+def hostile(client: Client, world: ServedWorld) -> tuple[httpx.Client, list[str]]:
+    ann = client("ann")
+    base = base_of(ann, HOSTILE, HOSTILE)
+    file = ready(ann, base, f"{HOSTILE}.txt", f"# {HOSTILE}\n\nThe pump {HOSTILE} stands here.")
+    upload(ann, base, f"{HOSTILE}.html", b"<html></html>")
+    until(lambda: ">Failed<" in ann.get(base).text, "the other file failed")
+    post(ann, f"{base}/share", user=HOSTILE, level="1")
+    searches = [f"{base}/search?q={query}" for query in ("pump", "%3Cscript%3Ealert(1)%3C/script%3E")]
+    return ann, ["/console/knowledge", base, f"{base}/settings", file, *searches]
+
+
+def test_texts_of_strangers_are_never_markup(hostile: tuple[httpx.Client, list[str]]) -> None:
+    ann, paths = hostile
+    for path in paths:
+        page = ann.get(path)
+        assert page.status_code == 200, path
+        assert "alert(1)" in page.text, path
+        assert "<script>" not in page.text, path
+        assert "<img" not in page.text, path
+
+
+def test_a_long_text_is_shown_in_parts_and_a_hit_leads_to_its_part(
+    client: Client, world: ServedWorld
+) -> None:
+    ann = client("ann")
+    base = base_of(ann)
+    words = "the quick brown machine of hall seven runs well and is never stopped by anybody here"
+    text = "\n\n".join(f"Paragraph number{each}x. {words} {words} {words} {words}." for each in range(60))
+    file = ready(ann, base, "long.txt", text)
+    first, last = ann.get(file), ann.get(f"{file}?at=59")
+    assert "Paragraph number0x" in first.text
+    assert "Paragraph number0x" not in last.text
+    assert "Part 1 of" in first.text
+    assert len(first.content) < 50_000
+    found = ann.get(f"{base}/search", params={"q": "number59x"}).text
+    link = re.search(r'href="([^"]*\?at=\d+)#(chunk-\d+)"', found)
+    assert link
+    shown = ann.get(link[1]).text
+    assert f'id="{link[2]}"' in shown
+    assert "Paragraph number59x" in shown
+    assert ann.get(f"{file}?at=x").status_code == 400
+
+
+def test_a_download_has_the_bytes_and_the_name(client: Client, world: ServedWorld) -> None:
+    ann = client("ann")
+    file = ready(ann, base_of(ann), "pumps.txt", "The cooling pump.")
+    answer = ann.get(f"{file}/download")
+    assert answer.content == b"The cooling pump."
+    assert answer.headers["content-disposition"] == 'attachment; filename="pumps.txt"'
+    assert answer.headers["x-content-type-options"] == "nosniff"
