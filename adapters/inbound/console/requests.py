@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from adapters.inbound.console import filters
 from adapters.inbound.console.config_form import in_words
 from adapters.inbound.console.navigation import SECTIONS
-from adapters.inbound.console.sessions import csrf_token
+from adapters.inbound.console.sessions import csrf_token, has_session
 from adapters.inbound.console.static import static_address
 from adapters.inbound.rest.routing import Gateway
 from domain.access.model import Caller
@@ -119,6 +119,7 @@ def _response(
         "request": request,
         "caller": getattr(request.state, "caller", None),
         "csrf_token": token,
+        "signs_out": has_session(request),
         "sections": SECTIONS,
         "here": request.url.path,
         **values,

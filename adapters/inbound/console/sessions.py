@@ -48,6 +48,11 @@ def _credential(request: Request) -> tuple[str, str | None]:
     return request.cookies.get(SESSION, ""), None
 
 
+def has_session(request: Request) -> bool:
+    """Whether a session can be ended here: not that of a proxy."""
+    return _credential(request)[0] == request.cookies.get(SESSION)
+
+
 def csrf_token(request: Request) -> str:
     """What each form of this person carries: nobody can know it who does not know the credential."""
     token, acting_for = _credential(request)
