@@ -47,10 +47,11 @@ def label_of(key: str) -> str:
     return words[0][:1].upper() + words[0][1:] + "".join(f" {word}" for word in words[1:])
 
 
-def in_words(definition: ChannelDefinition, text: str) -> str:
+def in_words(definition: ChannelDefinition | None, text: str) -> str:
     """A text that names fields as the API does, with the labels of the form instead. Names that are ordinary words
     stay."""
-    labels = {field.name: label_of(field.name) for field in definition.fields if not field.name.islower()}
+    fields = definition.fields if definition else ()
+    labels = {field.name: label_of(field.name) for field in fields if not field.name.islower()}
     labels.update(LABELS)
     names = "|".join(re.escape(name) for name in labels)
     return re.sub(

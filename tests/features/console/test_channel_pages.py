@@ -227,3 +227,20 @@ def test_the_gallery_finds_channels_and_says_which_wait_for_an_address(ann: Pers
     found = ann.get(f"{CHANNELS}/new?q=whats").text
     assert "WhatsApp Business" in found
     assert "Slack" not in found.partition('id="gallery"')[2]
+
+
+def test_the_list_says_which_channels_need_attention(
+    world: ServedWorld, ann: Person, client: Callable[[str], httpx.Client]
+) -> None:
+    hook(world, "Good one")
+    world.run(
+        world.container.use_cases().instances.create(ANN, NewInstance("enterprise-chat", "Half done", {}))
+    )
+    everything = unescape(ann.get(CHANNELS).text)
+    assert "Good one" in everything
+    assert "At least one should be given: webhookUrl" in everything
+    failing = ann.get(f"{CHANNELS}?show=failing").text
+    assert "Half done" in failing
+    assert "Good one" not in failing
+    assert "Half done" in client("admin").get(CHANNELS).text
+    assert "Half done" not in client("bob").get(CHANNELS).text

@@ -40,6 +40,7 @@ from domain.instances.model import Instance, InstanceChange, NewInstance
 from domain.refusals import Conflict, Invalid
 
 CHANNELS = "/console/channels"
+GLOB = frozenset("*?[")
 ECHO = "agent::echo"
 """Answers a first message without anything else to set up."""
 NEW = CHANNELS + "/new/{type}"
@@ -176,9 +177,12 @@ async def _answer(request: Request, target: FormTarget, posted: Posted, *, statu
 
 
 async def _resources(request: Request) -> list[tuple[str, str]]:
-    """Resources that are known by name, to choose from."""
-    bases = await services_of(request).bases.list(caller_of(request))
-    return [(ECHO, "repeats what it gets"), *((f"agent::kb-{base.id}", base.name) for base in bases)]
+    """Resources that are known by name, to choose from: built-ins, and for an admin rules for one id."""
+    services, caller = services_of(request), caller_of(request)
+    found = [(ECHO, "repeats what it gets")]
+    found += [(f"agent::kb-{base.id}", base.name) for base in await services.bases.list(caller)]
+    rules = (await services.resources.rules(caller)).rules if caller.is_admin else ()
+    return found + [(rule.match, rule.kind) for rule in rules if not GLOB & set(rule.match)]
 
 
 async def _page(

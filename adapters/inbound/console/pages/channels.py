@@ -33,14 +33,24 @@ from domain.instances.checks.model import ConfigDraft
 
 FIRST = "web-chat"
 """The channel for which nobody needs an account stands first in the gallery."""
+ON_A_PAGE = 50
 PAIRING = "waStatus"
 """Where the configuration of a linked device says how the link is."""
 ONE = CHANNELS + "/{instance}"
 
 
 async def channels(request: Request) -> Response:
-    instances = await services_of(request).instances.list(caller_of(request))
-    return render(request, "channels.html", {"instances": instances})
+    failing = request.query_params.get("show") == "failing"
+    services, caller = services_of(request), caller_of(request)
+    page, definitions = await asyncio.gather(
+        services.monitoring.health.list(
+            caller, ON_A_PAGE, request.query_params.get("cursor"), failing=failing
+        ),
+        services.catalogue.definitions(),
+    )
+    names = {definition.id: definition.name for definition in definitions}
+    context = {"page": page, "names": names, "failing": failing}
+    return render(request, "channels.html", context, live_kinds=("instance.health",))
 
 
 async def gallery(request: Request) -> Response:
