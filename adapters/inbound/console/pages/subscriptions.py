@@ -118,7 +118,9 @@ async def subscription(request: Request) -> Response:
         return render_part(request, "subscription.html", values, block="log")
     view = await services.subscriptions.get(caller, subscription_id)
     names = {instance.id: instance.channel_name for instance in await _offered(request)}
-    return render(request, "subscription.html", {**values, "view": view, "names": names})
+    kinds = view.subscription.kinds or tuple(EventKind)
+    values = {**values, "view": view, "names": names}
+    return render(request, "subscription.html", values, live_kinds=kinds)
 
 
 async def switch(request: Request) -> Response:
