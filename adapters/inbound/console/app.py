@@ -14,6 +14,7 @@ from adapters.inbound.console.pages import (
     channel_forms,
     channels,
     conversation,
+    doctor,
     identities,
     inbox,
     keys,
@@ -22,6 +23,7 @@ from adapters.inbound.console.pages import (
     knowledge_text,
     live,
     overview,
+    problems,
     resources,
     schedules,
     sign_in,
@@ -37,6 +39,8 @@ OPEN = (static, sign_in)
 """Modules whose pages need nobody to have signed in."""
 PAGES = (
     overview,
+    problems,
+    doctor,
     channel_forms,
     channels,
     live,

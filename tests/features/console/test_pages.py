@@ -15,10 +15,10 @@ from adapters.inbound.console.sessions import SESSION
 from tests.drivers.served import ServedWorld
 from tests.drivers.ways import Rest, RestOverGrpc
 from tests.features.console.conftest import Open, session_of
-from tests.features.console.shown import access, channels, inbox, knowledge, overview, settings
+from tests.features.console.shown import access, channels, inbox, knowledge, operations, overview, settings
 from tests.support.browser import Window
 
-AREAS = (overview, channels, settings, inbox, access, knowledge)
+AREAS = (overview, channels, settings, inbox, access, knowledge, operations)
 FIRST_BYTES = 150_000
 LATER_BYTES = 50_000
 PICTURES = os.environ.get("PICTURES", "")

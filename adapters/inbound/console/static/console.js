@@ -73,6 +73,13 @@
     setTimeout(() => { button.lastChild.textContent = before; }, 2000);
   });
 
+  // One box that ticks all.
+  body.addEventListener("change", (event) => {
+    const name = event.target.dataset?.checkAll;
+    if (!name) return;
+    for (const box of event.target.form.querySelectorAll(`input[name="${name}"]`)) box.checked = event.target.checked;
+  });
+
   // One question is open at a time; Escape closes it.
   const questions = () => document.querySelectorAll("details.confirm[open]");
   body.addEventListener("toggle", (event) => {
