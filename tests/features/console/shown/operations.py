@@ -20,7 +20,9 @@ SELECT %(instance)s, %(session)s, %(key)s, %(event)s, %(status)s, %(error)s, %(a
 RETURNING id
 """
 PART = """
-INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, status, attempts, last_error, finished_at)
+INSERT INTO outbox (
+    instance_id, session_key, inbox_id, message, target, key, status, attempts, last_error, finished_at
+)
 VALUES (%(instance)s, %(session)s, %(inbox)s, %(message)s, '{}', %(key)s, %(status)s, 3, %(error)s,
     now() - interval '40 s')
 """
