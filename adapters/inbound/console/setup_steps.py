@@ -12,7 +12,7 @@ from adapters.inbound.console.config_form import in_words
 from domain.channels.model import ChannelDefinition
 from domain.instances.model import Instance
 
-LATER = "(the callback address, which this page shows after saving)"
+LATER = "(the callback address, which the next page shows)"
 PRIVATE_ENDINGS = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
 _CALLBACK = re.compile(r"\{base_url\}\S*\{instance_id\}/\w+")
 _LINK = re.compile(r"https?://[^\s,;'\")]*[^\s,;'\").:]")

@@ -238,7 +238,7 @@ def test_the_list_says_which_channels_need_attention(
     )
     everything = unescape(ann.get(CHANNELS).text)
     assert "Good one" in everything
-    assert "At least one should be given: webhookUrl" in everything
+    assert "At least one should be given: “Webhook URL”" in everything
     failing = ann.get(f"{CHANNELS}?show=failing").text
     assert "Half done" in failing
     assert "Good one" not in failing

@@ -24,9 +24,7 @@ def test_the_callback_address_stands_in_the_steps() -> None:
     address = callback_address("https://a.example/", channel, INSTANCE)
     assert address == "https://a.example/api/agent/channels/pigeon/5/webhook"
     assert steps_of(channel, address) == [f"Enter <code>{address}</code> as URL."]
-    assert steps_of(channel, None) == [
-        "Enter (the callback address, which this page shows after saving) as URL."
-    ]
+    assert steps_of(channel, None) == ["Enter (the callback address, which the next page shows) as URL."]
 
 
 def test_addresses_of_platforms_are_links_and_all_else_is_text() -> None:

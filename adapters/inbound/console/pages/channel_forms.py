@@ -32,7 +32,7 @@ from adapters.inbound.console.requests import (
     render_part,
     services_of,
 )
-from adapters.inbound.console.setup_steps import is_public, steps_of
+from adapters.inbound.console.setup_steps import callback_address, is_public, steps_of
 from adapters.inbound.rest.routing import path_id
 from domain.channels.model import ChannelDefinition
 from domain.instances.checks.model import ConfigDraft, CredentialsCheck
@@ -189,6 +189,8 @@ async def _page(
     request: Request, target: FormTarget, posted: Posted, values: Mapping[str, object], status: int = 200
 ) -> Response:
     base = gateway_of(request).options.agent_url
+    instance = target.instance
+    address = callback_address(base, target.definition, instance) if instance else None
     context = {
         "target": target,
         "definition": target.definition,
@@ -196,7 +198,7 @@ async def _page(
         "fields": fields_of(target.definition, values, target.stored),
         "resources": await _resources(request),
         "typed_again": status != 200,
-        "steps": steps_of(target.definition, None),
+        "steps": steps_of(target.definition, address),
         "public": is_public(base),
         "base": base,
     }

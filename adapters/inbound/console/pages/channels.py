@@ -48,8 +48,8 @@ async def channels(request: Request) -> Response:
         ),
         services.catalogue.definitions(),
     )
-    names = {definition.id: definition.name for definition in definitions}
-    context = {"page": page, "names": names, "failing": failing}
+    by_id = {definition.id: definition for definition in definitions}
+    context = {"page": page, "definitions": by_id, "failing": failing}
     return render(request, "channels.html", context, live_kinds=("instance.health",))
 
 
