@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-import httpx
 import pytest
 
 from adapters.inbound.console.sessions import SESSION
@@ -23,6 +21,8 @@ FIRST_BYTES = 150_000
 LATER_BYTES = 50_000
 PICTURES = os.environ.get("PICTURES", "")
 """A folder for the screenshots of all pages; none are kept without it."""
+
+EACH_AREA = pytest.mark.parametrize("area", AREAS, ids=lambda area: area.__name__.rpartition(".")[2])
 
 
 def _looks(window: Window, name: str) -> list[str]:
@@ -41,7 +41,7 @@ def _looks(window: Window, name: str) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("area", AREAS, ids=lambda area: area.__name__.rpartition(".")[2])
+@EACH_AREA
 def test_pages_can_be_used_by_everybody(world: ServedWorld, window: Open, area: ModuleType) -> None:
     seen = window("admin")
     wrong: list[str] = []
@@ -54,13 +54,6 @@ def test_pages_can_be_used_by_everybody(world: ServedWorld, window: Open, area: 
     assert wrong == []
 
 
-def test_pages_are_small_over_the_wire(world: ServedWorld, client: Callable[[str], httpx.Client]) -> None:
-    admin = client("admin")
-    for area in AREAS:
-        for path in area.pages(world):
-            assert len(admin.get(path).content) < LATER_BYTES, path
-
-
 def test_the_first_page_with_its_files_is_small(world: ServedWorld, window: Open) -> None:
     seen = window("admin")
     sizes: list[int] = []
@@ -70,14 +63,18 @@ def test_the_first_page_with_its_files_is_small(world: ServedWorld, window: Open
     assert sum(sizes) < FIRST_BYTES
 
 
-def test_a_gateway_without_a_database_shows_the_same_pages(world: ServedWorld) -> None:
+@EACH_AREA
+def test_a_page_is_small_and_the_same_on_a_gateway_without_a_database(
+    world: ServedWorld, area: ModuleType
+) -> None:
     gateways = (Rest(world), RestOverGrpc(world))
+    paths = area.pages(world)
     headers = {"cookie": f"{SESSION}={session_of(world, 'admin')}"}
-    for area in AREAS:
-        for path in area.pages(world):
-            answers = [gateway.request("GET", path, headers=headers) for gateway in gateways]
-            assert [answer.status_code for answer in answers] == [200, 200], path
-            own, remote = (re.sub(r"\d+", "0", answer.text) for answer in answers)
-            assert own == remote, path
+    for path in paths:
+        answers = [gateway.request("GET", path, headers=headers) for gateway in gateways]
+        assert [answer.status_code for answer in answers] == [200, 200], path
+        assert len(answers[0].content) < LATER_BYTES, path
+        own, remote = (re.sub(r"\d+", "0", answer.text) for answer in answers)
+        assert own == remote, path
     for gateway in gateways:
         gateway.close()
