@@ -173,3 +173,34 @@ async def test_endless_headers_and_fields_are_refused() -> None:
 )
 def test_names_as_browsers_write_them(raw: bytes, name: str) -> None:
     assert decoded_name(raw) == name
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        (part('name="csrf"', b"t0ken"), "t0ken"),
+        (part('name="csrf"', b""), ""),
+        (part('name="other"', b"t0ken"), ""),
+        (part('name="csrf"; filename="csrf"', b"t0ken"), ""),
+        (b"", ""),
+    ],
+)
+async def test_a_plain_field_is_read_where_it_stands_first(size: int, first: bytes, expected: str) -> None:
+    body = (
+        first
+        + part('name="files"; filename="one.txt"', b"one")
+        + part('name="csrf"', b"late")
+        + b"--xyz--\r\n"
+    )
+    reader = MultipartReader(TYPE, cut(body, size))
+    assert await reader.first_field("csrf") == expected
+    files = [(file.name, b"".join([piece async for piece in file.content])) async for file in reader.files()]
+    assert files[-1] == ("one.txt", b"one")
+    assert len(files) == (2 if b'filename="csrf' in first else 1)
+
+
+async def test_a_body_that_is_no_upload_has_no_first_field() -> None:
+    assert await MultipartReader("application/json", cut(b"{}", 10)).first_field("csrf") == ""
+    with pytest.raises(Invalid):
+        await MultipartReader(TYPE, cut(b"nonsense", 10)).first_field("csrf")

@@ -25,8 +25,8 @@ BASES = "/console/knowledge"
 BASE = BASES + "/{base}"
 LEVELS = {
     Level.READ: "read and search",
-    Level.UPDATE: "also upload and change files",
-    Level.DELETE: "also share and delete the base",
+    Level.UPDATE: "read, upload and change files",
+    Level.DELETE: "do everything, also share and delete",
 }
 
 

@@ -85,8 +85,20 @@
   body.addEventListener("toggle", (event) => {
     if (event.target.matches("details.confirm[open]")) {
       for (const other of questions()) if (other !== event.target) other.open = false;
+    } else if (heldBack && !questions().length) {
+      heldBack = false;
+      fire("reset", {});
     }
   }, true);
+
+  // A part with an open question is not fetched anew: the question would close.
+  let heldBack = false;
+  body.addEventListener("htmx:beforeRequest", (event) => {
+    const { elt, requestConfig } = event.detail;
+    if (requestConfig.verb !== "get" || !elt.querySelector("details.confirm[open]")) return;
+    heldBack = true;
+    event.preventDefault();
+  });
   body.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     for (const question of questions()) {
