@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from domain.access.model import Caller
+from domain.instances.checks.service import TRIES
 from domain.instances.model import NewInstance
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.served import ServedWorld
@@ -244,3 +245,29 @@ def test_the_list_says_which_channels_need_attention(
     assert "Good one" not in failing
     assert "Half done" in client("admin").get(CHANNELS).text
     assert "Half done" not in client("bob").get(CHANNELS).text
+
+
+def test_a_linked_device_waits_for_its_code(world: ServedWorld, ann: Person) -> None:
+    new = NewInstance("linked-device-messaging", "Phone", {"phoneNumber": "4915112345678"}, "agent::echo")
+    number = world.run(world.container.use_cases().instances.create(ANN, new)).instance_id
+    page = ann.get(f"{CHANNELS}/{number}").text
+    assert "waiting for the code to be entered" in page
+    assert "Ask for a new code" in page
+    assert "every 3s" in ann.get(f"{CHANNELS}/{number}/health").text
+    world.run(
+        world.container.database().execute(
+            f"UPDATE instance_health SET pairing_code = 'ABCD-1234' WHERE instance_id = {number}"
+        )
+    )
+    assert 'data-copy="ABCD-1234"' in ann.get(f"{CHANNELS}/{number}/health").text
+
+
+def test_too_many_checks_are_said_beside_the_button(client: Callable[[str], httpx.Client]) -> None:
+    eve = client("eve")
+    path, csrf = f"{CHANNELS}/new/community-chat/check-credentials", CSRF.search(eve.get(CHANNELS).text)
+    assert csrf
+    fields = {"csrf": csrf[1], "channelName": "Chat", "config-channelId": "c", "config-token": "t"}
+    fields["config-SERVER_URL"] = "http://169.254.169.254"
+    answers = [eve.post(path, data=fields, headers=HTMX) for _ in range(TRIES + 1)]
+    assert "address policy" in answers[0].text
+    assert "too often" in answers[-1].text

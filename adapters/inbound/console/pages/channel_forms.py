@@ -37,7 +37,7 @@ from adapters.inbound.rest.routing import path_id
 from domain.channels.model import ChannelDefinition
 from domain.instances.checks.model import ConfigDraft, CredentialsCheck
 from domain.instances.model import Instance, InstanceChange, NewInstance
-from domain.refusals import Conflict, Invalid
+from domain.refusals import Conflict, Invalid, TooMany
 
 CHANNELS = "/console/channels"
 GLOB = frozenset("*?[")
@@ -136,6 +136,8 @@ async def check_credentials(request: Request) -> Response:
         result = await services_of(request).checks.credentials(caller_of(request), _draft(target, values))
     except Invalid as refusal:
         return await _answer(request, target, Posted(values, _faults(target, refusal)))
+    except TooMany as refusal:
+        return await _answer(request, target, Posted(values, {"": sentence(refusal.message)}), status=429)
     return await _answer(request, target, Posted(values, {}, result), status=200)
 
 
