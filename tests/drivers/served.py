@@ -23,6 +23,11 @@ class ServedWorld(World):
         super().__init__(dsn, data_dir, AGENT_URL=self.url, PLATFORM_URL=self.url, **settings)
         self._listener = listen("127.0.0.1", port, "HTTP_PORT")
 
+    async def _empty(self) -> None:
+        """Events are recorded on: who reads them says only every minute that somebody does."""
+        await super()._empty()
+        await self.container.storage().event_log.listen("watchers")
+
     async def _start(self, worker: bool) -> None:
         await super()._start(worker)
         gateway = build_gateway(self.container)
