@@ -102,8 +102,11 @@ def _guarded(route: Route, check: Check) -> Route:
     """The route with the check before its handler."""
 
     async def handler(request: Request) -> Response:
-        await check(request)
-        response: Response = await route.endpoint(request)
-        return response
+        try:
+            await check(request)
+            response: Response = await route.endpoint(request)
+            return response
+        finally:
+            await request.close()  # the files of a form
 
     return Route(route.path, handler, methods=route.methods)

@@ -130,6 +130,7 @@
   const kinds = body.dataset.live?.split(" ") ?? [];
   const offline = document.getElementById("offline");
   const session = decodeURIComponent(body.dataset.liveSession ?? ""); // of a page about one conversation
+  const last = {};
   let stream = null;
 
   function fire(kind, detail) {
@@ -154,7 +155,11 @@
     for (const kind of [...kinds, "reset"]) {
       stream.addEventListener(kind, (event) => {
         const detail = JSON.parse(event.data);
-        if (!session || kind === "reset" || detail.sessionId === session) fire(kind, detail);
+        if (session && kind !== "reset" && detail.sessionId !== session) return;
+        fire(kind, detail);
+        // Parts with a throttle ignore events within it: they hear of the last one once more.
+        clearTimeout(last[kind]);
+        last[kind] = setTimeout(() => fire(kind, detail), 5500);
       });
     }
   }
