@@ -119,7 +119,7 @@ def _verification(settings: Settings) -> Iterator[Finding]:
         yield Finding(Grade.OK, "mail", f"verification mail goes through {settings.smtp_host}")
     else:
         yield Finding(Grade.NOTE, "mail", "no verification mail: set SMTP_HOST and SMTP_FROM")
-    for provider in ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT"):
+    for provider in ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT", "ENTERPRISE_CHAT"):
         missing = [
             f"{provider}_{name}"
             for name in ("CLIENT_ID", "CLIENT_SECRET")

@@ -14,6 +14,9 @@ SIGN_IN_ADDRESSES: Mapping[str, str] = {
     "COMMUNITY_CHAT_AUTHORIZE_URL": "",
     "COMMUNITY_CHAT_TOKEN_URL": "",
     "COMMUNITY_CHAT_USERINFO_URL": "",
+    "ENTERPRISE_CHAT_AUTHORIZE_URL": "https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize",
+    "ENTERPRISE_CHAT_TOKEN_URL": "https://login.microsoftonline.com/organizations/oauth2/v2.0/token",
+    "ENTERPRISE_CHAT_USERINFO_URL": "https://graph.microsoft.com/v1.0/me",
 }
 """Where users sign in for verification. The three empty ones follow from COMMUNITY_CHAT_SERVER_URL."""
 

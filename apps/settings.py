@@ -111,6 +111,10 @@ class Settings(BaseModel):
     community_chat_client_id: str = setting("", "Mattermost OAuth client id")
     community_chat_client_secret: str = setting("", "Mattermost OAuth client secret", secret=True)
     community_chat_server_url: Address = setting("", "Mattermost server for verification")
+    enterprise_chat_client_id: str = setting(
+        "", "client id of the Microsoft Entra app for verification on Teams"
+    )
+    enterprise_chat_client_secret: str = setting("", "its client secret", secret=True)
     verification_bot_token: str = setting("", "token of the Telegram bot for verification", secret=True)
     verification_bot_username: UserName = setting("", "its user name, without @")
     require_signatures: Flag | None = setting(

@@ -48,6 +48,10 @@ def offered(settings: Settings) -> frozenset[Provider]:
             settings.community_chat_client_secret,
             settings.community_chat_server_url,
         ),
+        Provider.ENTERPRISE_CHAT: (
+            settings.enterprise_chat_client_id,
+            settings.enterprise_chat_client_secret,
+        ),
     }
     return frozenset(provider for provider, values in needed.items() if all(values))
 
@@ -60,6 +64,9 @@ def _clients(settings: Settings) -> Mapping[Provider, Client]:
         Provider.GAMING_CHAT: Client(settings.gaming_chat_client_id, settings.gaming_chat_client_secret),
         Provider.COMMUNITY_CHAT: Client(
             settings.community_chat_client_id, settings.community_chat_client_secret
+        ),
+        Provider.ENTERPRISE_CHAT: Client(
+            settings.enterprise_chat_client_id, settings.enterprise_chat_client_secret
         ),
     }
 

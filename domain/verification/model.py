@@ -12,9 +12,17 @@ class Provider(StrEnum):
     WORKSPACE_CHAT = "workspace-chat"
     GAMING_CHAT = "gaming-chat"
     COMMUNITY_CHAT = "community-chat"
+    ENTERPRISE_CHAT = "enterprise-chat"
 
 
-OAUTH_PROVIDERS = (Provider.WORKSPACE_CHAT, Provider.GAMING_CHAT, Provider.COMMUNITY_CHAT)
+OAUTH_PROVIDERS = (
+    Provider.WORKSPACE_CHAT,
+    Provider.GAMING_CHAT,
+    Provider.COMMUNITY_CHAT,
+    Provider.ENTERPRISE_CHAT,
+)
+UNLISTED = frozenset({Provider.ENTERPRISE_CHAT})
+"""Providers that are listed only where they are set up: the contract names the others alone."""
 
 
 @dataclass(frozen=True, slots=True)

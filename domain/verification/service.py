@@ -11,6 +11,7 @@ from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavai
 from domain.verification.codes import code_digest, same, token_digest
 from domain.verification.model import (
     OAUTH_PROVIDERS,
+    UNLISTED,
     BotLink,
     BotMessage,
     CodeSent,
@@ -45,7 +46,7 @@ from ports.verification import (
 
 log = logging.getLogger(__name__)
 
-BAD_CODE = "otp: the code is wrong or expired; ask for a new one with start-email"
+BAD_CODE = "otp: the code is wrong or expired; check it, or ask for a new one"
 BAD_STATE = "This sign-in has expired or was used already. Please start the verification again."
 BAD_LINK = "token: the verification link is expired or was used already"
 
@@ -58,7 +59,8 @@ class IdentityService:
     offered: Collection[Provider]
 
     async def providers(self) -> Mapping[str, bool]:
-        return {provider.value: provider in self.offered for provider in Provider}
+        listed = [provider for provider in Provider if provider in self.offered or provider not in UNLISTED]
+        return {provider.value: provider in self.offered for provider in listed}
 
     async def list_identities(self, caller: Caller) -> Sequence[Identity]:
         return await self.identities.of_user(caller.user)

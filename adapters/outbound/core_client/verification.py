@@ -23,7 +23,8 @@ class RemoteVerification:
 
     async def providers(self) -> Mapping[str, bool]:
         answer = await self._core.call(self._stub.ListProviders, pb.ListProvidersRequest())
-        return {provider.value: answer.providers[provider.value] for provider in Provider}
+        offered = answer.providers
+        return {provider.value: offered[provider.value] for provider in Provider if provider.value in offered}
 
     async def list_identities(self, caller: Caller) -> Sequence[Identity]:
         answer = await self._core.call(self._stub.ListIdentities, pb.ListIdentitiesRequest())

@@ -1,7 +1,9 @@
-"""Sign-in at Slack, Discord and Mattermost, which gives the id of a user there.
+"""Sign-in at Slack, Discord, Mattermost and Microsoft, which gives the id of a user there.
 
 Sources: https://docs.slack.dev/authentication/sign-in-with-slack, https://docs.discord.com/developers/topics/oauth2,
-https://developers.mattermost.com/integrate/apps/authentication/oauth2
+https://developers.mattermost.com/integrate/apps/authentication/oauth2,
+https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow,
+https://learn.microsoft.com/en-us/graph/api/user-get (`id` is what Teams calls `aadObjectId`)
 """
 
 from collections.abc import Callable, Mapping
@@ -36,6 +38,7 @@ _PLATFORMS: Mapping[Provider, _Platform] = MappingProxyType(
         ),
         Provider.GAMING_CHAT: _Platform("GAMING_CHAT", "identify", ("id",), pkce=True),
         Provider.COMMUNITY_CHAT: _Platform("COMMUNITY_CHAT", "", ("id",), pkce=True),
+        Provider.ENTERPRISE_CHAT: _Platform("ENTERPRISE_CHAT", "openid User.Read", ("id",), pkce=True),
     }
 )
 

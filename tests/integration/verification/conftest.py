@@ -105,7 +105,7 @@ class Made:
         paths = dict(zip(kinds, ("/authorize", "/token", "/me"), strict=True))
         urls = {
             f"{name}_{kind}_URL": f"{self.sign_in.url}{path}"
-            for name in ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT")
+            for name in ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT", "ENTERPRISE_CHAT")
             for kind, path in paths.items()
         }
         clients = {provider: Client(CLIENT_ID, CLIENT_SECRET) for provider in Provider}

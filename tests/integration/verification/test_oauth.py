@@ -16,6 +16,7 @@ USERS = {
     "workspace-chat": {"ok": True, "sub": "U1", "https://slack.com/user_id": "U0AAA"},
     "gaming-chat": {"id": "80351110224678912", "username": "ann"},
     "community-chat": {"id": "n9sbh6bbs3b47g5d6x5m1xc1gh", "username": "ann"},
+    "enterprise-chat": {"id": "87d349ed-44d7-43e1-9a83-5f2406dee5bd", "displayName": "Ann"},
 }
 EXPECTED = {"workspace-chat": "U0AAA", "gaming-chat": "80351110224678912"}
 

@@ -143,7 +143,7 @@ class VerificationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def StartOAuth(self, request, context):
-        """provider: "workspace-chat", "gaming-chat" or "community-chat".
+        """provider: "workspace-chat", "gaming-chat", "community-chat" or "enterprise-chat".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

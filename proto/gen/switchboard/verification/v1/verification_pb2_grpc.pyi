@@ -45,7 +45,7 @@ class VerificationServiceStub:
     StartEmail: _grpc.UnaryUnaryMultiCallable[_verification_pb2.StartEmailRequest, _verification_pb2.StartEmailResponse]
     VerifyEmail: _grpc.UnaryUnaryMultiCallable[_verification_pb2.VerifyEmailRequest, _verification_pb2.VerifyEmailResponse]
     StartOAuth: _grpc.UnaryUnaryMultiCallable[_verification_pb2.StartOAuthRequest, _verification_pb2.StartOAuthResponse]
-    """provider: "workspace-chat", "gaming-chat" or "community-chat"."""
+    """provider: "workspace-chat", "gaming-chat", "community-chat" or "enterprise-chat"."""
     CompleteOAuth: _grpc.UnaryUnaryMultiCallable[_verification_pb2.CompleteOAuthRequest, _verification_pb2.CompleteOAuthResponse]
     """The browser's redirect; no credential needed."""
 
@@ -66,7 +66,7 @@ class VerificationServiceAsyncStub(VerificationServiceStub):
     StartEmail: _aio.UnaryUnaryMultiCallable[_verification_pb2.StartEmailRequest, _verification_pb2.StartEmailResponse]  # type: ignore[assignment]
     VerifyEmail: _aio.UnaryUnaryMultiCallable[_verification_pb2.VerifyEmailRequest, _verification_pb2.VerifyEmailResponse]  # type: ignore[assignment]
     StartOAuth: _aio.UnaryUnaryMultiCallable[_verification_pb2.StartOAuthRequest, _verification_pb2.StartOAuthResponse]  # type: ignore[assignment]
-    """provider: "workspace-chat", "gaming-chat" or "community-chat"."""
+    """provider: "workspace-chat", "gaming-chat", "community-chat" or "enterprise-chat"."""
     CompleteOAuth: _aio.UnaryUnaryMultiCallable[_verification_pb2.CompleteOAuthRequest, _verification_pb2.CompleteOAuthResponse]  # type: ignore[assignment]
     """The browser's redirect; no credential needed."""
 
@@ -138,7 +138,7 @@ class VerificationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _verification_pb2.StartOAuthRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_verification_pb2.StartOAuthResponse, _abc.Awaitable[_verification_pb2.StartOAuthResponse]]:
-        """provider: "workspace-chat", "gaming-chat" or "community-chat"."""
+        """provider: "workspace-chat", "gaming-chat", "community-chat" or "enterprise-chat"."""
 
     @_abc_1.abstractmethod
     def CompleteOAuth(
