@@ -91,14 +91,16 @@
     }
   }, true);
 
-  // A part with an open question is not fetched anew: the question would close.
+  // A part with an open question is not replaced: the question would close.
   let heldBack = false;
-  body.addEventListener("htmx:beforeRequest", (event) => {
-    const { elt, requestConfig } = event.detail;
-    if (requestConfig.verb !== "get" || !elt.querySelector("details.confirm[open]")) return;
-    heldBack = true;
-    event.preventDefault();
-  });
+  for (const moment of ["htmx:beforeRequest", "htmx:beforeSwap"]) {
+    body.addEventListener(moment, (event) => {
+      const { elt, requestConfig } = event.detail;
+      if (requestConfig.verb !== "get" || !elt.querySelector("details.confirm[open]")) return;
+      heldBack = true;
+      event.preventDefault();
+    });
+  }
   body.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     for (const question of questions()) {
