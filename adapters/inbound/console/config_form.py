@@ -83,7 +83,7 @@ def _field(
         key=field.name,
         label=label_of(field.name),
         kind=_kind(field),
-        help=field.description,
+        help=in_words(definition, field.description),
         value="" if field.secret else _text(values.get(field.name)),
         required=field.required and not has_stored,
         basic=definition.is_basic(field),

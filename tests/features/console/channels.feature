@@ -25,3 +25,10 @@ Feature: Connecting a channel in the console
     Then the page says that the credentials are accepted
     When she saves the form, by keyboard alone
     Then the channel is connected, and no page holds the token
+
+  Scenario: A channel that works again after a check
+    Given a chat server that has refused the bot of ann
+    And ann sees the page of the bot, which needs attention
+    When the bot is invited on the chat server
+    And she checks the credentials
+    Then the page says by itself that the bot is healthy

@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.access.model import Caller
+from domain.instances.model import NewInstance
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
@@ -21,9 +23,14 @@ scenarios("channels.feature")
 
 
 @pytest.fixture
-def driver() -> Iterator[PlatformDriver]:
+def chat() -> Mattermost:
+    return Mattermost()
+
+
+@pytest.fixture
+def driver(chat: Mattermost) -> Iterator[PlatformDriver]:
     made = PlatformDriver()
-    made.show(Mattermost())
+    made.show(chat)
     yield made
     made.close()
 
@@ -33,6 +40,7 @@ class Scene:
     world: ServedWorld
     open: Open
     server: str = ""
+    bot: int = 0
     windows: list[Window] = field(default_factory=list)
 
     def sign_in(self, **options: int) -> None:
@@ -190,3 +198,35 @@ def _(scene: Scene) -> None:
     scene.page.get_by_role("link", name="Change").click()
     expect(scene.page.get_by_label("Token (stored)", exact=True)).to_have_value("")
     assert TOKEN not in scene.page.content()
+
+
+@given("a chat server that has refused the bot of ann")
+def _(scene: Scene, driver: PlatformDriver, chat: Mattermost) -> None:
+    chat.member = False
+    config = {"SERVER_URL": driver.url, "channelId": CHANNEL, "token": TOKEN}
+    new = NewInstance("community-chat", "Kitchen", config, "agent::echo")
+    create = scene.world.container.use_cases().instances.create
+    scene.bot = scene.world.run(create(Caller("ann"), new)).instance_id
+
+
+@given("ann sees the page of the bot, which needs attention")
+def _(scene: Scene) -> None:
+    scene.sign_in()
+    scene.go(f"/console/channels/{scene.bot}")
+    expect(scene.page.locator("#health")).to_contain_text("invite it there")
+
+
+@when("the bot is invited on the chat server")
+def _(chat: Mattermost) -> None:
+    chat.member = True
+
+
+@when("she checks the credentials")
+def _(scene: Scene) -> None:
+    scene.button("Check credentials").click()
+
+
+@then("the page says by itself that the bot is healthy")
+def _(scene: Scene) -> None:
+    expect(scene.page.locator("#credentials")).to_contain_text("accepts the credentials")
+    expect(scene.page.locator("#health")).to_contain_text("healthy")

@@ -143,7 +143,7 @@ async def test_the_form_shows_all_fields_with_their_help(client: httpx.AsyncClie
     page = unescape((await client.get(f"/console/channels/new/{channel_id}")).text)
     for each in definition.fields:
         assert f'id="field-config-{each.name}"' in page
-        assert each.description in page
+        assert in_words(definition, each.description) in page
         for choice in each.choices:
             assert f'<option value="{choice}">' in page
     assert "{base_url}" not in page

@@ -140,7 +140,9 @@ async def check_credentials(request: Request) -> Response:
         caller_of(request), ConfigDraft(instance_id=number)
     )
     if is_htmx(request):
-        return render_part(request, "channel_credentials.html", {"check": result})
+        part = render_part(request, "channel_credentials.html", {"check": result})
+        part.headers["HX-Trigger"] = "checked"  # the health beside it may have changed
+        return part
     return redirect(f"{CHANNELS}/{number}", f"{result.message} {result.action}")
 
 
