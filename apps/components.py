@@ -172,16 +172,18 @@ class WorkerComponent(Component):
 
 
 class EventsComponent(Component):
-    """Ends the streams of events with the calls: they would not end by themselves."""
+    """Ends the streams of events and of the web chat with the calls: they would not end by themselves."""
 
     name = "streams of events"
     phase = Phase.CALLS
 
     def __init__(self, container: CoreContainer) -> None:
-        self._feed = container.storage().event_feed
+        storage = container.storage()
+        self._feeds = (storage.event_feed, storage.chat_feed)
 
     async def stop(self) -> None:
-        await self._feed.close()
+        for feed in self._feeds:
+            await feed.close()
 
 
 class RulesComponent(Component):

@@ -62,7 +62,7 @@ class CoreContainer(CommandContainer):
     checks = providers.Singleton(checks_of, storage.provided.database, jobs)
     channels = providers.Singleton(Channels, foundation, storage, files)
     subscriptions = providers.Singleton(Subscriptions, foundation, storage, channels)
-    instance_service = providers.Singleton(build_instances, storage, channels)
+    instance_service = providers.Singleton(build_instances, foundation, storage, channels)
     callback_service = providers.Singleton(build_callbacks, foundation, storage, channels)
     sending = providers.Singleton(build_sending, foundation, storage, channels)
     message_service = providers.Singleton(build_messages, storage, files, channels, sending)

@@ -44,6 +44,7 @@ from ports.reply_capabilities import (
     TypingIndicator,
     WaitingIndicator,
 )
+from ports.web_chat import ChatLog, ChatSite
 from ports.websockets import WebSockets
 
 C = TypeVar("C")
@@ -92,6 +93,7 @@ class Channel(Generic[C, T]):
     button_limit: ButtonLimit[C, T] | None = None
     connector: Connector[C] | None = None
     pairing: Pairing | None = None
+    chat_site: ChatSite[C] | None = None
     takes_opt_outs: bool = False
 
     def buttons(self, config: C, target: T) -> int:
@@ -123,7 +125,8 @@ class ArtifactReader(Protocol):
 @dataclass(frozen=True, slots=True)
 class ChannelDependencies:
     """What a channel is built with. `address` gives a platform's base address, which a setting may replace; `hosts`
-    resolves the hosts that a user gave for protocols other than HTTP; channels keep files below `data_folder`."""
+    resolves the hosts that a user gave for protocols other than HTTP; channels keep files below `data_folder`;
+    `web_chat` is what visitors of web pages see."""
 
     http: Http
     websockets: WebSockets
@@ -133,3 +136,4 @@ class ChannelDependencies:
     address: Callable[[PlatformAddress], str]
     hosts: Addresses
     data_folder: Path
+    web_chat: ChatLog

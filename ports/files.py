@@ -81,6 +81,16 @@ class FileLinks(Protocol):
         ...
 
 
+class FileStore(FileLinks, Protocol):
+    """Stores files of messages."""
+
+    async def store(
+        self, content: AsyncIterator[bytes], name: str, kind: str, place: FilePlace
+    ) -> tuple[SharedFile, int]:
+        """The stored file and its size in bytes. Raises `TooLarge`, `NotFound` (the message was erased)."""
+        ...
+
+
 class FileTokens(Protocol):
     """Makes and checks what a signed address holds."""
 

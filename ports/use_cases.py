@@ -39,6 +39,7 @@ from ports.monitoring import Monitoring
 from ports.resources import Resources
 from ports.schedules import Schedules
 from ports.subscriptions import PushLog, Subscriptions
+from ports.web_chat import WebChat
 
 
 class Access(Protocol):
@@ -283,3 +284,4 @@ class UseCases:
     schedules: Schedules
     resources: Resources
     monitoring: Monitoring
+    web_chat: WebChat

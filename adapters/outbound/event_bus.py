@@ -43,6 +43,7 @@ class EventBus:
         self._solitary = solitary
         self._forget: list[Callable[[int | None], None]] = []
         self._withdraw: list[Callable[[int], None]] = []
+        self._chat: list[Callable[[str | None], None]] = []
         self._waiters: dict[int, asyncio.Event] = {}
         self._recent: OrderedDict[int, object] = OrderedDict()
 
@@ -53,6 +54,15 @@ class EventBus:
     def on_withdrawal(self, withdraw: Callable[[int], None]) -> None:
         """`withdraw` is told each message that its sender took back or replaced."""
         self._withdraw.append(withdraw)
+
+    def on_chat(self, changed: Callable[[str | None], None]) -> None:
+        """`changed` is told each conversation of the web chat in which something is new, or None: in any may be."""
+        self._chat.append(changed)
+
+    def chat_changed(self, conversation: str) -> None:
+        self._tell_chat(conversation)
+        if not self._solitary:
+            self.broadcast(f"chat:{conversation}")
 
     def withdrawn(self, inbox_id: int) -> None:
         self._tell_withdrawn(inbox_id)
@@ -96,12 +106,15 @@ class EventBus:
                 self._tell(int(value))
             case "withdrawn":
                 self._tell_withdrawn(int(value))
+            case "chat":
+                self._tell_chat(value)
             case "instance":
                 self._forget_instance(int(value))
 
     def on_disconnect(self) -> None:
         """Notices may have been missed."""
         self._forget_instance(None)
+        self._tell_chat(None)
         self.inbound.wake()
         self.outbound.wake()
 
@@ -121,6 +134,10 @@ class EventBus:
     def _tell_withdrawn(self, inbox_id: int) -> None:
         for withdraw in self._withdraw:
             withdraw(inbox_id)
+
+    def _tell_chat(self, conversation: str | None) -> None:
+        for changed in self._chat:
+            changed(conversation)
 
     def _tell(self, inbox_id: int) -> bool:
         self._recent[inbox_id] = None

@@ -33,12 +33,19 @@ DELIVERY = Conversion(Delivery, pb.Delivery)
 
 def view_to_pb(view: InstanceView) -> pb.Instance:
     config = json.dumps(view.instance.config)
-    return INSTANCE.to_pb(view.instance, channel_type=view.channel_type, config_json=config)
+    return INSTANCE.to_pb(
+        view.instance,
+        channel_type=view.channel_type,
+        config_json=config,
+        public_id=view.public_id,
+        embed_tag=view.embed_tag,
+    )
 
 
 def view_from_pb(message: pb.Instance) -> InstanceView:
     instance = INSTANCE.from_pb(message, config=json.loads(message.config_json))
-    return InstanceView(instance, message.channel_type)
+    public_id, embed_tag = message.public_id or None, message.embed_tag or None
+    return InstanceView(instance, message.channel_type, public_id, embed_tag)
 
 
 def health_to_pb(health: Health) -> pb.Health:

@@ -24,7 +24,7 @@ class Channels:
 
     def __init__(self, foundation: Foundation, storage: Storage, files: Files) -> None:
         instances, health = storage.instances, storage.health
-        self.dependencies = _dependencies(foundation, files)
+        self.dependencies = _dependencies(foundation, storage, files)
         self.registry = registry = Registry.build(self.dependencies)
         for address in (address for channel in registry.all() for address in channel.addresses):
             self.dependencies.address(address)  # a wrong setting stops the start
@@ -54,7 +54,7 @@ class Channels:
         )
 
 
-def _dependencies(foundation: Foundation, files: Files) -> ChannelDependencies:
+def _dependencies(foundation: Foundation, storage: Storage, files: Files) -> ChannelDependencies:
     settings = foundation.settings
     return ChannelDependencies(
         http=foundation.traced_http,
@@ -65,6 +65,7 @@ def _dependencies(foundation: Foundation, files: Files) -> ChannelDependencies:
         address=cache(settings.address),
         hosts=AllowedAddresses(foundation.policy),
         data_folder=settings.data_dir,
+        web_chat=storage.chat_log,
     )
 
 

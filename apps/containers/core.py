@@ -7,7 +7,7 @@ from adapters.outbound.storage.dead_letters import PostgresDeadLetters
 from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
-from apps import verification
+from apps import verification, web_chat
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads
@@ -45,7 +45,7 @@ def build_access(foundation: Foundation, storage: Storage) -> AccessService:
     return AccessService(storage.keys, foundation.ids, foundation.clock, service_key)
 
 
-def build_instances(storage: Storage, channels: Channels) -> InstanceService:
+def build_instances(foundation: Foundation, storage: Storage, channels: Channels) -> InstanceService:
     return InstanceService(
         storage.instances,
         channels.registry,
@@ -54,6 +54,7 @@ def build_instances(storage: Storage, channels: Channels) -> InstanceService:
         channels.pairings,
         channels.schedules,
         DestinationService(storage.instances, channels.registry),
+        foundation.settings.agent_url,
     )
 
 
@@ -104,7 +105,9 @@ def build_conversations(
 ) -> HistoryService:
     bus, database = storage.event_bus, storage.database
     delete = uploads.retention.delete_unreferenced
-    actions = PostgresActions(database, bus.inbound_enqueued, bus.outbound_enqueued, delete)
+    actions = PostgresActions(
+        database, bus.inbound_enqueued, bus.outbound_enqueued, delete, storage.chat_log.changed
+    )
     history = PostgresHistory(database)
     return HistoryService(
         storage.instances, channels.registry, history, actions, storage.identities, files.shared
@@ -192,4 +195,5 @@ def build_use_cases(
         schedules=build_schedules(foundation, storage, channels),
         resources=build_trials(foundation, resources),
         monitoring=monitoring,
+        web_chat=web_chat.service(foundation, storage, files, channels),
     )

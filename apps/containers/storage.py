@@ -36,6 +36,8 @@ from adapters.outbound.storage.queue.untaken import UntakenAnswers
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
 from adapters.outbound.storage.signals import Signals
+from adapters.outbound.storage.web_chat.feed import PostgresChatFeed
+from adapters.outbound.storage.web_chat.log import PostgresChatLog
 from apps.containers.foundation import Foundation
 from apps.settings import Settings
 from domain.files.service import StoredFiles
@@ -97,6 +99,9 @@ class Storage:
         self.event_log = PostgresEventLog(database, settings.event_days)
         self.event_feed = LogFeed(self.event_log)
         self.figures = PostgresFigures(database)
+        self.chat_log = PostgresChatLog(database, self.event_bus.chat_changed)
+        self.chat_feed = PostgresChatFeed(database)
+        self.event_bus.on_chat(self.chat_feed.changed)
 
 
 class Files:

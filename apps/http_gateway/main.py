@@ -30,6 +30,7 @@ from adapters.outbound.core_client.resources import RemoteResources
 from adapters.outbound.core_client.schedules import RemoteSchedules
 from adapters.outbound.core_client.subscriptions import RemoteSubscriptions
 from adapters.outbound.core_client.verification import RemoteVerification
+from adapters.outbound.core_client.web_chat import RemoteWebChat
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
 from apps.process import Component, Phase, run, serve
@@ -112,6 +113,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         schedules=RemoteSchedules(core),
         resources=RemoteResources(core),
         monitoring=remote_monitoring(core),
+        web_chat=RemoteWebChat(core),
     )
 
 

@@ -40,10 +40,13 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class InstanceView:
-    """An instance with the display name of its definition, as it is listed."""
+    """An instance with the display name of its definition, as it is listed. Where its channel is a part of web pages:
+    the id by which they name it, and the tag that they contain."""
 
     instance: Instance
     channel_type: str
+    public_id: str | None = None
+    embed_tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from domain.instances.model import (
 from domain.instances.registration.service import RegistrationService
 from domain.instances.validation import advice, faults_of
 from domain.refusals import Fault, Forbidden, Invalid
+from domain.web_chat.model import embed_tag, public_id
 from ports.channels import AnyChannel, Channels
 from ports.instances import InstanceStore, Processes
 from ports.pairing import Pairings
@@ -45,6 +46,7 @@ class InstanceService:
     pairings: Pairings
     schedules: ScheduleSync
     destinations: DestinationService
+    agent_url: str
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]:
         return [self._view(instance) for instance in await self.store.of_user(caller.user)]
@@ -108,7 +110,12 @@ class InstanceService:
 
     def _view(self, instance: Instance) -> InstanceView:
         channel = self.channels.find(instance.channel_id)
-        return InstanceView(instance, channel.definition.name if channel else instance.channel_id)
+        if channel is None:
+            return InstanceView(instance, instance.channel_id)
+        name = channel.definition.name
+        if channel.chat_site is None:
+            return InstanceView(instance, name)
+        return InstanceView(instance, name, public_id(instance), embed_tag(self.agent_url, instance))
 
     async def _saved(self, instance: Instance, channel: AnyChannel, operation: str) -> SaveResult:
         """Connects a saved instance to its platform; what the platform says fails no create or update."""

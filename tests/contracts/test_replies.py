@@ -6,7 +6,7 @@ from adapters.outbound.channels.tests.replies import ReplyContract
 from tests.contracts.test_channels import CHANNELS
 from tests.support.channel_samples import sample_of
 
-NO_REPLIES = {"sms-provider", "http-webhook", "cron", "drive-folder", "erp-events"}
+NO_REPLIES = {"sms-provider", "http-webhook", "cron", "drive-folder", "erp-events", "web-chat"}
 """Platforms that know no replies."""
 
 for channel_id in sorted(CHANNELS.keys() - NO_REPLIES):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -297,8 +297,10 @@ class PatientCore(CoreConnection):
     async def call(self, method: Any, request: Any, *, deadline: float = PATIENCE) -> Any:
         return await super().call(method, request, deadline=max(deadline, PATIENCE))
 
-    def stream(self, method: Any, request: Any, *, deadline: float = PATIENCE) -> AsyncIterator[Any]:
-        return super().stream(method, request, deadline=max(deadline, PATIENCE))
+    def stream(
+        self, method: Any, request: Any, *, deadline: float | None = PATIENCE
+    ) -> AsyncGenerator[Any, None]:
+        return super().stream(method, request, deadline=deadline and max(deadline, PATIENCE))
 
 
 class RestOverGrpc(Rest):

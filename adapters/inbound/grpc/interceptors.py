@@ -24,7 +24,11 @@ log = logging.getLogger("switchboard.grpc")
 
 OF_GRPC = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 """Services of the library: they need no key, and report their failures themselves."""
-OPEN_SERVICES = ("/switchboard.channels.v1.CallbackService/", "/switchboard.channels.v1.MessageFileService/")
+OPEN_SERVICES = (
+    "/switchboard.channels.v1.CallbackService/",
+    "/switchboard.channels.v1.MessageFileService/",
+    "/switchboard.channels.v1.WebChatService/",
+)
 OPEN_METHODS = frozenset(
     {
         "/switchboard.access.v1.AccessService/SignIn",

@@ -23,6 +23,8 @@ from switchboard.channels.v1 import (
     messages_pb2_grpc,
     schedules_pb2,
     schedules_pb2_grpc,
+    web_chat_pb2,
+    web_chat_pb2_grpc,
 )
 from switchboard.downstream.v1 import resources_pb2, resources_pb2_grpc, runner_pb2
 from switchboard.events.v1 import events_pb2, events_pb2_grpc, subscriptions_pb2, subscriptions_pb2_grpc
@@ -47,6 +49,7 @@ from adapters.inbound.grpc.resources import ResourceServicer
 from adapters.inbound.grpc.schedules import ScheduleServicer
 from adapters.inbound.grpc.subscriptions import SubscriptionServicer
 from adapters.inbound.grpc.verification import VerificationServicer
+from adapters.inbound.grpc.web_chat import WebChatServicer
 from ports.clock import Ids
 from ports.use_cases import UseCases
 
@@ -87,6 +90,7 @@ FILES = (
     monitoring_pb2,
     subscriptions_pb2,
     verification_pb2,
+    web_chat_pb2,
     runner_pb2,
 )
 
@@ -131,6 +135,7 @@ async def build(
     monitoring_pb2_grpc.add_MonitoringServiceServicer_to_server(
         MonitoringServicer(use_cases.monitoring), server
     )
+    web_chat_pb2_grpc.add_WebChatServiceServicer_to_server(WebChatServicer(use_cases.web_chat), server)
     await _operations(server, health)
     return server
 

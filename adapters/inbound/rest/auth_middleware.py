@@ -29,6 +29,9 @@ MESSAGES = re.compile(r"/api/agent/channel-instances/[^/]+/messages")
 """The path whose bodies may hold files."""
 MESSAGE_BODY = 15 * 1024 * 1024
 """Bytes of a message with files: base64 takes a third more than they have."""
+VISITOR_MESSAGES = re.compile(r"/api/agent/web-chat/[^/]+/messages")
+VISITOR_BODY = 8 * 1024 * 1024
+"""The same of the visitors of web pages."""
 PRIVATE = re.compile(
     r"/api/agent/(?:verification/identities|files|channel-instances/[^/]+/conversations)/(.+)"
 )
@@ -96,6 +99,8 @@ class AuthMiddleware:
             limit = self._options.max_upload
         elif MESSAGES.fullmatch(scope["path"]):
             limit = max(limit, MESSAGE_BODY)
+        elif VISITOR_MESSAGES.fullmatch(scope["path"]):
+            limit = max(limit, VISITOR_BODY)
         return limited(receive, headers.get("content-length"), limit)
 
 

@@ -101,6 +101,10 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
+    return invalid_response(error)
+
+
+def invalid_response(error: RequestValidationError) -> JsonResponse:
     return error_response(400, "; ".join(_fault(fault) for fault in error.errors()))
 
 

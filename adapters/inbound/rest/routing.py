@@ -23,7 +23,8 @@ from ports.clock import Clock, Ids
 from ports.use_cases import UseCases
 
 PUBLIC = re.compile(
-    r"/api/agent/verification/(providers|callback/[^/]*|bot-messenger-bot-webhook)|/api/agent/files/.*"
+    r"/api/agent/verification/(providers|callback/[^/]*|bot-messenger-bot-webhook)"
+    r"|/api/agent/(files|web-chat)/.*"
 )
 """The paths under /api/agent/ that need no key; a callback of a platform needs none either."""
 

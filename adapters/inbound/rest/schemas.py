@@ -98,6 +98,12 @@ class ChannelInstance(Answer):
     status: Literal["active"] = attribute("instance.status")
     channelType: str
     channelTypeName: str = attribute("instance.channel_id")
+    publicId: str | None = Field(
+        None, description="Present only for web-chat: by it web pages name the instance.", exclude_if=is_none
+    )
+    embedTag: str | None = Field(
+        None, description="Present only for web-chat: the tag for web pages.", exclude_if=is_none
+    )
 
 
 class CreateInstance(Body):

@@ -22,6 +22,7 @@ from adapters.outbound.channels.http_webhook.channel import build as http_webhoo
 from adapters.outbound.channels.linked_device_messaging.channel import build as linked_device_messaging
 from adapters.outbound.channels.mail_api.channel import build as mail_api
 from adapters.outbound.channels.sms_provider.channel import build as sms_provider
+from adapters.outbound.channels.web_chat.channel import build as web_chat
 from adapters.outbound.channels.workspace_chat.channel import build as workspace_chat
 from ports.channels import AnyChannel, Channel, ChannelDependencies
 
@@ -44,6 +45,7 @@ BUILDERS: tuple[Builder, ...] = (
     cron,
     drive_folder,
     erp_events,
+    web_chat,
 )
 
 

@@ -1,6 +1,6 @@
 """Tables of what is kept of conversations beside their messages."""
 
-from sqlalchemy import BigInteger, Boolean, PrimaryKeyConstraint, Text
+from sqlalchemy import BigInteger, Boolean, PrimaryKeyConstraint, Text, UniqueConstraint
 
 from adapters.outbound.storage.schema import (
     Timestamp,
@@ -69,4 +69,28 @@ tool_approval = table(
     *required(Text, "tool"),
     *required(Timestamp, "heard_at"),
     index("tool_approval_silence", "heard_at"),
+)
+
+web_chat = table(
+    "web_chat",
+    identity(),
+    reference("instance_id", "channel_instance.id"),
+    *required(Text, "session_key"),
+    *required(BigInteger, "since version"),
+    *required(Timestamp, "touched_at"),
+    *optional(Timestamp, "typing_until"),
+    UniqueConstraint("instance_id", "session_key", name="web_chat_session"),
+    index("web_chat_by_age", "touched_at"),
+)
+
+web_chat_message = table(
+    "web_chat_message",
+    reference("web_chat_id", "web_chat.id", primary_key=True),
+    key("message_key", Text),
+    *required(BigInteger, "place version"),
+    *required(Timestamp, "at"),
+    *required(Boolean, "draft"),
+    *optional(Text, "body"),
+    index("web_chat_message_changed", "web_chat_id version"),
+    index("web_chat_message_shown", "web_chat_id place", where="body IS NOT NULL"),
 )

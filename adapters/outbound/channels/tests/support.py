@@ -17,6 +17,8 @@ from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.http.websockets import AioWebSockets
 from domain.channels.answers import Artifact
 from domain.channels.messages import RawCall
+from domain.refusals import Unavailable
+from domain.web_chat.model import ChatMessage, ChatPlace
 from ports.channels import ChannelDependencies
 from ports.http import Http, HttpAnswer, HttpRequest
 
@@ -71,12 +73,43 @@ class Files:
             yield content[start : start + 4096]
 
 
+class Chats:
+    """What visitors of web pages see, by id."""
+
+    def __init__(self) -> None:
+        self.messages: dict[str, ChatMessage] = {}
+        self.removed: list[str] = []
+        self.typed = 0.0
+        self.away = False
+        self.exists = True
+
+    async def write(self, place: ChatPlace, message: ChatMessage) -> None:
+        if self.away:
+            raise Unavailable("the database is away")
+        self.messages[message.id] = message
+
+    async def change(self, place: ChatPlace, message: ChatMessage) -> bool:
+        if self.exists:
+            await self.write(place, message)
+        return self.exists
+
+    async def remove(self, place: ChatPlace, message_id: str) -> None:
+        self.messages.pop(message_id, None)
+        self.removed.append(message_id)
+
+    async def typing(self, place: ChatPlace, seconds: float) -> None:
+        if self.away:
+            raise Unavailable("the database is away")
+        self.typed = seconds
+
+
 def dependencies(
     http: Http,
     addresses: Mapping[str, str] | None = None,
     files: Files | None = None,
     clock: SetClock | None = None,
     policy: str = "open",
+    chats: Chats | None = None,
 ) -> ChannelDependencies:
     """A kit whose settings are `addresses`; asking for another setting is an error of the test."""
     known = {
@@ -94,6 +127,7 @@ def dependencies(
         address=lambda address: known[address.setting],
         hosts=AllowedAddresses(AddressPolicy()),
         data_folder=Path("/nonexistent"),
+        web_chat=chats or Chats(),
     )
 
 

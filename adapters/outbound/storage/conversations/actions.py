@@ -7,12 +7,13 @@ from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.conversations.reruns import Reruns
 from adapters.outbound.storage.pool import Database
 from domain.conversations.message_ids import MessageId
+from domain.web_chat.model import ChatPlace
 from ports.conversations import Rerun
 
 
 class PostgresActions:
     """`inbound` and `outbound` wake the workers of both queues; `delete` removes those of some blobs that nothing
-    uses."""
+    uses; `chat_changed` tells the readers of a conversation of the web chat."""
 
     def __init__(
         self,
@@ -20,12 +21,14 @@ class PostgresActions:
         inbound: Callable[[], None],
         outbound: Callable[[], None],
         delete: Callable[[Sequence[str]], Awaitable[object]],
+        chat_changed: Callable[[ChatPlace], None],
     ) -> None:
         self._handlers = PostgresHandlers(database)
         self._reruns = Reruns(database, inbound, outbound)
         self._erasure = Erasure(database)
         self._inbound = inbound
         self._delete = delete
+        self._chat_changed = chat_changed
 
     async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
         return await self._handlers.hold(instance_id, session_id, user_id, minutes)
@@ -43,4 +46,5 @@ class PostgresActions:
         blobs = await self._erasure.erase(instance_id, session_id)
         if blobs:
             await self._delete(blobs)
+        self._chat_changed(ChatPlace(instance_id, session_id))
         return blobs is not None

@@ -14,10 +14,12 @@ from adapters.outbound.storage.conversations.erasure import (
     erase_texts,
 )
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
 from adapters.outbound.storage.queue.states import MessageStatus, QueueKind
 
 BATCH = 500
+LONGEST_CHAT = 1000
+"""Messages of a conversation that the web chat keeps."""
 LOOP_MEMORY = timedelta(hours=1)
 """So long after its last message a conversation keeps the row of its queue, by which loops are known."""
 
@@ -42,6 +44,23 @@ FORGET = f"""
 """A send with an idempotency key is kept as long as that. Primary key, and index `send_by_session`."""
 
 
+OLD_CHATS = f"""
+DELETE FROM web_chat WHERE id IN (
+    SELECT id FROM web_chat WHERE touched_at < now() - %(kept)s ORDER BY touched_at LIMIT {BATCH}
+)
+"""
+"""What the web chat shows; it is touched as the conversation is. Index `web_chat_by_age`."""
+LONG_CHATS = f"""
+DELETE FROM web_chat_message m USING (
+    SELECT c.id, (
+        SELECT place FROM web_chat_message n WHERE n.web_chat_id = c.id AND body IS NOT NULL
+        ORDER BY place DESC OFFSET {LONGEST_CHAT} LIMIT 1
+    ) AS last FROM web_chat c WHERE c.touched_at > now() - interval '2 days'
+) c WHERE m.web_chat_id = c.id AND m.place <= c.last
+"""
+"""Indexes `web_chat_by_age` and `web_chat_message_shown`, and the primary key."""
+
+
 class ConversationExpiry:
     """`days`: how long texts are kept after the last message of a conversation."""
 
@@ -59,7 +78,14 @@ class ConversationExpiry:
                 count += await self._expire(after)
             if len(rows) < BATCH:
                 break
+        await self._clean_chats()
         return count
+
+    async def _clean_chats(self) -> None:
+        parameters = {"kept": self._kept}
+        while await self._database.execute(OLD_CHATS, parameters, within=BULK_SECONDS) == BATCH:
+            pass
+        await self._database.execute(LONG_CHATS, within=BULK_SECONDS)
 
     @retried
     async def _expire(self, session: dict[str, Any]) -> bool:

@@ -32,6 +32,8 @@ class Instance(_message.Message):
     CHANNEL_TYPE_FIELD_NUMBER: _builtins.int
     CREATED_AT_US_FIELD_NUMBER: _builtins.int
     UPDATED_AT_US_FIELD_NUMBER: _builtins.int
+    PUBLIC_ID_FIELD_NUMBER: _builtins.int
+    EMBED_TAG_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     channel_id: _builtins.str
     channel_name: _builtins.str
@@ -44,6 +46,9 @@ class Instance(_message.Message):
     """Display name of the definition."""
     created_at_us: _builtins.int
     updated_at_us: _builtins.int
+    public_id: _builtins.str
+    """Of a channel that is a part of web pages: the id by which they name the instance, and the tag that they contain."""
+    embed_tag: _builtins.str
     def __init__(
         self,
         *,
@@ -57,14 +62,25 @@ class Instance(_message.Message):
         channel_type: _builtins.str = ...,
         created_at_us: _builtins.int = ...,
         updated_at_us: _builtins.int = ...,
+        public_id: _builtins.str | None = ...,
+        embed_tag: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "downstream_resource_id", b"downstream_resource_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "public_id", b"public_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "id", b"id", "status", b"status", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "id", b"id", "public_id", b"public_id", "status", b"status", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
+    _WhichOneofReturnType__embed_tag: _TypeAlias = _typing.Literal["embed_tag"]  # noqa: Y015
+    _WhichOneofArgType__embed_tag: _TypeAlias = _typing.Literal["_embed_tag", b"_embed_tag"]  # noqa: Y015
+    _WhichOneofReturnType__public_id: _TypeAlias = _typing.Literal["public_id"]  # noqa: Y015
+    _WhichOneofArgType__public_id: _TypeAlias = _typing.Literal["_public_id", b"_public_id"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__downstream_resource_id) -> _WhichOneofReturnType__downstream_resource_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__embed_tag) -> _WhichOneofReturnType__embed_tag | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__public_id) -> _WhichOneofReturnType__public_id | None: ...
 
 Global___Instance: _TypeAlias = Instance  # noqa: Y015
 

@@ -1,0 +1,105 @@
+"""How often visitors of the web chat may call: token buckets in the memory of this gateway.
+
+Nothing is stored for a call that is refused, so that a flood costs no more than its connections. Each gateway counts
+for itself: with several, a visitor who reaches them all has so many times the limit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from domain.refusals import TooMany
+
+MOST_KEYS = 20_000
+"""Visitors and addresses that are remembered, those that called last; a bucket that is forgotten is full."""
+PATIENCE = 5.0
+STREAMS_OF_VISITOR = 8
+SLOW_DOWN = "you write too fast; wait a moment"
+CROWDED = "too many people use the chat from your network; wait a moment"
+FULL = "too many people use the chat at the moment; try again shortly"
+
+
+class Buckets:
+    """Each key may spend `size` at once, and `per_second` in the long run."""
+
+    def __init__(self, size: float, per_second: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._size = size
+        self._per_second = per_second
+        self._now = now
+        self._buckets: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+
+    def spend(self, key: Hashable, cost: float, message: str) -> None:
+        """Raises `TooMany`. What costs more than a whole bucket empties a full one."""
+        now = self._now()
+        left, since = self._buckets.pop(key, (self._size, now))
+        left = min(self._size, left + (now - since) * self._per_second)
+        needed = min(cost, self._size)
+        self._buckets[key] = (left - needed if left >= needed else left, now)
+        if len(self._buckets) > MOST_KEYS:
+            self._buckets.popitem(last=False)
+        if left < needed:
+            raise TooMany(message, (needed - left) / self._per_second)
+
+
+@dataclass(eq=False)
+class VisitorLimits:
+    """`most_streams`: of all visitors; one address may have half of them."""
+
+    most_streams: int
+    sessions: Buckets = field(default_factory=lambda: Buckets(300, 2))
+    messages: Buckets = field(default_factory=lambda: Buckets(300, 3))
+    messages_of_visitor: Buckets = field(default_factory=lambda: Buckets(10, 0.5))
+    file_bytes: Buckets = field(default_factory=lambda: Buckets(100_000_000, 30_000))
+    file_bytes_of_visitor: Buckets = field(default_factory=lambda: Buckets(25_000_000, 10_000))
+    openings: Buckets = field(default_factory=lambda: Buckets(500, 5))
+    _open: Counter[str] = field(default_factory=Counter)
+
+    def session(self, address: str) -> None:
+        self.sessions.spend(address, 1, CROWDED)
+
+    def message(self, address: str, visitor: str, body_bytes: int) -> None:
+        """Before the body is read; `body_bytes` is its length."""
+        self.messages_of_visitor.spend(visitor, 1, SLOW_DOWN)
+        self.messages.spend(address, 1, CROWDED)
+        if body_bytes > 100_000:
+            self.file_bytes_of_visitor.spend(visitor, body_bytes, SLOW_DOWN)
+            self.file_bytes.spend(address, body_bytes, CROWDED)
+
+    def stream(self, address: str, visitor: str) -> None:
+        self.openings.spend(address, 1, CROWDED)
+        if self._open[visitor] >= STREAMS_OF_VISITOR:
+            raise TooMany("the chat is open in too many windows; close some of them", PATIENCE)
+        if self._open[address] >= self.most_streams // 2:
+            raise TooMany(CROWDED, PATIENCE)
+        if self._open.total() // 2 >= self.most_streams:
+            raise TooMany(FULL, PATIENCE)
+
+    def opened(self, address: str, visitor: str) -> None:
+        self._open.update((address, visitor))
+
+    def closed(self, address: str, visitor: str) -> None:
+        for key in (address, visitor):
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]
+
+
+def address_key(host: str) -> str:
+    """An address as it is counted: one household may have all addresses of an IPv6 network."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return f"address {host[:100]}"
+    if address.version == 6 and address.ipv4_mapped is None:
+        return f"address {ipaddress.ip_network((address, 64), strict=False).network_address}"
+    return f"address {address}"
+
+
+def visitor_key(token: str) -> str:
+    """The whole token counts: who makes one up spends no limit of anybody else."""
+    return f"visitor {hashlib.sha256(token.encode('utf-8', 'surrogatepass')).hexdigest()}"

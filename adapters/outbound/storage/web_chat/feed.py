@@ -1,0 +1,198 @@
+"""The conversations of the web chat for those who look at them: one query of a process reads for all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import orjson
+
+from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.codec import key_of
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.batching import Batcher
+from adapters.outbound.storage.web_chat.log import name_of
+from adapters.tasks import cancelled, end
+from domain.refusals import Unavailable
+from domain.web_chat.model import LATEST, ChatPage, ChatPlace, StoredMessage
+
+log = logging.getLogger(__name__)
+
+QUIET_SECONDS = 15.0
+"""After so long without news a reader gets an empty page."""
+SWEEP_SECONDS = 5.0
+"""How often it is looked for news of which no notice came: one query for all readers."""
+PAGE = 20
+"""Changes that a reader gets at once: one that stalls holds a page."""
+HISTORY_BYTES = 256 * 1024
+"""Of the messages with which a stream begins."""
+MOST_READ = 64
+"""Readers for whom one query reads."""
+
+_COLUMNS = "m.message_key, m.version, m.place, m.at, m.draft, m.body"
+READ = f"""
+WITH wanted AS (
+    SELECT w.n, w.cursor, c.id, c.version,
+        greatest(0, extract(epoch FROM c.typing_until - now()))::float8 AS typing,
+        CASE WHEN w.cursor BETWEEN c.since AND c.version THEN w.cursor ELSE 0 END AS after
+    FROM unnest(%s::bigint[], %s::text[], %s::bigint[])
+        WITH ORDINALITY AS w(instance_id, session_key, cursor, n)
+    LEFT JOIN web_chat c USING (instance_id, session_key)
+)
+SELECT w.n, w.cursor, w.after, coalesce(w.version, 0), coalesce(w.typing, 0), m.*
+FROM wanted w LEFT JOIN LATERAL (
+    (SELECT {_COLUMNS} FROM web_chat_message m WHERE m.web_chat_id = w.id AND w.after > 0 AND m.version > w.after
+    ORDER BY m.version LIMIT {PAGE})
+    UNION ALL
+    (SELECT {_COLUMNS} FROM (
+        SELECT l.*, sum(octet_length(l.body)) OVER (ORDER BY l.place DESC) - octet_length(l.body) AS bytes_behind
+        FROM (
+            SELECT * FROM web_chat_message m
+            WHERE m.web_chat_id = w.id AND w.after = 0 AND m.body IS NOT NULL ORDER BY m.place DESC LIMIT {LATEST}
+        ) l
+    ) m WHERE m.bytes_behind < {HISTORY_BYTES})
+) m ON true
+ORDER BY w.n, CASE WHEN w.after = 0 THEN m.place ELSE m.version END
+"""
+"""Indexes `web_chat_session`, `web_chat_message_changed` and `web_chat_message_shown`. A cursor that no version of
+the conversation ever was, as it was erased since, is none."""
+NEWS = """
+SELECT DISTINCT w.name
+FROM unnest(%s::text[], %s::bigint[], %s::text[], %s::bigint[]) AS w(name, instance_id, session_key, cursor)
+LEFT JOIN web_chat c USING (instance_id, session_key)
+WHERE coalesce(c.version, 0) <> w.cursor OR c.typing_until > now()
+"""
+"""Index `web_chat_session`."""
+
+
+class _Reader:
+    """All that is kept for a reader: how far it is, and whether there may be news."""
+
+    __slots__ = ("cursor", "place", "woken")
+
+    def __init__(self, place: ChatPlace, cursor: int) -> None:
+        self.place = place
+        self.cursor = cursor
+        self.woken = asyncio.Event()
+
+    async def wait(self, seconds: float) -> bool:
+        """Whether it was woken within that time."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.woken.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+class PostgresChatFeed:
+    """`ports.web_chat.ChatFeed`. `changed` wakes the readers of a conversation; None: all. A reader that takes its
+    pages slowly has one of them, and a cursor."""
+
+    def __init__(
+        self, database: Database, quiet: float = QUIET_SECONDS, sweep: float = SWEEP_SECONDS
+    ) -> None:
+        self._database = database
+        self._quiet = quiet
+        self._sweep = sweep
+        self._readers: defaultdict[str, set[_Reader]] = defaultdict(set)
+        self._batcher: Batcher[_Reader, ChatPage] = Batcher(self._read, writers=1, max_batch=MOST_READ)
+        self._sweeper: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def changed(self, conversation: str | None) -> None:
+        for name in list(self._readers) if conversation is None else [conversation]:
+            for reader in self._readers.get(name, ()):
+                reader.woken.set()
+
+    async def follow(self, place: ChatPlace, after: int) -> AsyncGenerator[ChatPage, None]:
+        reader, name = _Reader(place, after), name_of(place)
+        reader.woken.set()
+        self._readers[name].add(reader)
+        self._begin()
+        try:
+            while not self._closed:
+                page = ChatPage((), reader.cursor)
+                if await reader.wait(self._quiet):
+                    page = await self._next(reader)
+                yield page
+        finally:
+            self._readers[name].discard(reader)
+            if not self._readers[name]:
+                del self._readers[name]
+
+    async def _next(self, reader: _Reader) -> ChatPage:
+        reader.woken.clear()
+        page = await self._batcher.submit(reader, reader)
+        reader.cursor = page.cursor
+        if len(page.messages) == PAGE:
+            reader.woken.set()
+        return page
+
+    async def _read(self, readers: Sequence[_Reader]) -> list[ChatPage]:
+        parameters = (
+            Bigints(reader.place.instance_id for reader in readers),
+            Texts(key_of(reader.place.session_id) for reader in readers),
+            Bigints(reader.cursor for reader in readers),
+        )
+        rows = await self._database.fetch(READ, parameters)
+        return [_page(list(found)) for _, found in groupby(rows, key=lambda row: row[0])]
+
+    def _begin(self) -> None:
+        if self._sweeper is None or self._sweeper.done():
+            self._sweeper = asyncio.create_task(self._keep_sweeping())
+
+    async def _keep_sweeping(self) -> None:
+        """Until nobody reads any more."""
+        while self._readers and not cancelled():
+            await asyncio.sleep(self._sweep)
+            try:
+                await self._look()
+            except Unavailable:
+                continue
+            except Exception:
+                log.exception("the web chat cannot be read")
+
+    async def _look(self) -> None:
+        waiting = [
+            (name, reader)
+            for name, readers in self._readers.items()
+            for reader in readers
+            if not reader.woken.is_set()
+        ]
+        parameters = (
+            Texts(name for name, _ in waiting),
+            Bigints(reader.place.instance_id for _, reader in waiting),
+            Texts(key_of(reader.place.session_id) for _, reader in waiting),
+            Bigints(reader.cursor for _, reader in waiting),
+        )
+        for (name,) in await self._database.fetch(NEWS, parameters):
+            self.changed(name)
+
+    async def close(self) -> None:
+        """Ends all streams."""
+        self._closed = True
+        self.changed(None)
+        await end([self._sweeper] if self._sweeper else [], "the feed of the web chat")
+
+
+def _page(rows: Sequence[Any]) -> ChatPage:
+    _, cursor, after, version, typing, *_ = rows[0]
+    messages = list(_messages(rows))
+    is_full = after > 0 and len(messages) == PAGE
+    return ChatPage(
+        messages,
+        cursor=messages[-1].version if is_full else version,
+        cleared=cursor > 0 and after == 0,
+        typing_seconds=typing,
+    )
+
+
+def _messages(rows: Sequence[Any]) -> Iterator[StoredMessage]:
+    for *_, key, version, _, at, draft, body in rows:
+        if key is not None:
+            yield StoredMessage(key, version, at, draft, None if body is None else orjson.loads(body))

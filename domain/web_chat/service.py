@@ -1,0 +1,178 @@
+"""The web chat: what panels on web pages ask."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from domain.channels.messages import Attachment, Event, Sender
+from domain.channels.typed import ChannelConfig
+from domain.file_names import file_name, mime_type
+from domain.instances.model import ACTIVE, Instance
+from domain.refusals import NotFound, Unauthenticated
+from domain.web_chat.model import (
+    LONGEST_TEXT,
+    ChatMessage,
+    ChatPage,
+    ChatPlace,
+    ChatSession,
+    Site,
+    Visitor,
+    VisitorFile,
+    VisitorMessage,
+    plain_nodes,
+    public_id,
+)
+from domain.web_chat.rules import check_message
+from domain.web_chat.visitors import anonymous, signed, token_of, visitor_of
+from ports.channels import AnyChannel, Channels
+from ports.clock import Clock, Ids
+from ports.files import FilePlace, FileStore, SharedFile
+from ports.inbox import Inbox
+from ports.instances import InstanceLookup
+from ports.metrics import Meter
+from ports.reply_capabilities import OpenRequest
+from ports.web_chat import ChatFeed, ChatIntake, ChatSite, TokenSigner
+
+VISITOR_BYTES = 16
+"""Of the random id of an anonymous visitor: 22 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chat:
+    """An instance with what its channel says of it."""
+
+    instance: Instance
+    channel: AnyChannel
+    capability: ChatSite[ChannelConfig]
+    config: ChannelConfig
+    site: Site
+
+
+@dataclass(eq=False)
+class VisitorService:
+    """Knows instances by their public ids, and visitors by their tokens."""
+
+    instances: InstanceLookup
+    channels: Channels
+    signer: TokenSigner
+    clock: Clock
+    ids: Ids
+
+    async def chat(self, name: str) -> _Chat:
+        """The instance of a public id. Raises `NotFound`."""
+        number = name.partition("-")[0]
+        is_id = number.isascii() and number.isdigit() and len(number) < 19
+        instance = await self.instances.cached(int(number)) if is_id else None
+        channel = self.channels.find(instance.channel_id) if instance and instance.status == ACTIVE else None
+        if instance is None or channel is None or channel.chat_site is None or public_id(instance) != name:
+            raise NotFound("there is no such chat; the page names one that was removed")
+        config = channel.config.load(instance.config)
+        return _Chat(instance, channel, channel.chat_site, config, channel.chat_site.site(config))
+
+    def open(self, chat: _Chat, token: str, identity: str) -> Visitor:
+        """Raises `Unauthenticated` for an identity that is forged or over."""
+        now = self.clock.now()
+        if identity:
+            return signed(chat.capability.identified(chat.config, identity, now), now)
+        try:
+            visitor = self.known(chat, token)
+        except Unauthenticated:
+            return anonymous(self.ids.token(VISITOR_BYTES))
+        return anonymous(self.ids.token(VISITOR_BYTES)) if visitor.expires else visitor
+
+    def known(self, chat: _Chat, token: str) -> Visitor:
+        """Raises `Unauthenticated`."""
+        return visitor_of(self.signer, chat.instance, chat.site, token, self.clock.now())
+
+    def token(self, chat: _Chat, visitor: Visitor) -> str:
+        return token_of(self.signer, chat.instance, chat.site, visitor)
+
+
+@dataclass(eq=False)
+class WebChatService:
+    """`ports.use_cases.WebChat`. `own_origin`: where the console is; its pages may show every chat."""
+
+    visitors: VisitorService
+    intake: ChatIntake
+    feed: ChatFeed
+    files: FileStore
+    inbox: Inbox
+    meter: Meter
+    own_origin: str
+    max_file_bytes: int
+
+    async def is_allowed(self, public_id: str, origin: str) -> bool:
+        chat = await self.visitors.chat(public_id)
+        return origin == self.own_origin or origin in chat.site.origins
+
+    async def open(self, public_id: str, visitor: str, identity: str) -> ChatSession:
+        chat = await self.visitors.chat(public_id)
+        token = self.visitors.token(chat, self.visitors.open(chat, visitor, identity))
+        site = chat.site
+        return ChatSession(token, site.title, site.greeting, site.colour, self.max_file_bytes, LONGEST_TEXT)
+
+    async def post(self, public_id: str, visitor: str, message: VisitorMessage) -> None:
+        """The message is shown to its visitor before it is handed on: one that comes again is complete by then."""
+        chat = await self.visitors.chat(public_id)
+        who = self.visitors.known(chat, visitor)
+        check_message(message, self.max_file_bytes)
+        place = ChatPlace(chat.instance.id, who.session_id)
+        files = [await self._store(place, file) for file in message.files]
+        if message.text.strip() or files:
+            shown = [self._shown(file, size) for file, size in files]
+            content = plain_nodes(message.text)
+            body = {"from": "visitor", "content": content, "files": shown, "choices": []}
+            await self.intake.receive(place, ChatMessage(message.id, body))
+        event = await _event(chat, who, message, [_attachment(file, size) for file, size in files])
+        (stored,) = await self.inbox.add(chat.instance.id, [event])
+        self.meter.accepted(chat.channel.definition.id, stored.fresh)
+
+    async def _store(self, place: ChatPlace, file: VisitorFile) -> tuple[SharedFile, int]:
+        belongs = FilePlace(place.instance_id, place.session_id, inbound=True)
+        return await self.files.store(
+            _once(file.data), file_name(file.name), mime_type(file.mime_type), belongs
+        )
+
+    def _shown(self, file: SharedFile, size: int) -> dict[str, object]:
+        address = self.files.address(file)
+        return {"name": file.name, "mimeType": file.mime_type, "size": size, "url": address}
+
+    async def watch(self, public_id: str, visitor: str, after: int) -> AsyncGenerator[ChatPage, None]:
+        chat = await self.visitors.chat(public_id)
+        who = self.visitors.known(chat, visitor)
+        return self._pages(
+            public_id, visitor, self.feed.follow(ChatPlace(chat.instance.id, who.session_id), after)
+        )
+
+    async def _pages(
+        self, public_id: str, visitor: str, pages: AsyncGenerator[ChatPage, None]
+    ) -> AsyncGenerator[ChatPage, None]:
+        async with aclosing(pages):
+            async for page in pages:
+                self.visitors.known(await self.visitors.chat(public_id), visitor)
+                yield page
+
+
+async def _event(chat: _Chat, who: Visitor, message: VisitorMessage, attachments: list[Attachment]) -> Event:
+    opener = chat.channel.opener
+    assert opener is not None
+    request = OpenRequest(to=who.session_id, instance_id=chat.instance.id, callback_address="")
+    opened = await opener.open(chat.config, request)
+    return Event(
+        key=f"{who.session_id}/{message.id}",
+        session_id=opened.session_id,
+        sender=Sender(who.session_id, who.name, who.identities),
+        text=message.text or message.choice,
+        target=chat.channel.target.dump(opened.target),
+        attachments=tuple(attachments),
+        choice=message.choice or None,
+        message_id=message.id,
+    )
+
+
+def _attachment(file: SharedFile, size: int) -> Attachment:
+    return Attachment(file.name, file.mime_type, {"blob": file.blob}, size)
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data
