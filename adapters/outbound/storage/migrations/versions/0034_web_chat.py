@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0032_web_chat"
-down_revision = "0031_sign_in"
+revision = "0034_web_chat"
+down_revision = "0033_figures"
 
 
 def upgrade() -> None:
