@@ -89,6 +89,12 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "events": "create,write",
         "checkInterval": 5,
     },
+    "web-chat": {
+        "allowedOrigins": "https://www.example.com",
+        "title": "Help",
+        "greeting": "How can we help?",
+        "colour": "#0b5fff",
+    },
 }
 
 CREATE: dict[str, Any] = {

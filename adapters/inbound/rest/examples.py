@@ -6,6 +6,8 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 
 AT = "2026-03-01T09:30:00.000Z"
+PUBLIC_ID = "12-4f2c9a1b7d3e5f60718a"
+VISITOR = "9lXq0YfD1sU2n8Zb3KcVtQ"
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 REQUEST_ID = "6f1c1b0e-6d0e-4f7e-9a54-0a4c3f5f2b11"
 PAIRING_HINT = "On the phone open WhatsApp > Settings > Linked devices, and enter the code."
@@ -237,6 +239,11 @@ MODELS: dict[str, dict[str, Any]] = {
             "migrations": "ok",
         },
     },
+    "ChatMessageTaken": {"id": REQUEST_ID},
+    "ChatSession": {"visitor": VISITOR, "title": "Help", "greeting": "How can we help?", "colour": "#0b5fff"},
+    "FileOfVisitor": {"name": "plan.txt", "mimeType": "text/plain", "dataBase64": "SGVsbG8="},
+    "OpenChat": {"visitor": "", "identity": ""},
+    "PostChatMessage": {"id": REQUEST_ID, "text": "How late is it?"},
     "PairingAnswer": {"pairingCode": "ABCD-1234", "message": PAIRING_HINT},
     "Permission": {"userId": "bob"},
     "Ready": {
@@ -362,6 +369,7 @@ CALLBACKS: dict[str, Any] = {
 PARAMETERS: dict[str, tuple[str, object]] = {
     "type": ("Id of a channel.", "http-webhook"),
     "instanceId": ("Id of an instance.", "1"),
+    "publicId": ("Id by which web pages name an instance: its publicId.", PUBLIC_ID),
     "messageId": ("Id of a message.", "send-7"),
     "subscriptionId": ("Id of a subscription.", "12"),
     "kind": ("`key` for API keys, `session` for sessions in browsers.", "key"),

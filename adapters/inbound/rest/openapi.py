@@ -18,6 +18,7 @@ from adapters.inbound.rest import (
     schedule_schemas,
     schemas,
     subscription_schemas,
+    web_chat_schemas,
 )
 from adapters.inbound.rest.auth_middleware import PROTECTED
 from adapters.inbound.rest.config_examples import CREATE, UPDATE
@@ -64,6 +65,7 @@ MODEL_MODULES = (
     message_schemas,
     conversation_schemas,
     subscription_schemas,
+    web_chat_schemas,
     resource_schemas,
     schedule_schemas,
     key_schemas,

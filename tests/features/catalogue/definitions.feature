@@ -2,7 +2,7 @@
 Feature: The catalogue of channels
   Whoever sets up a channel sees which ones there are, what each needs, and how to set up its platform.
 
-  Rule: The catalogue holds the fourteen channels under their neutral ids
+  Rule: The catalogue holds the channels under their neutral ids
 
     Scenario: All channels are listed
       When a user looks at the catalogue
@@ -22,6 +22,7 @@ Feature: The catalogue of channels
         | cron                     | Cron                          |
         | drive-folder             | Google Drive folder           |
         | erp-events               | Odoo                          |
+        | web-chat                 | Web chat                      |
 
     Scenario: A channel that nobody knows
       When a user looks at the channel "pigeon-post"
@@ -52,3 +53,4 @@ Feature: The catalogue of channels
         | cron                    | cronSchedule:string message:string | timezone:string enabled:boolean oneShot:boolean triggerSecret:string deliverInstanceId:number deliverTo:string |
         | drive-folder            | clientId:string clientSecret:string refreshToken:string folderId:string | checkInterval:number fileTypes:string webhookUrl:string |
         | erp-events              | erpUrl:string database:string username:string password:string models:string events:string | checkInterval:number webhookUrl:string |
+        | web-chat                |  | allowedOrigins:string title:string greeting:string colour:string identitySecret:string identifyUsers:boolean accessMode:string mergeSeconds:number transcribe:boolean |

@@ -110,6 +110,9 @@ Feature: Channel instances
         | cron                    | enabled             | "yes"                |
         | erp-events              | events              | "create,explode"     |
         | http-webhook            | responseHeaders     | "X-Team: support"    |
+        | web-chat                | allowedOrigins      | "shop.example.com"   |
+        | web-chat                | colour              | "blue"               |
+        | web-chat                | identitySecret      | "short"              |
         | http-webhook            | messageField        | "data..message"      |
         | http-webhook            | webhookSecret       | "whsec_!!!"          |
         | http-webhook            | webhookSecret       | "whsec_ü"            |

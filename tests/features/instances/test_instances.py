@@ -31,6 +31,7 @@ RIGHT: Mapping[str, Mapping[str, Any]] = {
         "events": "create, write",
     },
     "http-webhook": {},
+    "web-chat": {},
     "email": {
         "smtpHost": "mail.example.com",
         "smtpPort": 587,

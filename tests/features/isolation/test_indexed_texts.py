@@ -22,6 +22,7 @@ from domain.channels.limits import Limits
 from domain.channels.messages import OptOut
 from domain.delivery.rate_limits.model import send_request
 from domain.routing.model import Confirmation, RunRequest, RunResult
+from domain.web_chat.model import ChatMessage, ChatPlace
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import RestOverGrpc
@@ -167,6 +168,13 @@ def sent_first(scene: Scene, text: str) -> None:
 def opted_out(scene: Scene, text: str) -> None:
     opt_outs = scene.world.container.storage().opt_outs
     scene.world.run(opt_outs.record(scene.hook(), OptOut(text)))
+
+
+def visitor_session(scene: Scene, text: str) -> None:
+    """Session and message of a visitor."""
+    log = scene.world.container.storage().chat_log
+    place = ChatPlace(scene.instance("web-chat", {}), text)
+    scene.world.run(log.write(place, ChatMessage(text, {"from": text})))
 
 
 def idempotency_key(scene: Scene, text: str) -> None:
@@ -344,6 +352,8 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "verified_identity.field": (identity_to_remove,),
     "verified_identity.normal": (account_id, identity_to_remove),
     "verified_identity.user_id": (acting_user,),
+    "web_chat.session_key": (visitor_session,),
+    "web_chat_message.message_key": (visitor_session,),
 }
 WAYS = sorted({way for ways in PATHS.values() for way in ways if callable(way)}, key=lambda way: way.__name__)
 KEPT = {

@@ -175,8 +175,9 @@ def _(scene: Scene, text: str) -> None:
 
 @then("it is answered once, and shown once")
 def _(scene: Scene) -> None:
+    scene.look().wait_for(*ALL_FOUR[:2])
     scene.ask("And now?")
-    scene.look().wait_for(*ALL_FOUR)
+    scene.stream.wait_for(*ALL_FOUR)
 
 
 @when("a visitor opens the chat and writes nothing")

@@ -189,6 +189,7 @@ def gateway(
         schedules=nothing,
         resources=nothing,
         monitoring=nothing,
+        web_chat=nothing,
     )
     options = GatewayOptions(
         agent_url="http://localhost:3011",

@@ -93,13 +93,13 @@ def test_ports_are_conformed_to_and_never_inherited(path: Path) -> None:
 
 
 def test_no_channel_is_named_outside_its_folder() -> None:
-    """A fifteenth channel is one folder and one line in the registry."""
+    """Another channel is one folder and one line in the registry."""
     ids = [
         path.name.replace("_", "-")
         for path in (ROOT / "adapters/outbound/channels").iterdir()
         if (path / "channel.py").is_file()
     ]
-    assert len(ids) == 14
+    assert ids
     places = [*DOMAIN, *PORTS, *(ROOT / "apps").rglob("*.py"), *(ROOT / "adapters/inbound").rglob("*.py")]
     compared = []
     for path in places:
