@@ -15,6 +15,7 @@ from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World
 from tests.features.conversations.scene import Scene
+from tests.support.figures import count_all
 from tests.support.platforms.standin import Reply
 from tests.support.platforms.telegram import Telegram
 from tests.support.receiver import Receiver
@@ -173,15 +174,7 @@ def in_pages(scene: Scene) -> None:
 @when("somebody writes to both and it is counted")
 def counted(scene: Scene, works: int) -> None:
     write(scene, works)
-    database = scene.world.container.database()
-    for statement in (
-        "UPDATE inbox SET received_at = now() - interval '60 s', finished_at = now() - interval '50 s'",
-        "UPDATE outbox SET finished_at = now() - interval '40 s'",
-        "DELETE FROM figure",
-        "UPDATE figure_position SET until = now() - interval '10 minutes', inbox_id = 0",
-    ):
-        scene.world.run(database.execute(statement))
-    scene.world.run(scene.world.container.storage().figures.count())
+    count_all(scene.world)
 
 
 def figures(scene: Scene, user: str = "ann", **query: Any) -> dict[str, Any]:

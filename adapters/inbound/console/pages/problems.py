@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import urlencode
 
 import orjson
@@ -20,6 +20,7 @@ from adapters.inbound.console.requests import (
     services_of,
 )
 from adapters.inbound.rest.routing import parsed_id
+from domain.access.model import Caller
 from domain.events.model import EventKind
 from domain.monitoring.model import DeadLetterId, DeadLetterView, HealthPage, ItemResult
 from domain.monitoring.rules import parse_direction
@@ -33,6 +34,7 @@ DONE = {
     "replay": ("replayed", "It is processed or sent again."),
     "drop": ("dropped", "It is listed no more."),
 }
+Action = Callable[[Caller, Sequence[DeadLetterId]], Awaitable[Sequence[ItemResult]]]
 NONE_CHOSEN = "Choose at least one message: tick the box in front of it."
 
 
@@ -109,15 +111,21 @@ def _indented(payload: str) -> str:
         return payload
 
 
-async def act(request: Request) -> Response:
-    """Replays or drops the chosen messages."""
-    form, action = await form_of(request), request.path_params["action"]
+async def replay(request: Request) -> Response:
+    return await _act(request, "replay", _letters(request).replay)
+
+
+async def drop(request: Request) -> Response:
+    return await _act(request, "drop", _letters(request).drop)
+
+
+async def _act(request: Request, action: str, act: Action) -> Response:
+    """Does it with the chosen messages."""
+    form = await form_of(request)
     chosen = [_id(str(item)) for item in form.getlist("item")][:LARGEST_LIMIT]
     if not chosen:
         return await _list(request, NONE_CHOSEN, 400)
-    letters = _letters(request)
-    results = await (letters.replay if action == "replay" else letters.drop)(caller_of(request), chosen)
-    return redirect(PROBLEMS, _told(results, action))
+    return redirect(PROBLEMS, _told(await act(caller_of(request), chosen), action))
 
 
 def _id(item: str) -> DeadLetterId:
@@ -174,7 +182,8 @@ ROUTES = [
     Route(f"{PROBLEMS}/newer", newer),
     Route(f"{PROBLEMS}/channels", channels),
     Route(f"{PROBLEMS}/channels/list", channels_list),
-    Route(f"{PROBLEMS}/{{action:str}}", act, methods=["POST"]),
+    Route(f"{PROBLEMS}/replay", replay, methods=["POST"]),
+    Route(f"{PROBLEMS}/drop", drop, methods=["POST"]),
     Route(f"{PROBLEMS}/{{instance}}/{{message}}", problem),
     Route(f"{PROBLEMS}/{{instance}}/{{message}}/payload", payload),
 ]

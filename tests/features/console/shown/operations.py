@@ -8,23 +8,22 @@ from typing import Any
 
 from adapters.outbound.channels.http_webhook.tests import samples
 from domain.access.model import Caller, Role
-from domain.instances.model import NewInstance
+from domain.instances.model import Activity, NewInstance
 from domain.monitoring.model import DeadLetterId
 from tests.drivers.served import ServedWorld
+from tests.support.figures import count_all
 
 STRANGE = '<script>alert("x")</script> مرحبا ' + "a long word" * 30
 QUESTION = """
 INSERT INTO inbox (instance_id, session_key, event_key, event, status, error, answer, received_at, finished_at)
-SELECT %(instance)s, %(session)s, %(key)s, %(event)s, %(status)s, %(error)s, %(answer)s,
-    now() - interval '60 s', now() - interval '50 s'
+SELECT %(instance)s, %(session)s, %(key)s, %(event)s, %(status)s, %(error)s, %(answer)s, now(), now()
 RETURNING id
 """
 PART = """
 INSERT INTO outbox (
     instance_id, session_key, inbox_id, message, target, key, status, attempts, last_error, finished_at
 )
-VALUES (%(instance)s, %(session)s, %(inbox)s, %(message)s, '{}', %(key)s, %(status)s, 3, %(error)s,
-    now() - interval '40 s')
+VALUES (%(instance)s, %(session)s, %(inbox)s, %(message)s, '{}', %(key)s, %(status)s, 3, %(error)s, now())
 """
 NUMBERS = count(1)
 DONE, FAILED = 1, 2
@@ -76,13 +75,7 @@ def answer(world: ServedWorld, instance: int, text: str, error: str | None = Non
 
 
 def fail(world: ServedWorld, instance: int, error: str) -> None:
-    from domain.instances.model import Activity
-
     world.run(world.container.storage().health.failed(instance, Activity.SENDING, error))
-
-
-def count_figures(world: ServedWorld) -> None:
-    world.run(world.container.storage().figures.count())
 
 
 def outage(world: ServedWorld) -> tuple[int, int]:
@@ -93,7 +86,7 @@ def outage(world: ServedWorld) -> tuple[int, int]:
     question(world, broken, STRANGE, error=f"the resource said: {STRANGE}")
     answer(world, broken, STRANGE, error="HTTP 404: the channel was not found")
     fail(world, broken, "HTTP 404: the channel was not found")
-    count_figures(world)
+    count_all(world)
     return broken, working
 
 
