@@ -7,10 +7,10 @@ from hashlib import sha256
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, exists, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, insert, or_, select, update
 
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.schema import columns_of
+from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.tables import api_key
 from domain.access.model import ApiKey, KeyKind, Role
 from ports.keys import NewCredential
@@ -29,6 +29,20 @@ RETURNING tries, until
 UNTRY = "UPDATE sign_in_try SET tries = tries - 1 WHERE address = %s AND tries > 0"
 
 
+def _valid(columns: Any) -> ColumnElement[bool]:
+    now = bindparam("now", type_=Timestamp)
+    return and_(columns.revoked_at.is_(None), or_(columns.expires_at.is_(None), columns.expires_at > now))
+
+
+_parent = api_key.alias()
+_PARENT_LIVES = exists().where(_parent.c.id == api_key.c.parent_id, _valid(_parent.c))
+LIVE = and_(_valid(api_key.c), or_(api_key.c.parent_id.is_(None), _PARENT_LIVES))
+"""Neither revoked nor expired at the parameter `now`, and its parent, where it has one, neither."""
+
+FIND = select(*KEY).where(api_key.c.hash == bindparam("hash"), api_key.c.kind == bindparam("of_kind"), LIVE)
+"""A constant, as each call of the API runs it."""
+
+
 class PostgresKeys:
     """`ports.keys.KeyStore`. Index `api_key_hash_key` and the primary key; lists: `api_key_by_user`,
     `api_key_by_kind`."""
@@ -37,12 +51,12 @@ class PostgresKeys:
         self._database = database
 
     async def find(self, digest: bytes, kind: KeyKind, now: datetime) -> ApiKey | None:
-        found = select(*KEY).where(api_key.c.hash == digest, api_key.c.kind == kind, _live(now))
-        return _key(await self._database.fetch_one(found))
+        parameters = {"hash": digest, "of_kind": kind, "now": now}
+        return _key(await self._database.fetch_one(FIND, parameters))
 
     async def get(self, key_id: int, now: datetime) -> ApiKey | None:
-        found = select(*KEY, _live(now)).where(api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK)
-        return _key(await self._database.fetch_one(found))
+        found = select(*KEY, LIVE).where(api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK)
+        return _key(await self._database.fetch_one(found, {"now": now}))
 
     async def add(self, new: NewCredential, now: datetime) -> ApiKey:
         added = insert(api_key).values(
@@ -67,12 +81,12 @@ class PostgresKeys:
         after: int = 0,
         limit: int | None = None,
     ) -> Sequence[ApiKey]:
-        listed = select(*KEY, _live(now)).where(api_key.c.kind == kind, api_key.c.id > after)
+        listed = select(*KEY, LIVE).where(api_key.c.kind == kind, api_key.c.id > after)
         if user_id is not None:
             listed = listed.where(api_key.c.user_id == user_id)
         if kind is KeyKind.SESSION:
-            listed = listed.where(_live(now))
-        rows = await self._database.fetch(listed.order_by(api_key.c.id).limit(limit))
+            listed = listed.where(LIVE)
+        rows = await self._database.fetch(listed.order_by(api_key.c.id).limit(limit), {"now": now})
         return [_known(*row) for row in rows]
 
     async def revoke(self, key_id: int, now: datetime) -> bool:
@@ -82,14 +96,14 @@ class PostgresKeys:
         return await self._database.execute(unrevoked.values(revoked_at=now)) > 0
 
     async def take_link(self, digest: bytes, now: datetime) -> ApiKey | None:
-        taken = delete(api_key).where(api_key.c.hash == digest, api_key.c.kind == KeyKind.LINK, _live(now))
-        return _key(await self._database.fetch_one(taken.returning(*KEY)))
+        taken = delete(api_key).where(api_key.c.hash == digest, api_key.c.kind == KeyKind.LINK, LIVE)
+        return _key(await self._database.fetch_one(taken.returning(*KEY), {"now": now}))
 
     async def oldest(self, role: Role, user_id: str | None, now: datetime) -> ApiKey | None:
-        keys = select(*KEY).where(api_key.c.kind == KeyKind.KEY, api_key.c.role == role, _live(now))
+        keys = select(*KEY).where(api_key.c.kind == KeyKind.KEY, api_key.c.role == role, LIVE)
         if user_id is not None:
             keys = keys.where(api_key.c.user_id == user_id)
-        return _key(await self._database.fetch_one(keys.order_by(api_key.c.id).limit(1)))
+        return _key(await self._database.fetch_one(keys.order_by(api_key.c.id).limit(1), {"now": now}))
 
 
 class PostgresSignInTries:
@@ -113,17 +127,6 @@ def _hash(address: str) -> bytes:
         if (parsed := ip_address(address)).version == 6 and not parsed.ipv4_mapped:
             address = str(ip_network((parsed, 64), strict=False))
     return sha256(address.encode("utf-8", "surrogatepass")).digest()
-
-
-def _live(now: datetime) -> ColumnElement[bool]:
-    """Neither revoked nor expired, and its parent, where it has one, neither."""
-    parent = api_key.alias()
-    parent_lives = exists().where(parent.c.id == api_key.c.parent_id, *_valid(parent.c, now))
-    return and_(*_valid(api_key.c, now), or_(api_key.c.parent_id.is_(None), parent_lives))
-
-
-def _valid(columns: Any, now: datetime) -> tuple[ColumnElement[bool], ...]:
-    return columns.revoked_at.is_(None), or_(columns.expires_at.is_(None), columns.expires_at > now)
 
 
 def _key(row: tuple[Any, ...] | None) -> ApiKey | None:
