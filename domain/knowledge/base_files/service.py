@@ -90,9 +90,11 @@ def _window(places: Sequence[ChunkPlace], limit: int, offset: int) -> tuple[int,
     The stretches of windows that follow each other hold the whole text: the first begins where the text does, each
     ends where the next begins, or with its last chunk, which may reach further.
     """
-    start = places[0].start or 0 if places and offset else 0
+    if not places:
+        return 0, 0, ()
+    start = places[0].start or 0 if offset else 0
     shown = [place for place in places[:limit] if (place.end or 0) - start <= MOST_CHARACTERS] or places[:1]
     following = places[len(shown)].start if len(places) > len(shown) else None
-    reach = max([place.end or 0 for place in shown], default=0)
+    reach = max(place.end or 0 for place in shown)
     end = start + MOST_CHARACTERS if following is None else following
     return start, min(start + MOST_CHARACTERS, max(end, reach)), shown

@@ -171,6 +171,7 @@ def test_a_long_text_is_shown_in_parts_and_a_hit_leads_to_its_part(
     assert f'id="{link[2]}"' in shown
     assert "Paragraph number59x" in shown
     assert ann.get(f"{file}?at=x").status_code == 400
+    assert ann.get(f"{file}?at=9999").status_code == 404
 
 
 def test_a_download_has_the_bytes_and_the_name(client: Client, world: ServedWorld) -> None:

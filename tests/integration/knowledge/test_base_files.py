@@ -215,6 +215,8 @@ async def test_stretches_hold_the_whole_text_and_say_where_chunks_stand(
         read += stretch.text
         offset += len(stretch.chunks)
     assert read == whole
+    behind = await knowledge.base_files.text(ann, base, file.hash, 4, 10_000)
+    assert (behind.text, behind.chunks, behind.page.total) == ("", (), len(chunks))
     monkeypatch.setattr(service, "MOST_CHARACTERS", 1500)
     short = await knowledge.base_files.text(ann, base, file.hash, 4, 1)
     assert 1 <= len(short.chunks) < 4

@@ -17,9 +17,9 @@ from adapters.inbound.console.pages.knowledge import BASE, base_of, base_path, o
 from adapters.inbound.console.requests import caller_of, faults_of, render, services_of
 from domain.knowledge.file_states import FileText
 from domain.knowledge.search.explanation import ExplainedHit, Explanation
-from domain.refusals import Fault, Invalid
+from domain.refusals import Fault, Invalid, NotFound
 
-CHUNKS = 30
+CHUNKS = 25
 """Chunks on one page of a text."""
 BEGINNING = 90
 """Characters of a chunk in the lists of what each search found alone."""
@@ -46,6 +46,8 @@ async def text(request: Request) -> Response:
     offset = _position(request) // CHUNKS * CHUNKS
     file = request.path_params["file"]
     found = await services_of(request).base_files.text(caller_of(request), base.id, file, CHUNKS, offset)
+    if offset and offset >= found.page.total:
+        raise NotFound(f"this text has {found.page.total} chunks only")
     address = f"{base_path(base.id)}/files/{found.file.hash}"
     context = {"file": found.file, "page": found.page, "address": address, "chunks": CHUNKS}
     return render(

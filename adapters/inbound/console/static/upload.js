@@ -25,11 +25,11 @@
     event.preventDefault();
     form.classList.remove("over");
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
-    for (const entry of entries) await walk(entry);
+    for (const entry of entries) await walk(entry).catch(() => rowOf(entry).end("This cannot be read."));
   });
   addEventListener("beforeunload", (event) => { if (active || waiting.length) event.preventDefault(); });
 
-  // Adds what is in a dropped file or folder. A folder is read in batches, until one is empty.
+  // Adds what is in a dropped file or folder, hidden files left out. A folder is read in batches, until one is empty.
   async function walk(entry) {
     if (entry.isFile) return add([await new Promise((done, failed) => entry.file(done, failed))]);
     const reader = entry.createReader();
@@ -70,7 +70,6 @@
     bar.value = 0;
     bar.setAttribute("aria-label", `Sending ${file.name}`);
     text.textContent = "Waiting to be sent";
-    text.setAttribute("role", "status");
     button.type = "button";
     button.className = "small";
     button.textContent = "Cancel";
@@ -81,6 +80,7 @@
 
     function end(words) {
       bar.remove();
+      text.setAttribute("role", "status");
       text.textContent = words;
       text.className = "fault";
       button.textContent = "Dismiss";
@@ -100,6 +100,8 @@
     }
 
     function answered() {
+      const elsewhere = request.getResponseHeader("HX-Redirect");
+      if (elsewhere) return location.assign(elsewhere);
       if (request.status >= 200 && request.status < 300) {
         if (!JSON.parse(request.responseText).known.length) return remove();
         end("This knowledge base has the same file already.");
