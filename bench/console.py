@@ -1,0 +1,147 @@
+"""Pages of the console against the REST calls beneath them, in one process, over the same database.
+
+python -m bench.console
+
+Each page and its calls are asked in turn, over ASGI, by one client. A page may take three times as long as its calls
+one after the other. Bytes are those of the answer's body.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from adapters.inbound.console.sessions import SESSION
+from adapters.outbound.storage.embedded import EmbeddedPostgres
+from adapters.outbound.storage.migrate import migrate
+from domain.access.model import Role
+from tests.drivers.ways import Rest
+from tests.drivers.world import World
+from tests.support.postgres import on_database
+from tests.support.waiting import until
+
+INSTANCES, SESSIONS, MESSAGES = 20, 10, 5
+ROUNDS = 60
+BASE = "/api/agent"
+HEALTH = f"{BASE}/instance-health?limit=200"
+FIRST = "/channel-instances/1/conversations/s0"
+
+
+@dataclass(frozen=True)
+class Page:
+    name: str
+    path: str
+    calls: tuple[str, ...]
+
+
+PAGES = (
+    Page("Overview", "/console", (HEALTH, f"{BASE}/figures?period=day")),
+    Page("Inbox", "/console/inbox", (f"{BASE}/conversations", f"{BASE}/channel-instances")),
+    Page(
+        "Conversation",
+        "/console/inbox/1/s0",
+        (f"{BASE}{FIRST}/messages?latestFirst=true&limit=30", f"{BASE}/conversations?query=s0&limit=1"),
+    ),
+    Page("Problems", "/console/problems", (f"{BASE}/dead-letters",)),
+    Page("Channels", "/console/channels", (HEALTH, f"{BASE}/channels")),
+    Page("Knowledge", "/console/knowledge", (f"{BASE}/kb",)),
+    Page("Keys", "/console/keys", (f"{BASE}/keys",)),
+    Page("Schedules", "/console/schedules", (f"{BASE}/schedules",)),
+    Page("Subscriptions", "/console/subscriptions", (f"{BASE}/event-subscriptions",)),
+)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Times in milliseconds, the middle of the rounds."""
+
+    page: Page
+    page_ms: float
+    calls_ms: float
+    page_bytes: int
+
+    def row(self) -> str:
+        ratio = self.page_ms / self.calls_ms
+        return (
+            f"| {self.page.name} | {self.page_ms:.1f} ms | {self.calls_ms:.1f} ms | {ratio:.2f} |"
+            f" {self.page_bytes / 1000:.1f} kB |"
+        )
+
+
+def main() -> None:
+    os.environ.setdefault("OUTBOUND_ALLOW", "127.0.0.0/8")
+    with _filled_world() as world:
+        rest = Rest(world)
+        print("| Page | page | REST calls beneath | ratio | page's size |\n|---|---|---|---|---|")
+        for page in PAGES:
+            print(_measured(world, rest, page).row(), flush=True)
+        rest.close()
+
+
+def _measured(world: World, rest: Rest, page: Page) -> Figures:
+    session = world.run(world.container.use_cases().sessions.sign_in(world.key_of("ann", Role.USER), "here"))
+    cookie = {"cookie": f"{SESSION}={session.token}"}
+    pages: list[float] = []
+    calls: list[float] = []
+    size = 0
+    for _ in range(ROUNDS):
+        spent, size = _timed(rest, [page.path], None, cookie)
+        pages.append(spent)
+        calls.append(_timed(rest, page.calls, "ann", {})[0])
+    return Figures(page, 1000 * median(pages), 1000 * median(calls), size)
+
+
+def _timed(rest: Rest, paths: Sequence[str], user: str | None, headers: dict[str, str]) -> tuple[float, int]:
+    """Seconds for all of them, and the bytes of the last."""
+    began = time.perf_counter()
+    for path in paths:
+        answer = rest.request("GET", path, user, headers=headers)
+        if answer.status_code != 200:
+            raise SystemExit(f"{path} answers {answer.status_code}: {answer.text[:200]}")
+    return time.perf_counter() - began, len(answer.content)
+
+
+@contextmanager
+def _filled_world() -> Iterator[World]:
+    """A service with conversations that were answered, of the user ann."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        with EmbeddedPostgres(Path(folder) / "postgres", fast_and_unsafe=True) as dsn:
+            migrate(on_database(dsn, "postgres"))
+            world = World(on_database(dsn, "postgres"), Path(folder) / "data")
+            world.start()
+            try:
+                _fill(world)
+                yield world
+            finally:
+                world.stop()
+
+
+def _fill(world: World) -> None:
+    rest = Rest(world)
+    for number in range(INSTANCES):
+        body = {
+            "channelId": "http-webhook",
+            "channelName": f"Hook {number}",
+            "config": {},
+            "downStreamResourceId": "agent::echo",
+        }
+        instance_id = rest.create("ann", body).body["instanceId"]
+        for session in range(SESSIONS):
+            for message in range(MESSAGES):
+                written = json.dumps({"message": f"Question {message}", "sessionId": f"s{session}"})
+                rest.call("http-webhook", instance_id, written.encode(), {}, "webhook")
+    waiting = "SELECT count(*) FROM inbox WHERE status = 0"
+    until(lambda: world.run(world.container.database().fetch_value(waiting)) == 0, "all are answered")
+    rest.close()
+
+
+if __name__ == "__main__":
+    main()
