@@ -271,3 +271,16 @@ def test_too_many_checks_are_said_beside_the_button(client: Callable[[str], http
     answers = [eve.post(path, data=fields, headers=HTMX) for _ in range(TRIES + 1)]
     assert "address policy" in answers[0].text
     assert "too often" in answers[-1].text
+
+
+def test_markup_in_the_words_of_a_platform_is_text(world: ServedWorld, ann: Person, chat: Mattermost) -> None:
+    config = {"SERVER_URL": chat.url, "channelId": CHANNEL, "token": TOKEN}
+    chat.next_reply(403, {"message": EVIL})
+    new = NewInstance("community-chat", "Chat", config, "agent::echo")
+    number = world.run(world.container.use_cases().instances.create(ANN, new)).instance_id
+    pages = [ann.get(f"{CHANNELS}/{number}").text, ann.get(CHANNELS).text]
+    chat.next_reply(403, {"message": EVIL})
+    pages.append(ann.post(f"{CHANNELS}/{number}/check-credentials", headers=HTMX).text)
+    for page in pages:
+        assert EVIL not in page
+        assert EVIL in unescape(page)
