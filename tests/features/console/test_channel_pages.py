@@ -284,3 +284,10 @@ def test_markup_in_the_words_of_a_platform_is_text(world: ServedWorld, ann: Pers
     for page in pages:
         assert EVIL not in page
         assert EVIL in unescape(page)
+
+
+def test_the_tag_of_a_web_chat_is_there_to_copy(world: ServedWorld, ann: Person) -> None:
+    saved = ann.post(f"{CHANNELS}/new/web-chat", channelName="Shop", downStreamResourceId="agent::echo")
+    page = ann.get(saved.headers["location"]).text
+    assert re.search(r'data-copy="&lt;script src=[^"]*/web-chat.js', page)
+    assert "No web page may show this chat yet" in page

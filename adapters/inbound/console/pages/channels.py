@@ -92,6 +92,7 @@ async def channel(request: Request) -> Response:
     context = {
         "instance": view.instance,
         "definition": definition,
+        "embed_tag": view.embed_tag,
         "health": health,
         "pairing": view.instance.config.get(PAIRING),
         "number": number,

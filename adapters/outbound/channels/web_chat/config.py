@@ -51,9 +51,10 @@ class WebChatConfig(ChatConfig):
         "Comma-separated origins of the web pages that show the chat, for example https://www.example.com. Empty: "
         "none but the console.",
         check=origins_fault,
+        basic=True,
     )
-    title: str = setting("What stands at the top of the panel.")
-    greeting: str = setting("What a visitor reads before the first message.")
+    title: str = setting("What stands at the top of the panel.", basic=True)
+    greeting: str = setting("What a visitor reads before the first message.", basic=True)
     colour: str = setting("Colour of the panel, for example #0b5fff.", check=colour_fault)
     identity_secret: str = setting(
         "Secret with which your site signs who its visitors are, at least 32 characters. Without it all visitors are "

@@ -6,12 +6,13 @@ from tests.drivers.served import ServedWorld
 
 ADMIN = Caller("admin", Role.ADMIN)
 HOOK = NewInstance("http-webhook", "Shop <b>support</b>", {"webhookSecret": "s3cret"}, "agent::echo")
+CHAT = NewInstance("web-chat", "Shop window", {"allowedOrigins": "https://shop.example"}, "agent::echo")
 BOT = NewInstance("enterprise-chat", "Team bot", {})
 
 
 def pages(world: ServedWorld) -> list[str]:
     instances = world.container.use_cases().instances
-    hook, bot = (world.run(instances.create(ADMIN, new)).instance_id for new in (HOOK, BOT))
+    hook, bot, chat = (world.run(instances.create(ADMIN, new)).instance_id for new in (HOOK, BOT, CHAT))
     return [
         "/console/channels",
         "/console/channels/new",
@@ -20,5 +21,6 @@ def pages(world: ServedWorld) -> list[str]:
         "/console/channels/new/sms-provider",
         f"/console/channels/{hook}",
         f"/console/channels/{bot}",
+        f"/console/channels/{chat}",
         f"/console/channels/{hook}/edit",
     ]
