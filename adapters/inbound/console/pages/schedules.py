@@ -38,12 +38,12 @@ def _is_failing(schedule: ScheduleView) -> bool:
 
 
 async def run(request: Request) -> Response:
-    instance_id = path_id(request.path_params["id"], "there is no instance {}")
+    instance_id = path_id(request.path_params["instance"], "there is no instance {}")
     await services_of(request).schedules.run(caller_of(request), instance_id)
     return redirect(PAGE, "It runs as soon as a worker can take it, usually within a second.")
 
 
 ROUTES = [
     Route(PAGE, schedules),
-    Route(PAGE + "/{id}/run", run, methods=["POST"]),
+    Route(PAGE + "/{instance}/run", run, methods=["POST"]),
 ]

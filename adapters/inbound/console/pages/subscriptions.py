@@ -27,7 +27,7 @@ from domain.refusals import Conflict, Forbidden, Invalid, NotFound
 from domain.subscriptions.model import OFF, ON, SubscriptionFields
 
 PAGE = "/console/subscriptions"
-ONE = PAGE + "/{id}"
+ONE = PAGE + "/{subscription}"
 MEANINGS = {
     EventKind.MESSAGE_RECEIVED: "a message came in",
     EventKind.MESSAGE_ANSWERED: "it was answered",
@@ -151,7 +151,7 @@ async def replay(request: Request) -> Response:
 
 
 def _id(request: Request) -> int:
-    return path_id(request.path_params["id"], "there is no subscription {}")
+    return path_id(request.path_params["subscription"], "there is no subscription {}")
 
 
 def _path(request: Request) -> str:
