@@ -43,13 +43,13 @@ class Window:
         self.base = base
         self.hosts = {urlsplit(base).netloc}
         self.faults: list[str] = []
-        self._refusals = False
+        self._expected: tuple[str, ...] = ()
         self.page.on("console", self._noted)
         self.page.on("pageerror", lambda error: self.faults.append(f"error in a script: {error}"))
         self.page.on("request", lambda request: self._requested(request.url))
 
     def _noted(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not (self._refusals and "the server responded with" in message.text):
+        if message.type == "error" and not any(words in message.text for words in self._expected):
             self.faults.append(f"in the browser's console: {message.text}")
 
     def _requested(self, url: str) -> None:
@@ -59,7 +59,11 @@ class Window:
 
     def expect_refusal(self) -> None:
         """From now on the server may answer with an error, which the browser notes in its console."""
-        self._refusals = True
+        self._expected += ("the server responded with",)
+
+    def expect_failed_calls(self) -> None:
+        """From now on there may be no network, or no permission for this origin, which the browser notes too."""
+        self._expected += ("Failed to load resource", "CORS policy")
 
     def go(self, path: str) -> Page:
         self.page.goto(self.base + path)

@@ -28,6 +28,7 @@ from adapters.inbound.console.pages import (
     schedules,
     sign_in,
     subscriptions,
+    try_it,
 )
 from adapters.inbound.console.requests import ROOT, services_of
 from adapters.inbound.console.sessions import authenticate, check_form, check_origin
@@ -54,6 +55,7 @@ PAGES = (
     knowledge,
     knowledge_files,
     knowledge_text,
+    try_it,
 )
 
 Check = Callable[[Request], Awaitable[None]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -61,10 +62,15 @@ class VisitorRoute(JsonRoute):
         return handled
 
 
-async def _cors(services: UseCases, request: Request) -> dict[str, str]:
-    """Browsers name the origin of the page in all calls but those of the service's own pages. Raises `Forbidden`,
-    `NotFound`."""
+def _other_origin(request: Request) -> str:
+    """That of the page that calls; empty for a page of this gateway, under whichever name it was opened."""
     origin = request.headers.get("origin", "")
+    return "" if urlsplit(origin).netloc == request.headers.get("host") else origin
+
+
+async def _cors(services: UseCases, request: Request) -> dict[str, str]:
+    """Pages of this gateway may always call. Raises `Forbidden`, `NotFound`."""
+    origin = _other_origin(request)
     if not await services.web_chat.is_allowed(request.path_params["publicId"][:100], origin) and origin:
         raise Forbidden(
             "this page may not show the chat: its origin is not in allowedOrigins of the instance"

@@ -14,10 +14,19 @@ from adapters.inbound.console.sessions import SESSION
 from tests.drivers.served import ServedWorld
 from tests.drivers.ways import Rest, RestOverGrpc
 from tests.features.console.conftest import Open, session_of
-from tests.features.console.shown import access, channels, inbox, knowledge, operations, overview, settings
+from tests.features.console.shown import (
+    access,
+    channels,
+    inbox,
+    knowledge,
+    operations,
+    overview,
+    settings,
+    trying,
+)
 from tests.support.browser import Window
 
-AREAS = (overview, channels, settings, inbox, access, knowledge, operations)
+AREAS = (overview, channels, settings, inbox, access, knowledge, operations, trying)
 FIRST_BYTES = 150_000
 LATER_BYTES = 50_000
 PICTURES = os.environ.get("PICTURES", "")

@@ -80,6 +80,11 @@
     for (const box of event.target.form.querySelectorAll(`input[name="${name}"]`)) box.checked = event.target.checked;
   });
 
+  // Trying a resource anew, without what was said before.
+  body.addEventListener("click", (event) => {
+    if (event.target.closest("[data-new-conversation]")) window.SwitchboardChat?.restart();
+  });
+
   // One question is open at a time; Escape closes it.
   const questions = () => document.querySelectorAll("details.confirm[open]");
   body.addEventListener("toggle", (event) => {

@@ -5,7 +5,7 @@ class Composer {
   constructor(send) {
     this.send = send;
     this.files = [];
-    this.most = 0;
+    this.most = Infinity; // until the service has said
     this.longest = Infinity;
     this.text = element("textarea", { rows: 1, dir: "auto", "aria-label": WORDS.write, placeholder: `${WORDS.write}…` });
     this.text.addEventListener("input", () => this.#grow());

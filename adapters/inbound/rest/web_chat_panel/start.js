@@ -37,6 +37,13 @@ class Chat {
     this.#listen();
   }
 
+  /** Leaves the conversation for a new one. That of a person whom the website knows stays theirs. */
+  restart() {
+    if (this.client.identity) return;
+    this.client.memory.update({ visitor: "", unsent: [], seen: 0 });
+    this.identify("");
+  }
+
   /** Listens while the panel is open, or where somebody has written before and may have got an answer. */
   #listen() {
     const { client } = this;
@@ -180,6 +187,7 @@ function start() {
 window.SwitchboardChat ??= {
   /** Says who the visitor is, by a token that the website's backend signed; "": the person has signed out. */
   identify: (token) => CHATS.forEach((chat) => chat.identify(token ?? "")),
+  restart: () => CHATS.forEach((chat) => chat.restart()),
   open: () => CHATS.forEach((chat) => chat.frame.open(true)),
   close: () => CHATS.forEach((chat) => chat.frame.close()),
 };

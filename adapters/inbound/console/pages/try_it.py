@@ -1,0 +1,95 @@
+"""Writing to a resource in the browser, by a web chat of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from adapters.inbound.console.requests import (
+    ROOT,
+    caller_of,
+    faults_of,
+    form_of,
+    redirect,
+    render,
+    services_of,
+)
+from adapters.inbound.rest.routing import parsed_id
+from domain.instances.model import InstanceView, NewInstance
+from domain.limits import CHANNEL_NAME
+from domain.refusals import Invalid, NotFound
+
+PATH = f"{ROOT}/try"
+CHANNEL = "web-chat"
+NAME = "Try it: "
+BUILT_IN = "agent::echo"
+OFFERED = 12
+"""Resources of the caller's channels that are one press away; the others are suggested as one types."""
+
+
+async def try_it(request: Request) -> Response:
+    """Asks for a resource; an instance of the web chat that is named in the query is shown as its visitors see it."""
+    views = await services_of(request).instances.list(caller_of(request))
+    view = await _named(request, views)
+    chat = view if view is not None and view.public_id else None
+    resource = view.instance.resource_id if view is not None else None
+    return _page(request, views, chat, resource or "")
+
+
+async def start(request: Request) -> Response:
+    resource = str((await form_of(request)).get("resource", "")).strip()
+    try:
+        if not resource:
+            raise Invalid("enter the id of a resource")
+        return redirect(f"{PATH}?instance={await _chat_with(request, resource)}")
+    except Invalid as invalid:
+        views = await services_of(request).instances.list(caller_of(request))
+        return _page(request, views, None, resource, next(iter(faults_of(invalid).values())))
+
+
+async def _named(request: Request, views: Sequence[InstanceView]) -> InstanceView | None:
+    """Raises `NotFound`, `Forbidden`."""
+    if (text := request.query_params.get("instance")) is None:
+        return None
+    if (instance_id := parsed_id(text)) is None:
+        raise NotFound(f"there is no channel instance {text[:30]}")
+    for view in views:
+        if view.instance.id == instance_id:
+            return view
+    return await services_of(request).instances.get(caller_of(request), instance_id)
+
+
+async def _chat_with(request: Request, resource: str) -> int:
+    """The instance through which the caller tries the resource; it is made on first use. Raises `Invalid`."""
+    instances, caller = services_of(request).instances, caller_of(request)
+    name = (NAME + resource)[:CHANNEL_NAME]
+    config = {"title": "Try it", "greeting": f"Write something. {resource} answers."}
+    for view in await instances.list(caller):
+        own = view.instance
+        if (own.user_id, own.channel_id, own.channel_name) == (caller.user_id, CHANNEL, name):
+            return own.id
+    return (await instances.create(caller, NewInstance(CHANNEL, name, config, resource))).instance_id
+
+
+def _page(
+    request: Request, views: Sequence[InstanceView], chat: InstanceView | None, resource: str, fault: str = ""
+) -> Response:
+    channels = {
+        view.instance.resource_id: view.instance.channel_name
+        for view in reversed(views)
+        if view.instance.resource_id and not view.instance.channel_name.startswith(NAME)
+    }
+    values = {
+        "chat": chat,
+        "resource": resource,
+        "fault": fault,
+        "channels": list(channels.items())[:OFFERED],
+        "resources": [*channels, BUILT_IN],
+    }
+    return render(request, "try.html", values, status=400 if fault else 200)
+
+
+ROUTES = [Route(PATH, try_it, methods=["GET"]), Route(PATH, start, methods=["POST"])]
