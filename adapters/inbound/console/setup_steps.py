@@ -16,7 +16,9 @@ LATER = "(the callback address, which the next page shows)"
 PRIVATE_ENDINGS = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
 _CALLBACK = re.compile(r"\{base_url\}\S*\{instance_id\}/\w+")
 _LINK = re.compile(r"https?://[^\s,;'\")]*[^\s,;'\").:]")
-_NO_PAGES = ("https://www.googleapis.com/auth/", "https://agents.example.com")
+_NO_PAGE = re.compile(
+    r"http:.*|.*/api/agent/.*|https://www\.googleapis\.com/auth/.*|https://[\w.]*example\.(com|org).*"
+)
 """Addresses in steps that name something and lead to no page."""
 
 
@@ -45,7 +47,7 @@ def _linked(text: str) -> Markup:
 
 
 def _link(address: str) -> Markup:
-    if not address.startswith("https://") or "/api/agent/" in address or address.startswith(_NO_PAGES):
+    if _NO_PAGE.fullmatch(address):
         return Markup("<code>{}</code>").format(address)
     return Markup('<a href="{0}" target="_blank" rel="noopener noreferrer">{0}</a>').format(address)
 
