@@ -42,6 +42,7 @@ class JobsComponent(Component):
             await figures.clean()
 
         async def expire(_: int) -> None:
+            await figures.count()  # before what was given up cannot be told any more
             await expiry.clean()
 
         instances, event_bus = container.storage().instances, container.storage().event_bus
