@@ -157,21 +157,18 @@ class HealthOverviewService:
     ) -> HealthPage:
         position = read_cursor(cursor, int) or (0,)
         after, looked_at = int(position[0]), 0
-        checked_limit(limit)
+        batch = LARGEST_LIMIT if failing else checked_limit(limit)
         states: list[InstanceState] = []
-        while looked_at < MOST_LOOKED_AT:
-            instances = await self.names.following(_owner(caller), after, LARGEST_LIMIT + 1)
-            looked_at += LARGEST_LIMIT
-            for state in await self._states(instances[:LARGEST_LIMIT]):
-                if failing and state.health.healthy:
-                    after = state.instance.id
-                    continue
-                if len(states) == limit:
-                    return HealthPage(states, cursor_of(after))
-                states.append(state)
-                after = state.instance.id
-            if len(instances) <= LARGEST_LIMIT:
+        while looked_at < MOST_LOOKED_AT and len(states) < checked_limit(limit):
+            instances = await self.names.following(_owner(caller), after, batch + 1)
+            found = [state for state in await self._states(instances[:batch]) if _is_wanted(state, failing)]
+            if len(states) + len(found) > limit:
+                states += found[: limit - len(states)]
+                return HealthPage(states, cursor_of(states[-1].instance.id))
+            states += found
+            if len(instances) <= batch:
                 return HealthPage(states, None)
+            after, looked_at = instances[batch - 1].id, looked_at + batch
         return HealthPage(states, cursor_of(after))
 
     async def _states(self, instances: Sequence[Instance]) -> Sequence[InstanceState]:
@@ -184,6 +181,10 @@ class HealthOverviewService:
             for instance in instances
             if (channel := self.channels.find(instance.channel_id)) and instance.id in records
         ]
+
+
+def _is_wanted(state: InstanceState, failing: bool) -> bool:
+    return not (failing and state.health.healthy)
 
 
 def _state(

@@ -15,6 +15,7 @@ from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams
 from .answering import BOT, CHOICES, LEGACY, PDF, PICTURE, deliver
 
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
+CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 
 
 async def test_has_the_capabilities_of_a_bot(channel: ChannelCalls) -> None:
