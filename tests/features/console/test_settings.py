@@ -167,6 +167,22 @@ def test_a_subscription_is_switched_off_tried_and_deleted(world: ServedWorld, cl
     assert ann.get(path).status_code == 404
 
 
+def test_a_subscription_is_changed_and_one_that_is_off_stays_so(world: ServedWorld, client: Client) -> None:
+    service = world.container.use_cases().subscriptions
+    fields = SubscriptionFields("http://127.0.0.1:9/old", ("delivery.dead",))
+    made = world.run(service.create(ANN, fields)).subscription
+    ann, path = client("ann"), f"/console/subscriptions/{made.id}"
+    posted(ann, f"{path}/status", {"status": "off"})
+    assert 'value="delivery.dead" checked' in ann.get(f"{path}/edit").text
+    form = {"url": "http://127.0.0.1:9/new", "kinds": ["message.received", "message.failed"]}
+    assert posted(ann, f"{path}/edit", form).headers["location"] == path
+    changed = world.run(service.get(ANN, made.id)).subscription
+    assert (changed.url, changed.kinds) == ("http://127.0.0.1:9/new", ("message.received", "message.failed"))
+    assert changed.status == "off"
+    answer = posted(ann, f"{path}/edit", {"url": ""})
+    assert (answer.status_code, "fault-url" in answer.text) == (400, True)
+
+
 def test_what_does_not_run_by_the_clock_cannot_be_run(world: ServedWorld, client: Client) -> None:
     new = NewInstance("http-webhook", "Bot", {}, None)
     made = world.run(world.container.use_cases().instances.create(ANN, new))

@@ -61,9 +61,8 @@ class Given:
         known = tuple(instance_id for instance_id in ids if instance_id is not None)
         return cls(str(form.get("url", "")).strip(), tuple(map(str, form.getlist("kinds"))), known)
 
-    @property
-    def fields(self) -> SubscriptionFields:
-        return SubscriptionFields(self.url, self.kinds, self.instance_ids)
+    def fields(self, status: str | None = None) -> SubscriptionFields:
+        return SubscriptionFields(self.url, self.kinds, self.instance_ids, status=status)
 
 
 async def subscriptions(request: Request) -> Response:
@@ -81,10 +80,26 @@ async def create(request: Request) -> Response:
     """The secret is shown here alone, so there is no redirect."""
     given = Given.of(await form_of(request))
     try:
-        view = await services_of(request).subscriptions.create(caller_of(request), given.fields)
+        view = await services_of(request).subscriptions.create(caller_of(request), given.fields())
     except (Invalid, Conflict, NotFound, Forbidden) as refusal:
         return await _form(request, given, _faults(refusal), 400)
     return render(request, "subscription_made.html", {"view": view})
+
+
+async def edit(request: Request) -> Response:
+    found = (await services_of(request).subscriptions.get(caller_of(request), _id(request))).subscription
+    return await _form(request, Given(found.url, found.kinds, found.instance_ids), subscription_id=found.id)
+
+
+async def change(request: Request) -> Response:
+    """What is off stays off."""
+    given, service = Given.of(await form_of(request)), services_of(request).subscriptions
+    found = (await service.get(caller_of(request), _id(request))).subscription
+    try:
+        await service.change(caller_of(request), found.id, given.fields(found.status))
+    except (Invalid, NotFound, Forbidden) as refusal:
+        return await _form(request, given, _faults(refusal), 400, subscription_id=found.id)
+    return redirect(_path(request), "Saved.")
 
 
 def _faults(refusal: Invalid | Conflict | NotFound | Forbidden) -> dict[str, str]:
@@ -92,15 +107,21 @@ def _faults(refusal: Invalid | Conflict | NotFound | Forbidden) -> dict[str, str
 
 
 async def _form(
-    request: Request, given: Given, faults: Mapping[str, str] | None = None, status: int = 200
+    request: Request,
+    given: Given,
+    faults: Mapping[str, str] | None = None,
+    status: int = 200,
+    *,
+    subscription_id: int | None = None,
 ) -> Response:
     values = {
         "given": given,
         "faults": faults or {},
         "meanings": MEANINGS,
         "instances": await _offered(request),
+        "id": subscription_id,
     }
-    return render(request, "subscription_new.html", values, status=status)
+    return render(request, "subscription_form.html", values, status=status)
 
 
 async def _offered(request: Request) -> list[Instance]:
@@ -163,6 +184,8 @@ ROUTES = [
     Route(PAGE + "/new", new),
     Route(PAGE + "/new", create, methods=["POST"]),
     Route(ONE, subscription),
+    Route(ONE + "/edit", edit),
+    Route(ONE + "/edit", change, methods=["POST"]),
     Route(ONE + "/status", switch, methods=["POST"]),
     Route(ONE + "/test", test, methods=["POST"]),
     Route(ONE + "/delete", delete, methods=["POST"]),

@@ -37,6 +37,7 @@ def pages(world: ServedWorld) -> list[str]:
         "/console/subscriptions",
         "/console/subscriptions/new",
         f"/console/subscriptions/{subscription_id}",
+        f"/console/subscriptions/{subscription_id}/edit",
     ]
 
 
