@@ -63,6 +63,7 @@ class WebhookConfig(CommonConfig):
     )
     response_headers: str = setting(
         'Headers to add to answers, as JSON text, for example {"X-Team": "support"}.',
+        secret=True,  # often an Authorization
         check=headers_fault,
     )
     sync_response: bool = setting(
