@@ -111,7 +111,9 @@ class Transcript {
   #message(message, word) {
     const { from, content = [], files = [], choices = [], at } = message;
     const by = { visitor: WORDS.you, agent: this.name, person: WORDS.person }[from];
-    const made = element("div", { class: `message ${from}`, "aria-busy": message.draft ? "true" : null });
+    const isQuestion = from === "system" && (choices.length || content.length > 1);
+    const kind = isQuestion ? "question" : from;
+    const made = element("div", { class: `message ${kind}`, "aria-busy": message.draft ? "true" : null });
     if (by) made.append(element("span", { class: "by" }, by, element("span", { class: "unseen" }, ": ")));
     const nodes = (Array.isArray(content) ? content : [content]).map((node) => render(node));
     if (nodes.some((node) => node.textContent)) {
