@@ -12,6 +12,9 @@ Feature: What went wrong
 
   Scenario: A message that is given up while the page is open is told at once
     Given the resource of ann's channel has failed for two messages
+    And an answer of the channel could not be delivered
     And ann looks at the problems
+    When she opens the payload of the answer
+    Then she sees what was to be sent
     When another message is given up
     Then the page says that more messages were given up

@@ -11,6 +11,7 @@ from pytest_bdd import given, scenarios, then, when
 
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
+from tests.features.console.shown.operations import answer
 from tests.features.console.talks import Talks
 from tests.support.browser import Window
 from tests.support.figures import count_all
@@ -96,6 +97,22 @@ def _(scene: Scene) -> None:
     scene.talks.settle()
     for who in ("ada", "bert"):
         until(lambda who=who: scene.talks.messages(who)[-1]["author"] == "resource", "it is answered")
+
+
+@given("an answer of the channel could not be delivered")
+def _(scene: Scene) -> None:
+    answer(scene.talks.world, scene.talks.id, "Your order is ready", error="HTTP 404: no such channel")
+
+
+@when("she opens the payload of the answer")
+def _(scene: Scene) -> None:
+    scene.page.get_by_text("Payload", exact=True).press("Enter")
+
+
+@then("she sees what was to be sent")
+def _(scene: Scene) -> None:
+    payload = scene.page.get_by_role("region", name="Payload of part")
+    expect(payload).to_contain_text('"text": "Your order is ready"')
 
 
 @given("ann looks at the problems")

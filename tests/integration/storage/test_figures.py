@@ -10,7 +10,11 @@ import pytest
 
 from adapters.outbound.storage import figures
 from adapters.outbound.storage.figures import COUNT, MOVE, PostgresFigures
+from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.outbox import PostgresOutbox
+from domain.channels.messages import DeliveryStatus
 from domain.monitoring.histogram import BOUNDS, steps_of
 from domain.monitoring.model import Counts, Figures, Period
 from domain.refusals import Unavailable
@@ -101,6 +105,21 @@ async def test_an_answer_that_a_waiting_call_took_counts(scene: Scene) -> None:
     await scene.message(received=20, finished=19, taken=False)
     found = await scene.counted()
     assert (found.received, found.answered) == (2, 1)
+
+
+async def test_an_answer_that_the_platform_reports_as_failed_later_counts_as_given_up(scene: Scene) -> None:
+    await scene.part(await scene.message(received=50, finished=45), finished=40)
+    await scene.database.execute("UPDATE outbox SET ref = 'of-the-platform'")
+    assert (await scene.counted()).failed == 0
+    outbox = PostgresOutbox(
+        scene.database, LeaseStore(scene.database, 1, PostgresHealth(scene.database)), lambda: None
+    )
+    failed = DeliveryStatus("of-the-platform", "failed", failed=True, detail="unreachable")
+    assert await outbox.record_status(scene.instance, failed)
+    await scene.database.execute("UPDATE outbox SET finished_at = finished_at - interval '3 s'")
+    await scene.database.execute("UPDATE figure_position SET until = until - interval '3 s'")
+    found = await scene.counted()
+    assert (found.answered, found.failed) == (1, 1)
 
 
 async def test_workers_that_count_at_once_count_once(scene: Scene) -> None:
