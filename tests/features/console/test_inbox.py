@@ -203,8 +203,6 @@ def _(scene: Scene) -> None:
 
 @when("she unfolds what happened to the answer")
 def _(scene: Scene) -> None:
-    scene.talks.settle()
-    scene.ann.reload()
     scene.ann.locator(".message.out summary").press("Enter")
 
 

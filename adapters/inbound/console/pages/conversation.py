@@ -34,7 +34,7 @@ from domain.conversations.model import (
     MessagesWanted,
     Timeline,
 )
-from domain.events.model import RESET
+from domain.events.model import RESET, EventKind
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 
 SHOWN = 20
@@ -42,7 +42,7 @@ SHOWN = 20
 MORE = 10
 """So many further ones are asked for each time that new messages came."""
 MOST = 200
-LONGEST = 10_000
+LONGEST = 4_000
 """Characters of a message that the conversation shows; all of it has a page of its own."""
 MINUTES = ((15, "15 minutes"), (60, "1 hour"), (240, "4 hours"), (1440, "1 day"), (MOST_MINUTES, "1 week"))
 EMPTY = {"text": "", "choices": ""}
@@ -133,7 +133,7 @@ async def _handler_values(place: Place) -> dict[str, Any]:
         "is_mine": view.held_by == caller_of(place.request).user_id,
         "minutes": [(str(minutes), text) for minutes, text in MINUTES],
         "default_minutes": str(HANDLER_MINUTES),
-        "trigger": live_trigger(CONVERSATION_KINDS),
+        "handler_trigger": live_trigger((EventKind.CONVERSATION_HANDLER,)),
     }
 
 
@@ -141,11 +141,9 @@ async def _message_values(place: Place, limit: int, cursor: str | None) -> dict[
     messages, earlier = await place.messages(limit, cursor)
     return {
         "place": place,
-        "messages": messages,
+        **_window(messages),
         "timelines": await place.timelines(messages),
         "earlier": earlier,
-        "first": messages[0].id if messages else "",
-        "limit": min(max(limit, len(messages) + MORE), MOST),
         "last": messages[-1].id if messages else "",
         "longest": LONGEST,
         "trigger": live_trigger(CONVERSATION_KINDS),
@@ -155,15 +153,18 @@ async def _message_values(place: Place, limit: int, cursor: str | None) -> dict[
 
 async def _latest(place: Place) -> dict[str, Any]:
     """The messages from the first one that the window shows as the latest; what is earlier it has already."""
-    query = place.request.query_params
-    asked = query.get("limit", "")
+    first, _, asked = place.request.query_params.get("window", "").partition(" ")
     limit = int(asked) if asked.isascii() and asked.isdigit() and 1 <= int(asked[:4]) <= MOST else SHOWN
     values = await _message_values(place, limit, None)
-    messages, first = values["messages"], query.get("first", "")
-    places = [place for place, message in enumerate(messages) if message.id == first]
-    shown = messages[places[0] :] if places else messages
-    more = min(max(SHOWN, len(shown) + MORE), MOST)
-    return {**values, "messages": shown, "first": shown[0].id if shown else "", "limit": more}
+    messages = values["messages"]
+    start = next((number for number, message in enumerate(messages) if message.id == first), 0)
+    return {**values, **_window(messages[start:])}
+
+
+def _window(messages: Sequence[Message]) -> dict[str, Any]:
+    """What a window shows as the latest messages, and how many it asks for the next time."""
+    limit = min(max(SHOWN, len(messages) + MORE), MOST)
+    return {"messages": messages, "first": messages[0].id if messages else "", "limit": limit}
 
 
 async def _one_message(place: Place, message_id: str) -> Response:

@@ -23,6 +23,8 @@
   function showTimeLeft() {
     for (const element of document.querySelectorAll("[data-until]")) {
       const minutes = Math.max(0, Math.ceil((new Date(element.dataset.until) - Date.now()) / 60000));
+      if (!minutes && !("over" in element.dataset)) fire("reset", {});
+      if (!minutes) element.dataset.over = "";
       element.textContent = minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
     }
   }
