@@ -15,6 +15,8 @@ Feature: Knowledge bases in the console
     Given ann's base "Handbook" while nothing is read
     When she adds "pumps.md" and then "valves.txt"
     Then "pumps.md" has place 1 in the queue and "valves.txt" place 2
+    When half of "pumps.md" is read
+    Then the progress of "pumps.md" moves, and what she would click stays where it is
     When she cancels "valves.txt"
     And files are read again
     Then "pumps.md" is ready and nothing else is listed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +10,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
+from ports.knowledge_storage import Work
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
 from tests.support.browser import Window
@@ -24,10 +26,16 @@ MANUALS = {
 }
 
 
+OWNER = 4711
+Claim = Callable[..., Awaitable[Work | None]]
+
+
 @dataclass
 class Scene:
     world: ServedWorld
     window: Window
+    claim: Claim = PostgresUploads.claim
+    upload_id: int = 0
     resume: Callable[[], None] = field(default=lambda: None)
 
     @property
@@ -84,7 +92,7 @@ def _(scene: Scene, name: str) -> None:
 
 @given(parsers.parse('ann\'s base "{name}" while nothing is read'))
 def _(scene: Scene, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    claim = PostgresUploads.claim
+    claim = scene.claim
 
     async def none(self: PostgresUploads, owner: int, *, newcomers_only: bool = False) -> None:
         return None
@@ -131,6 +139,28 @@ def _folder_of(file: Path) -> Path:
     return file.rename(folder / file.name).parent
 
 
+@when(parsers.parse('half of "{name}" is read'))
+def _(scene: Scene, name: str) -> None:
+    scene.page.evaluate("document.querySelector('#files tbody button').isTheSame = true")
+    database = scene.world.container.storage().database
+    uploads, staging = PostgresUploads(database), PostgresStaging(database)
+
+    async def half() -> None:
+        work = await scene.claim(uploads, OWNER)
+        assert work
+        assert [file.name for file in work.files] == [name]
+        await staging.reading(work, work.files[0].id, 0.5)
+        scene.upload_id = work.upload_id
+
+    scene.world.run(half())
+
+
+@then(parsers.parse('the progress of "{name}" moves, and what she would click stays where it is'))
+def _(scene: Scene, name: str) -> None:
+    expect(scene.row(name)).to_contain_text("Reading: 10 %")
+    assert scene.page.evaluate("document.querySelector('#files tbody button').isTheSame")
+
+
 @when(parsers.parse('she cancels "{name}"'))
 def _(scene: Scene, name: str) -> None:
     scene.page.get_by_role("button", name=f"Cancel {name}").click()
@@ -139,6 +169,8 @@ def _(scene: Scene, name: str) -> None:
 
 @when("files are read again")
 def _(scene: Scene) -> None:
+    uploads = PostgresUploads(scene.world.container.storage().database)
+    scene.world.run(uploads.retry(scene.upload_id, OWNER, 0))
     scene.resume()
 
 

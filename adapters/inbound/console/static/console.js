@@ -98,6 +98,34 @@
     }
   }, true);
 
+  // A part with `data-merge` that is fetched again and again: only what changed in it is replaced, so that a click, the
+  // focus and an open question are not lost.
+  body.addEventListener("htmx:beforeSwap", (event) => {
+    const { target, xhr } = event.detail;
+    if (xhr.status !== 200 || !target.matches("[data-merge]")) return;
+    const fresh = new DOMParser().parseFromString(xhr.responseText, "text/html").getElementById(target.id);
+    if (!fresh || !alike(target, fresh)) return;
+    event.detail.shouldSwap = false;
+    merge(target, fresh);
+    showTimes(target);
+  });
+
+  function merge(old, fresh) {
+    if (old.isEqualNode(fresh) || (old.dateTime && old.dateTime === fresh.dateTime)) return;
+    if (!alike(old, fresh) || !old.childNodes.length) old.replaceWith(fresh);
+    else {
+      const children = [...fresh.childNodes];
+      [...old.childNodes].forEach((child, place) => merge(child, children[place]));
+    }
+  }
+
+  function alike(old, fresh) {
+    const own = (node) => [...(node.attributes ?? [])].filter((each) => each.name !== "open");
+    const value = (each) => each.value.replace(/htmx-\w+/g, "").trim();
+    const said = (node) => [node.nodeName, ...own(node).map((each) => `${each.name}=${value(each)}`)].join("\n");
+    return old.childNodes.length === fresh.childNodes.length && said(old) === said(fresh);
+  }
+
   // A part with an open question is not replaced: the question would close.
   let heldBack = false;
   for (const moment of ["htmx:beforeRequest", "htmx:beforeSwap"]) {
