@@ -62,8 +62,11 @@ def test_a_link_that_was_used_says_how_to_get_another(world: ServedWorld, nobody
 
 
 def test_after_too_many_wrong_keys_one_has_to_wait(nobody: httpx.Client) -> None:
-    statuses = [post(nobody, SIGN_IN, SIGN_IN, credential=f"sb_{n}").status_code for n in range(21)]
-    assert statuses == [401] * 20 + [429]
+    *wrong, last = [post(nobody, SIGN_IN, SIGN_IN, credential=f"sb_{n}") for n in range(21)]
+    assert {answer.status_code for answer in wrong} == {401}
+    assert last.status_code == 429
+    assert 0 < int(last.headers["retry-after"]) <= 900
+    assert "try again later" in last.text
 
 
 @pytest.mark.parametrize(

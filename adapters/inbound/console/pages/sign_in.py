@@ -15,7 +15,8 @@ from adapters.inbound.console.sessions import (
     set_cookie,
     visit_of,
 )
-from domain.refusals import Unauthenticated
+from adapters.inbound.rest.errors import headers_of, status_of
+from domain.refusals import TooMany, Unauthenticated
 
 
 async def sign_in(request: Request) -> Response:
@@ -30,8 +31,10 @@ async def signed_in(request: Request) -> Response:
     address = request.client.host if request.client else ""
     try:
         session = await services_of(request).sessions.sign_in(credential, address)
-    except Unauthenticated as refusal:
-        return _form(request, wanted, fault=refusal.message, status=401)
+    except (Unauthenticated, TooMany) as refusal:
+        response = _form(request, wanted, fault=refusal.message, status=status_of(refusal))
+        response.headers.update(headers_of(refusal))
+        return response
     response = RedirectResponse(safe_next(wanted), 303)
     seconds = (session.expires_at - gateway_of(request).clock.now()).total_seconds()
     set_cookie(request, response, SESSION, session.token, int(seconds))
