@@ -30,9 +30,8 @@ format: $(DEV_STAMP) ## put the code into shape
 bench: $(DEV_STAMP) ## measure against the baselines; results go to bench/results
 	$(BIN)/python -m bench
 
-pictures: $(DEV_STAMP) ## make screenshots of all pages of the console; they go to build/pictures
-	@mkdir -p build/pictures
-	PICTURES=build/pictures $(BIN)/python -m pytest tests/features/console/test_pages.py
+pictures: $(DEV_STAMP) ## make the pictures of the console for docs/pictures
+	PYTHONPATH=. $(BIN)/python scripts/pictures.py
 
 proto: $(DEV_STAMP) ## generate proto/gen from proto/
 	$(BIN)/python proto/generate.py

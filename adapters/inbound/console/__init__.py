@@ -20,5 +20,5 @@ How a page is made:
 - Styles: `static/console.css`, design tokens at its beginning. Scripts: `static/console.js`. No inline script, style
   or event handler: the Content-Security-Policy refuses them.
 - `tests/features/console/shown/<area>.py` gives the paths of pages with something on them: axe, both widths, light
-  and dark, and the size are checked for all of them in `test_pages.py`. `make pictures` keeps their screenshots.
+  and dark, and the size are checked for all of them in `test_pages.py`. With PICTURES=<folder> it keeps screenshots.
 """
