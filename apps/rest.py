@@ -38,6 +38,7 @@ def build_gateway(container: CoreContainer) -> App:
         checks=container.checks(),
         metrics=metrics,
         max_streams=most_streams(settings),
+        trusted_proxies=settings.trusted_proxies,
         verification_page=settings.verification_page,
     )
     return build(container.use_cases(), foundation.clock, foundation.ids, options)

@@ -40,6 +40,11 @@ class Settings(BaseModel):
 
     http_host: str = setting("127.0.0.1", "address that the REST gateway listens on")
     http_port: int = setting(3011, "port of the REST gateway", low=0, high=65535)
+    trusted_proxies: str = setting(
+        "127.0.0.1",
+        "addresses or networks of the reverse proxies whose X-Forwarded-For is believed, separated by commas; * for"
+        " any. Visitors of the web chat and sign-ins are counted by the address that it names",
+    )
     http_max_connections: int = setting(
         1000,
         "connections that the REST gateway keeps at a time, besides a few that are reserved for health"

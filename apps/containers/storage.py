@@ -102,6 +102,7 @@ class Storage:
         self.chat_log = PostgresChatLog(database, self.event_bus.chat_changed)
         self.chat_feed = PostgresChatFeed(database)
         self.event_bus.on_chat(self.chat_feed.changed)
+        self.event_bus.on_change(self.chat_feed.instance_changed)
 
 
 class Files:

@@ -80,6 +80,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         checks={name or "core": partial(_core_answers, core, name) for name in ("", *LACKS)},
         metrics=metrics,
         max_streams=most_streams(settings),
+        trusted_proxies=settings.trusted_proxies,
         verification_page=settings.verification_page,
     )
     return build(_remote_use_cases(core, callbacks), SystemClock(), RandomIds(), options)

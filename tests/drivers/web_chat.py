@@ -134,6 +134,13 @@ class Stream:
         until(lambda: self.ended or self.body.count(b"\n\n") > 1, "the stream begins")
         return self
 
+    def take(self) -> None:
+        """The reader takes what comes, from now on."""
+        self._world.run(self._begin_taking())
+
+    async def _begin_taking(self) -> None:
+        self._taking.set()
+
     def leave(self) -> None:
         self._world.run(self._leave())
 

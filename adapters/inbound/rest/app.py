@@ -67,7 +67,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     gateway = Gateway(use_cases, clock, ids, options)
     streams = events.Streams(options.max_streams)
     pages = beside(cast(App, build_console(gateway, streams)), cast(App, _api(gateway, streams)))
-    known = cast(App, ProxyHeadersMiddleware(cast(Any, pages)))
+    known = cast(App, ProxyHeadersMiddleware(cast(Any, pages), trusted_hosts=options.trusted_proxies))
     protected = AuthMiddleware(known, use_cases.access, ids, options)
     return CallbackApp(protected, use_cases.callbacks, ids, options)
 

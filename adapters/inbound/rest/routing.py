@@ -54,7 +54,8 @@ MEANING = {
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
     """`agent_url` is the public base address, `platform_url` that of the platform in front; `max_body` in
-    bytes, as `max_upload` for the whole body of an upload; `max_streams`: streams of events at a time;
+    bytes, as `max_upload` for the whole body of an upload; `max_streams`: streams of events at a time; what
+    `trusted_proxies` say of the address of a client is believed;
     `verification_page`: where people verify who they are. `checks` raise when what they look at is not ready."""
 
     agent_url: str
@@ -65,6 +66,7 @@ class GatewayOptions:
     checks: Mapping[str, Callable[[], Awaitable[None]]]
     metrics: Callable[[], Awaitable[bytes]]
     max_streams: int = 500
+    trusted_proxies: str = "127.0.0.1"
     verification_page: str = "/console/identities"
 
 

@@ -10,13 +10,16 @@ import hashlib
 import ipaddress
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 
 from domain.refusals import TooMany
 
 MOST_KEYS = 20_000
 """Visitors and addresses that are remembered, those that called last; a bucket that is forgotten is full."""
+MOST_ORIGINS = 2000
+ORIGIN_SECONDS = 5.0
+"""How long it is remembered whether an origin is allowed."""
 PATIENCE = 5.0
 STREAMS_OF_VISITOR = 8
 SLOW_DOWN = "you write too fast; wait a moment"
@@ -57,7 +60,25 @@ class VisitorLimits:
     file_bytes: Buckets = field(default_factory=lambda: Buckets(100_000_000, 30_000))
     file_bytes_of_visitor: Buckets = field(default_factory=lambda: Buckets(25_000_000, 10_000))
     openings: Buckets = field(default_factory=lambda: Buckets(500, 5))
+    lookups: Buckets = field(default_factory=lambda: Buckets(100, 5))
+    origins: OrderedDict[tuple[str, str], tuple[bool, float]] = field(default_factory=OrderedDict)
     _open: Counter[str] = field(default_factory=Counter)
+
+    async def is_allowed(
+        self, address: str, public_id: str, origin: str, ask: Callable[[str, str], Awaitable[bool]]
+    ) -> bool:
+        """What `ask` answers, from memory for a while: a flood does not reach the core. Raises `TooMany`, and what
+        `ask` raises."""
+        key, now = (public_id, origin), time.monotonic()
+        allowed, until = self.origins.get(key, (False, 0.0))
+        if now < until:
+            return allowed
+        self.lookups.spend(address, 1, CROWDED)
+        allowed = await ask(public_id, origin)
+        self.origins[key] = (allowed, now + ORIGIN_SECONDS)
+        if len(self.origins) > MOST_ORIGINS:
+            self.origins.popitem(last=False)
+        return allowed
 
     def session(self, address: str) -> None:
         self.sessions.spend(address, 1, CROWDED)
@@ -70,7 +91,8 @@ class VisitorLimits:
             self.file_bytes_of_visitor.spend(visitor, body_bytes, SLOW_DOWN)
             self.file_bytes.spend(address, body_bytes, CROWDED)
 
-    def stream(self, address: str, visitor: str) -> None:
+    def open_stream(self, address: str, visitor: str) -> None:
+        """Counts a stream until `close_stream`."""
         self.openings.spend(address, 1, CROWDED)
         if self._open[visitor] >= STREAMS_OF_VISITOR:
             raise TooMany("the chat is open in too many windows; close some of them", PATIENCE)
@@ -78,11 +100,9 @@ class VisitorLimits:
             raise TooMany(CROWDED, PATIENCE)
         if self._open.total() // 2 >= self.most_streams:
             raise TooMany(FULL, PATIENCE)
-
-    def opened(self, address: str, visitor: str) -> None:
         self._open.update((address, visitor))
 
-    def closed(self, address: str, visitor: str) -> None:
+    def close_stream(self, address: str, visitor: str) -> None:
         for key in (address, visitor):
             self._open[key] -= 1
             if not self._open[key]:
@@ -95,9 +115,10 @@ def address_key(host: str) -> str:
         address = ipaddress.ip_address(host)
     except ValueError:
         return f"address {host[:100]}"
-    if address.version == 6 and address.ipv4_mapped is None:
-        return f"address {ipaddress.ip_network((address, 64), strict=False).network_address}"
-    return f"address {address}"
+    if address.version == 4:
+        return f"address {address}"
+    whole = address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False).network_address
+    return f"address {whole}"
 
 
 def visitor_key(token: str) -> str:

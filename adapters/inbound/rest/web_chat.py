@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing, suppress
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
 from domain.timestamps import iso_milliseconds
 from domain.web_chat.model import ChatPage, ChatSession, StoredMessage
 from ports.use_cases import UseCases
+from ports.web_chat import WebChat
 
 BASE = "/api/agent/web-chat/{publicId}"
 TEXT_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
@@ -39,6 +41,7 @@ PREFLIGHT = {
     "access-control-max-age": "600",
 }
 RETRY_MS = 3000
+LONGEST_ORIGIN = 300
 
 
 class VisitorRoute(JsonRoute):
@@ -49,7 +52,7 @@ class VisitorRoute(JsonRoute):
 
         async def handled(request: Request) -> Response:
             gateway: Gateway = request.app.state.gateway
-            cors = await _cors(gateway.use_cases, request)
+            cors = await _cors(gateway.use_cases.web_chat, request)
             try:
                 response = await handle(request)
             except RequestValidationError as error:
@@ -68,10 +71,12 @@ def _other_origin(request: Request) -> str:
     return "" if urlsplit(origin).netloc == request.headers.get("host") else origin
 
 
-async def _cors(services: UseCases, request: Request) -> dict[str, str]:
-    """Pages of this gateway may always call. Raises `Forbidden`, `NotFound`."""
-    origin = _other_origin(request)
-    if not await services.web_chat.is_allowed(request.path_params["publicId"][:100], origin) and origin:
+async def _cors(web_chat: WebChat, request: Request) -> dict[str, str]:
+    """Pages of this gateway may always call. Raises `Forbidden`, `NotFound`, `TooMany`."""
+    origin = _other_origin(request)[:LONGEST_ORIGIN]
+    public_id = request.path_params["publicId"][:LONGEST_ORIGIN]
+    allowed = await _limits(request).is_allowed(_address(request), public_id, origin, web_chat.is_allowed)
+    if origin and not allowed:
         raise Forbidden(
             "this page may not show the chat: its origin is not in allowedOrigins of the instance"
         )
@@ -164,9 +169,14 @@ async def post_message(
 async def stream(services: Services, publicId: str, request: Request) -> Response:
     token, limits = _token(request), _limits(request)
     holder = (_address(request), visitor_key(token))
-    limits.stream(*holder)
-    pages = await services.web_chat.watch(publicId, token, _after(request))
-    return ChatStream(await anext(pages), pages, limits, holder)
+    after = _after(request)
+    limits.open_stream(*holder)
+    try:
+        pages = await services.web_chat.watch(publicId, token, after)
+        return ChatStream(await anext(pages), pages, partial(limits.close_stream, *holder))
+    except BaseException:
+        limits.close_stream(*holder)
+        raise
 
 
 def _after(request: Request) -> int:
@@ -186,19 +196,16 @@ class ChatStream(Response):
         self,
         first: ChatPage,
         pages: AsyncGenerator[ChatPage, None],
-        limits: VisitorLimits,
-        holder: tuple[str, str],
+        closed: Callable[[], None],
     ) -> None:
         super().__init__(headers={"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._first = first
         self._pages = pages
-        self._limits = limits
-        self._holder = holder
+        self._closed = closed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        self._limits.opened(*self._holder)
         try:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await _write(send, b"retry: %d\n\n" % RETRY_MS)
@@ -206,7 +213,7 @@ class ChatStream(Response):
                 await self._write_pages(request, send)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
-            self._limits.closed(*self._holder)
+            self._closed()
 
     async def _write_pages(self, request: Request, send: Send) -> None:
         async with aclosing(self._pages):

@@ -87,7 +87,7 @@ def _link(address: str, inner: list[object]) -> list[object]:
     """An address that is none of the web, of mail or of a telephone is shown as text."""
     if is_safe(address):
         return [["a", {"href": address}, *inner]]
-    return [*inner, f" ({address})"] if address else inner
+    return inner if inner == [address] or not address else [*inner, f" ({address})"]
 
 
 def _unlinked(node: object) -> object:

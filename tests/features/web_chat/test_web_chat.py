@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import uuid4
 
 import jwt
-import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from adapters.outbound.channels.web_chat import delivery
-from adapters.outbound.channels.web_chat.tests.samples import SECRET, text_of
+from adapters.outbound.channels.web_chat.tests.samples import text_of
 from domain.channels.messages import Identity
-from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
-from tests.drivers.resource import Resource
+from domain.routing.model import ResultArtifact, RunResult
 from tests.drivers.streaming import PieceByPiece
-from tests.drivers.ways import INSTANCES, Rest
-from tests.drivers.web_chat import Page, Stream
-from tests.drivers.world import World
+from tests.drivers.ways import INSTANCES
+from tests.drivers.web_chat import Page
+from tests.features.web_chat.conftest import Scene
 from tests.support.waiting import until
 
 scenarios("web_chat.feature")
@@ -28,65 +22,6 @@ scenarios("web_chat.feature")
 THROUGH = "rest"
 
 PIECE = b"The house has two floors."
-
-
-class Scene:
-    def __init__(self, world: World, rest: Rest) -> None:
-        self.world, self.rest = world, rest
-        self.resource = Resource(world, self.answer)
-        self.instance = self.create("agent::parrot")
-        self.page = self.visitor()
-        self.streams: list[Stream] = []
-        self.artifacts: tuple[ResultArtifact, ...] = ()
-        self.pieces: PieceByPiece | None = None
-
-    def answer(self, request: RunRequest) -> RunResult:
-        if request.text == "Order it" and request.approval is None:
-            return RunResult("", confirmation=Confirmation("order", {"count": 2}))
-        return RunResult(f"You said: {request.text}", artifacts=self.artifacts)
-
-    def create(self, resource: str, name: str = "shop", **config: Any) -> dict[str, Any]:
-        """The instance as its owner sees it."""
-        config = {"allowedOrigins": "https://www.example.com", "identitySecret": SECRET, **config}
-        body = {"channelId": "web-chat", "channelName": name, "config": config}
-        made = self.rest.create("ann", {**body, "downStreamResourceId": resource})
-        assert made.outcome == "created", made
-        instance: dict[str, Any] = self.rest.instance("ann", made.body["instanceId"]).body
-        return instance
-
-    def visitor(self) -> Page:
-        return Page(self.rest, self.instance["publicId"])
-
-    def look(self, page: Page | None = None, after: int = 0) -> Stream:
-        stream = (page or self.page).stream(self.world, after)
-        self.streams.append(stream)
-        return stream
-
-    @property
-    def stream(self) -> Stream:
-        return self.streams[-1]
-
-    def ask(self, text: str, page: Page | None = None) -> None:
-        answer = (page or self.page).write(text)
-        assert answer.status_code == 202, answer.text
-
-    def load_again(self) -> None:
-        self.stream.leave()
-        self.page.open()
-        self.look()
-
-    def identity(self, **claims: Any) -> str:
-        content = {"sub": "42", "exp": datetime.now(UTC) + timedelta(days=2), **claims}
-        return jwt.encode(content, SECRET, algorithm="HS256")
-
-
-@pytest.fixture
-def scene(world: World, rest: Rest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
-    monkeypatch.setattr(delivery, "DRAFT_SECONDS", 0.02)
-    scene = Scene(world, rest)
-    yield scene
-    for stream in scene.streams:
-        stream.leave()
 
 
 @given("a website shows the chat of ann's instance")
@@ -440,6 +375,7 @@ def _(scene: Scene) -> None:
     for table in ("queue", "web_chat"):
         scene.world.run(storage.database.execute(old.format(table)))
     scene.world.run(storage.conversation_expiry.clean())
+    storage.event_bus.on_disconnect()
 
 
 @then("the panel is empty, and stays so when the page is loaded again")

@@ -109,6 +109,13 @@ class PostgresChatFeed:
             for reader in self._readers.get(name, ()):
                 reader.woken.set()
 
+    def instance_changed(self, instance_id: int | None) -> None:
+        """An instance was changed or removed, or with None any may be."""
+        for readers in self._readers.values():
+            for reader in readers:
+                if instance_id in (None, reader.place.instance_id):
+                    reader.woken.set()
+
     async def follow(self, place: ChatPlace, after: int) -> AsyncGenerator[ChatPage, None]:
         reader, name = _Reader(place, after), name_of(place)
         reader.woken.set()
