@@ -281,6 +281,8 @@ def test_markup_in_the_words_of_a_platform_is_text(world: ServedWorld, ann: Pers
     pages = [ann.get(f"{CHANNELS}/{number}").text, ann.get(CHANNELS).text]
     chat.next_reply(403, {"message": EVIL})
     pages.append(ann.post(f"{CHANNELS}/{number}/check-credentials", headers=HTMX).text)
+    chat.next_reply(403, {"message": EVIL})
+    pages.append(ann.post(f"{CHANNELS}/{number}/check-credentials").text)
     for page in pages:
         assert EVIL not in page
         assert EVIL in unescape(page)

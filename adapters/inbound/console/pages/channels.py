@@ -29,7 +29,7 @@ from adapters.inbound.console.setup_steps import (
 from adapters.inbound.rest.routing import path_id
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import ConversationFilter, ConversationView
-from domain.instances.checks.model import ConfigDraft
+from domain.instances.checks.model import ConfigDraft, CredentialsCheck, CredentialsState
 
 FIRST = "web-chat"
 """The channel for which nobody needs an account stands first in the gallery."""
@@ -80,6 +80,11 @@ def _matching(definitions: Sequence[ChannelDefinition], query: str) -> list[Chan
 
 
 async def channel(request: Request) -> Response:
+    return await _page(request)
+
+
+async def _page(request: Request, check: CredentialsCheck | None = None) -> Response:
+    """The set-up and health of an instance, with the outcome of a check where one was asked for."""
     services, caller, number = services_of(request), caller_of(request), _number(request)
     view, health, first = await asyncio.gather(
         services.instances.get(caller, number),
@@ -97,6 +102,7 @@ async def channel(request: Request) -> Response:
         "pairing": view.instance.config.get(PAIRING),
         "number": number,
         "first": first,
+        "check": check,
         "address": address if has_callback(definition) else "",
         "steps": steps_of(definition, address),
         "public": is_public(base),
@@ -144,13 +150,15 @@ async def check_credentials(request: Request) -> Response:
         part = render_part(request, "channel_credentials.html", {"check": result})
         part.headers["HX-Trigger"] = "checked"  # the health beside it may have changed
         return part
-    return redirect(f"{CHANNELS}/{number}", f"{result.message} {result.action}")
+    return await _page(request, result)
 
 
 async def pair(request: Request) -> Response:
     number = _number(request)
     pairing = await services_of(request).instances.request_pairing(caller_of(request), number)
-    return redirect(f"{CHANNELS}/{number}", "There is a new code." if pairing.success else pairing.message)
+    if not pairing.success:
+        return await _page(request, CredentialsCheck(CredentialsState.REFUSED, pairing.message))
+    return redirect(f"{CHANNELS}/{number}", "There is a new code.")
 
 
 async def delete(request: Request) -> Response:
