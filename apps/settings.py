@@ -83,7 +83,8 @@ class Settings(BaseModel):
     )
     redis_url: QueueUrl = setting("", "Redis 6.2+ or Valkey; empty: an embedded queue", secret=True)
     agent_url: Address = setting(
-        "http://localhost:3011", "base address for webhook registration and signed links"
+        "http://localhost:3011",
+        "base address for webhook registration, signed links and the console; unset, it follows HTTP_PORT",
     )
     platform_url: Address = setting(
         "http://localhost:3010",
@@ -298,4 +299,7 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
         TRUSTED_HOSTS: settings.enterprise_chat_trusted_hosts,
         EMULATOR: "on" if settings.enterprise_chat_emulator else "",
     }
-    return settings.model_copy(update={"addresses": addresses})
+    changes: dict[str, object] = {"addresses": addresses}
+    if "AGENT_URL" not in given and settings.http_port:
+        changes["agent_url"] = f"http://localhost:{settings.http_port}"
+    return settings.model_copy(update=changes)

@@ -42,6 +42,13 @@ def test_an_empty_value_is_the_default() -> None:
     assert loaded(HTTP_PORT="").http_port == loaded().http_port
 
 
+def test_the_public_address_follows_the_port_until_it_is_set() -> None:
+    assert loaded().agent_url == "http://localhost:3011"
+    assert loaded(HTTP_PORT="4000").agent_url == "http://localhost:4000"
+    given = loaded(HTTP_PORT="4000", AGENT_URL="https://bots.example")
+    assert given.agent_url == "https://bots.example"
+
+
 @pytest.mark.parametrize(
     ("environment", "signatures", "policy"),
     [
