@@ -103,6 +103,8 @@ def test_no_value_of_a_body_field_is_a_fault_of_the_server(rest: Rest, world: Wo
     }
     tried = 0
     for method, template, schema, example in bodies(rest):
+        if "{publicId}" in template:
+            continue  # visitors may not call so often; the tests of the web chat send them hostile bodies
         path = re.sub(r"\{\w+\}", lambda match: str(path_of[match[0]]), template)
         for name, field in schema["properties"].items():
             for value in wrong_values(name, field):
