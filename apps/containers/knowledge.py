@@ -91,15 +91,7 @@ class Knowledge:
         bases = PostgresBases(database)
         self.bases = BasesService(bases, bases, access, retention, memory_sync=settings.kb_memory_sync)
         self.files = FilesService(access, PostgresFiles(database), files.blobs, uploads.service)
-        self.base_files = BaseFilesService(
-            access,
-            PostgresFileStates(database),
-            PostgresFileChanges(database),
-            retention,
-            uploads.parser,
-            uploads.news.set,
-            _limits(settings),
-        )
+        self.base_files = _base_files(foundation, storage, uploads)
         self.vector_indexes = VectorIndexes(database)
         self.chunk_index = PostgresChunkIndex(database)
         self.search = SearchService(access, self.chunk_index, embedder)
@@ -108,6 +100,12 @@ class Knowledge:
         self.reindex = ReindexService(self.reindexing, embedder)
         memory = HttpMemory(foundation.http, settings.memory_url, settings.internal_service_key)
         self.memory = MemoryService(PostgresMemoryTasks(database), memory)
+
+
+def _base_files(foundation: Foundation, storage: Storage, uploads: Uploads) -> BaseFilesService:
+    states, changes = PostgresFileStates(storage.database), PostgresFileChanges(storage.database)
+    rules = uploads.parser, uploads.news.set, _limits(foundation.settings)
+    return BaseFilesService(uploads.access, states, changes, uploads.retention, *rules)
 
 
 def _parser(settings: Settings) -> SandboxedParser:

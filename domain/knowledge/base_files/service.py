@@ -12,7 +12,7 @@ from domain.knowledge.retention.service import Retention
 from domain.knowledge.rules import NO_FILE, check_window, is_file_hash
 from domain.paging import checked_limit
 from domain.refusals import Conflict, NotFound
-from ports.knowledge_storage import FileChanges, FileStates
+from ports.base_files_storage import FileChanges, FileStates
 from ports.parsing import Parser
 
 MOST_CHARACTERS = 200_000

@@ -73,28 +73,33 @@ def explained(
     """`fused`: the answer; `hits`: all that was looked at; `nearest`: what the vector search found alone, ordered;
     `wanted`: the words to highlight."""
     by_text = sorted((hit for hit in hits if hit.text > 0), key=lambda hit: (-hit.text, hit.key))
-    ranks = _ranks([hit.key for hit in fused])
-    text_ranks, vector_ranks = _ranks([hit.key for hit in by_text]), _ranks(nearest)
+    ranks = [*(_ranks([hit.key for hit in found]) for found in (fused, by_text)), _ranks(nearest)]
     scores = {hit.key: hit for hit in hits}
-    shown = dict.fromkeys([*ranks, *text_ranks, *vector_ranks])
+    shown = dict.fromkeys(key for ranked in ranks for key in ranked if key in scores)
     return [
-        ExplainedHit(
-            passages[key].chunk_id,
-            passages[key].text,
-            passages[key].file_hash,
-            passages[key].file_name,
-            passages[key].metadata,
-            scores[key].similarity,
-            round(scores[key].text, 3),
-            round(scores[key].cosine, 3) if by_meaning else None,
-            ranks.get(key),
-            text_ranks.get(key),
-            vector_ranks.get(key),
-            highlights(passages[key].text, wanted),
-        )
+        _explained(scores[key], passages[key], [ranked.get(key) for ranked in ranks], wanted, by_meaning)
         for key in shown
-        if key in scores
     ]
+
+
+def _explained(
+    hit: Hit, passage: Passage, ranks: Sequence[int | None], wanted: frozenset[str], by_meaning: bool
+) -> ExplainedHit:
+    rank, text_rank, vector_rank = ranks
+    return ExplainedHit(
+        passage.chunk_id,
+        passage.text,
+        passage.file_hash,
+        passage.file_name,
+        passage.metadata,
+        hit.similarity,
+        round(hit.text, 3),
+        round(hit.cosine, 3) if by_meaning else None,
+        rank,
+        text_rank,
+        vector_rank,
+        highlights(passage.text, wanted),
+    )
 
 
 def telling_words(match: TextMatch, statistics: Statistics) -> frozenset[str]:

@@ -5,7 +5,7 @@ Feature: Knowledge bases in the console
     Given ann sees that there is no knowledge base yet
     When she creates "Handbook" by keyboard alone
     And she drops the folder of manuals on the page
-    Then "pumps.md" and "valves.txt" become ready without loading the page again
+    Then "pumps.md" and "valves.txt" become ready
     When she searches for "where is the cooling pump"
     Then the first hit is from "pumps.md", with "pump" highlighted
     When she follows the hit to its place
@@ -20,6 +20,7 @@ Feature: Knowledge bases in the console
     When she cancels "valves.txt"
     And files are read again
     Then "pumps.md" is ready and nothing else is listed
+    And the page was never loaded again
     When she adds "pumps.md" once more
     Then she is told that the base has it already
 

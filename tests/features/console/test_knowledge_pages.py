@@ -127,6 +127,9 @@ def test_files_that_cannot_be_taken_are_named(client: Client, world: ServedWorld
     again = upload(ann, base, "pumps.txt", b"The cooling pump.")
     assert "in%20this%20base%20already" in again.headers["set-cookie"].replace(" ", "%20")
     assert post(ann, f"{file}/retry").status_code == 409
+    part = ann.post(f"{file}/delete", headers={"x-csrf-token": token_of(ann), "hx-request": "true"})
+    assert part.text.startswith('<section id="files"')
+    assert "No files yet" in part.text
 
 
 @pytest.fixture

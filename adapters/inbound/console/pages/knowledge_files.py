@@ -46,8 +46,12 @@ async def files(request: Request) -> Response:
     """The page; its list alone for htmx."""
     base = await base_of(request)
     if is_htmx(request):
-        return render_part(request, "knowledge_files.html", await _listed(request, base))
+        return await _list(request, base)
     return await _page(request, base)
+
+
+async def _list(request: Request, base: Base) -> Response:
+    return render_part(request, "knowledge_files.html", await _listed(request, base))
 
 
 async def _page(request: Request, base: Base, *, fault: str = "", status: int = 200) -> Response:
@@ -108,6 +112,8 @@ def _changing(change: str, notice: str) -> Callable[[Request], Awaitable[Respons
         base = await base_of(request)
         made: Change = getattr(services_of(request).base_files, change)
         await made(caller_of(request), base.id, request.path_params["file"])
+        if is_htmx(request):
+            return await _list(request, base)
         return redirect(base_path(base.id), notice)
 
     return handler

@@ -107,6 +107,7 @@
     if (!fresh || !alike(target, fresh)) return;
     event.detail.shouldSwap = false;
     merge(target, fresh);
+    htmx.process(target);
     showTimes(target);
   });
 
