@@ -9,6 +9,7 @@ import pytest
 
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from apps.components import RulesComponent
 from apps.downstream import Resources, count_rules
 from apps.setting_types import SettingsError
 from apps.settings import Settings, load
@@ -75,3 +76,29 @@ async def test_a_bad_file_keeps_the_resources_from_loading(http: AioHttp, tmp_pa
 def test_a_network_that_the_policy_cannot_read_is_a_fault_of_the_settings(network: str) -> None:
     with pytest.raises(SettingsError, match="OUTBOUND_ALLOW"):
         load({"OUTBOUND_ALLOW": network}, None)
+
+
+async def test_a_core_shows_the_fault_of_its_rules_and_serves_all_the_same(
+    http: AioHttp, tmp_path: Path
+) -> None:
+    given = settings(tmp_path, "[[rule]]\n", {})
+    resources = Resources(given, http, Remembered(), Knowledge())
+    component = RulesComponent(Core(resources))  # type: ignore[arg-type]
+
+    await component.start()
+    assert "line 1: match is missing" in resources.directory.rules().fault
+    settings(tmp_path, RULE.replace('token_env = "RUNNER_TOKEN"\n', ""), {})
+    component.reload()
+    shown = resources.directory.rules()
+    assert (shown.fault, [rule.match for rule in shown.rules][:1]) == ("", ["agent::a"])
+    await component.stop()
+
+
+class Core:
+    """The one thing that the component asks a container for."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    def resources(self) -> Resources:
+        return self._resources
