@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -12,9 +13,12 @@ from aiohttp import web
 
 from adapters.inbound.rest.web_chat_panel import panel_script
 
-POLICY = "default-src 'none'; script-src {service}; connect-src {service}"
+POLICY = "default-src 'none'; script-src {service}; connect-src {service}; img-src {service} data:"
 """As strict as a website may be that has the chat."""
 
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 LIMITS = {"maxFileBytes": 1000, "maxTextLength": 200}
 
 
@@ -38,6 +42,8 @@ class ChatService:
         headers = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After"}
         if request.path == "/web-chat.js":
             return web.Response(body=panel_script(), content_type="text/javascript")
+        if request.path == "/file":
+            return web.Response(body=PICTURE, content_type="image/png")
         if request.method == "OPTIONS":
             allowed = {"Access-Control-Allow-Headers": "authorization, content-type"}
             return web.Response(status=204, headers={**headers, **allowed})
@@ -76,6 +82,8 @@ class ChatService:
         await answer.prepare(request)
         cursor, events = int(request.query["after"]), self.events.setdefault(visitor_of(request), [])
         await answer.write(b": here\n\n")
+        async with self.changed:
+            self.changed.notify_all()
         while not self.away:
             for kind, data in events[cursor:]:
                 cursor += 1
@@ -88,7 +96,7 @@ class ChatService:
         return answer
 
     async def tell(self, visitor: str, kind: str = "message", **data: Any) -> None:
-        """An event for a visitor, or for the only one there is."""
+        """An event for a visitor; "": for the only one, who may be about to come."""
         if kind == "message":
             whole = {
                 "from": "agent",
@@ -98,8 +106,9 @@ class ChatService:
                 "draft": False,
             }
             data = {**whole, **data}
-        self.events.setdefault(visitor or next(iter(self.events)), []).append((kind, data))
         async with self.changed:
+            await self.changed.wait_for(lambda: visitor or self.events)
+            self.events.setdefault(visitor or next(iter(self.events)), []).append((kind, data))
             self.changed.notify_all()
 
     async def go(self, *, away: bool) -> None:
@@ -134,5 +143,5 @@ class Website:
             f'<link rel="icon" href="data:,">{tag}</head>'
             "<body><main><h1>Harbour</h1><p>Ships come and go.</p><div id=place></div></main></body></html>"
         )
-        policy = POLICY.format(service=self.service) + "; img-src data:"
+        policy = POLICY.format(service=self.service)
         return web.Response(text=html, content_type="text/html", headers={"Content-Security-Policy": policy})

@@ -156,6 +156,21 @@ async def test_files_and_their_limit(world: World) -> None:
     ]
 
 
+async def test_pictures_of_the_service_are_shown_and_no_others(world: World) -> None:
+    page = await world.page()
+    await write(page, "Where is the pier?")
+    own = {"name": "map.png", "mimeType": "image/png", "size": 70, "url": "/file"}
+    broken = {**own, "name": "gone.png", "url": "/web-chat.js"}
+    strange = {**own, "name": "tracker.png", "url": "https://tracker.example/map.png"}
+    await world.service.tell("", id="a", files=[own, broken, strange])
+    await expect(log(page).get_by_role("link")).to_have_text(["map.png", "gone.png", "tracker.png"])
+    await expect(log(page).locator("img")).to_have_count(1)
+    assert (
+        await log(page).locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+    )
+    assert world.faults == []
+
+
 async def test_a_message_outlives_an_outage_and_a_reload_and_is_sent_once(world: World) -> None:
     page = await world.page()
     await write(page, "first")

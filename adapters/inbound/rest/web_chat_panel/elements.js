@@ -42,6 +42,7 @@ const TAGS = new Set(
   "p br strong em s code pre blockquote ul ol li a h1 h2 h3 h4 h5 h6 hr table tr th td".split(" "),
 );
 const DEEPEST = 50;
+const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"]; // shown if they come from the service
 const LINKS = ["http:", "https:", "mailto:", "tel:"];
 
 function element(tag, attributes, ...children) {

@@ -126,10 +126,19 @@ class Transcript {
     return made;
   }
 
-  #file({ name, size, url }) {
+  #file({ name, mimeType, size, url }) {
     const link = element("a", { download: name }, element("bdi", null, name));
     linkTo(link, url, LINKS.slice(0, 2), this.base);
+    if (PICTURES.includes(mimeType) && link.origin === new URL(this.base).origin) link.prepend(this.#picture(link.href));
     return element("li", null, link, ...(size == null ? [] : [element("small", null, sizeOf(size))]));
+  }
+
+  /** The picture itself, where the website's policy lets it be shown. */
+  #picture(src) {
+    const gone = () => picture.remove();
+    const shown = () => this.following && this.toEnd();
+    const picture = element("img", { src, alt: "", referrerpolicy: "no-referrer", error: gone, load: shown });
+    return picture;
   }
 
   #choices(choices) {
