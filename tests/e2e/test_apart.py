@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
+import httpx
 import psycopg
 import pytest
 from redis import Redis
@@ -39,6 +41,23 @@ def listening(dsn: str) -> int:
         ).fetchone()
     assert row is not None
     return int(row[0])
+
+
+def check_web_chat(gateway: Service, client: httpx.Client) -> None:
+    """A visitor whose stream is open sees the answer that the worker's process made."""
+    fields = {"channelId": "web-chat", "channelName": "site", "downStreamResourceId": "agent::echo"}
+    created = gateway.create_instance(config={}, **fields)
+    found = client.get(f"/api/agent/channel-instances/{created['instanceId']}").json()
+    base = f"/api/agent/web-chat/{found['publicId']}"
+    token = client.post(f"{base}/session", json={}).json()["visitor"]
+    headers = {"Authorization": f"Bearer {token}"}
+    with client.stream("GET", f"{base}/stream", headers=headers) as stream:
+        message = {"id": str(uuid4()), "text": "from the site"}
+        assert client.post(f"{base}/messages", json=message, headers=headers).status_code == 202
+        finished = (
+            line for line in stream.iter_lines() if '"from":"agent"' in line and '"draft":false' in line
+        )
+        assert "from the site" in next(finished)
 
 
 def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
@@ -77,6 +96,7 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
             assert (answer.status_code, answer.json()["response"]) == (200, "here and now")
             accepted("first")
             until(lambda: answered("first"), "the first answer")
+            check_web_chat(gateway, client)
 
             apart.worker.kill_everything()
             accepted("without a worker")

@@ -10,6 +10,7 @@ from adapters.outbound.storage.conversations.erasure import (
     OF_SESSION,
     OLD_SENDS,
     QUEUES,
+    SHOWN,
     column,
     erase_texts,
 )
@@ -46,10 +47,13 @@ FORGET = f"""
 
 OLD_CHATS = f"""
 DELETE FROM web_chat WHERE id IN (
-    SELECT id FROM web_chat WHERE touched_at < now() - %(kept)s ORDER BY touched_at LIMIT {BATCH}
+    SELECT c.id FROM web_chat c WHERE touched_at < now() - %(kept)s - interval '2 hours' AND NOT EXISTS (
+        SELECT FROM queue q WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = c.instance_id
+        AND q.session_key = c.session_key
+    ) ORDER BY touched_at LIMIT {BATCH}
 )
 """
-"""What the web chat shows; it is touched as the conversation is. Index `web_chat_by_age`."""
+"""What the web chat shows of conversations in which nobody has written. Index `web_chat_by_age`, and primary keys."""
 LONG_CHATS = f"""
 DELETE FROM web_chat_message m USING (
     SELECT c.id, (
@@ -97,7 +101,7 @@ class ConversationExpiry:
             await erase_texts(connection, parameters, FINISHED_EVENTS, OLD_SENDS)
             if not await _exists(connection, IS_DEAD, parameters):
                 await column(connection, FILES, parameters)
-            for statement in (MODEL, FORGET):
+            for statement in (MODEL, SHOWN, FORGET):
                 await connection.execute(statement, parameters)
         return True
 
