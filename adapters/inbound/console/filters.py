@@ -92,6 +92,11 @@ def conversation(view: ConversationView) -> str:
     return conversation_path(view.instance_id, view.session_id)
 
 
+def inbox_path(session_id: str, instance_id: int) -> str:
+    """The same of a session id."""
+    return conversation_path(instance_id, session_id)
+
+
 ALL: Mapping[str, Callable[..., object]] = {
     "moment": moment,
     "size": size,
@@ -103,5 +108,6 @@ ALL: Mapping[str, Callable[..., object]] = {
     "who": who,
     "local": local,
     "conversation": conversation,
+    "inbox_path": inbox_path,
     "markdown": Markdown,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
@@ -51,8 +52,9 @@ class Talks:
 
     def write(self, session: str, text: str, *, settle: bool = True, **more: str) -> None:
         path = f"/api/agent/channels/http-webhook/{self.id}/webhook"
-        body = {"message": text, "sessionId": session, **more}
-        answer = httpx.post(self.world.url + path, json=body, timeout=60, trust_env=False)
+        body = json.dumps({"message": text, "sessionId": session, **more})
+        headers = {"content-type": "application/json"}
+        answer = httpx.post(self.world.url + path, content=body, headers=headers, timeout=60, trust_env=False)
         assert answer.status_code == 200, answer.text
         if settle:
             self.settle()

@@ -107,7 +107,18 @@ def test_any_session_id_can_be_opened_answered_and_erased(talks: Talks, ann: htt
         assert post(ann, path, do="answer", text="yes").status_code == 303, session
         assert "yes" in page(ann, path).text
         assert post(ann, path, do="erase").headers["location"] == "/console/inbox"
-        assert page(ann, path, 404)
+        page(ann, path, 404)
+
+
+def test_what_no_text_can_hold_leads_to_a_conversation_too(talks: Talks, ann: httpx.Client) -> None:
+    for session in ("before\0after", "before\ud83dafter"):
+        talks.write(session, "hello")
+        links = [each["href"] or "" for each in page(ann, "/console/inbox").all("a")]
+        [path] = [link for link in links if link.startswith(f"/console/inbox/{talks.id}/")]
+        assert "You said: hello" in page(ann, path).text
+        assert post(ann, path, do="answer", text="yes").status_code == 303
+        assert post(ann, path, do="erase").status_code == 303
+        page(ann, path, 404)
 
 
 def test_addresses_that_are_merely_encoded_lead_there_too(talks: Talks, ann: httpx.Client) -> None:
