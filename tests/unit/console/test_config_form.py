@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +26,7 @@ from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import SetClock, dependencies
 from adapters.outbound.clock import RandomIds
 from domain.access.model import Caller
+from domain.channels.model import ChannelDefinition, ConfigField, SetupInstructions
 from domain.channels.service import CatalogueService
 from domain.instances.model import NewInstance, SaveResult
 from domain.instances.validation import faults_of
@@ -40,6 +41,23 @@ CSRF = re.compile(r'name="csrf" value="(\w+)"')
 @pytest.fixture(autouse=True)
 def anyio_backend() -> str:
     return "asyncio"
+
+
+class WithPigeons:
+    """The channels of this repository and one of another package."""
+
+    def __init__(self) -> None:
+        fields = (ConfigField("loft", "string", "Where the pigeons live."),)
+        secret = (ConfigField("whistle", "string", "How they are called.", secret=True),)
+        setup = SetupInstructions("Set up pigeons", ("Feed them.",), "https://pigeons.example", False)
+        pigeons = ChannelDefinition("pigeon-post", "Pigeon post", "Flies.", fields + secret, setup)
+        self._channels = [*REGISTRY.all(), replace(REGISTRY.all()[0], definition=pigeons)]
+
+    def all(self) -> list[Any]:
+        return self._channels
+
+    def find(self, channel_id: str) -> Any:
+        return next((each for each in self._channels if each.definition.id == channel_id), None)
 
 
 def definition_of(channel_id: str) -> Any:
@@ -77,12 +95,12 @@ def instances() -> Instances:
 @pytest.fixture
 async def client(anyio_backend: str, instances: Instances) -> AsyncIterator[httpx.AsyncClient]:
     """The gateway over the catalogue of all channels; nothing is stored and no platform is called."""
+    nothing: Any = None
     use_cases: Any = SimpleNamespace(
-        access=Keys(), catalogue=CatalogueService(REGISTRY, None), instances=instances, bases=Bases()
+        access=Keys(), catalogue=CatalogueService(WithPigeons(), nothing), instances=instances, bases=Bases()
     )
     for name in ("callbacks", "shared", "web_chat"):
         setattr(use_cases, name, None)
-    nothing: Any = None
     options = GatewayOptions(
         agent_url="http://localhost:3011",
         platform_url="http://localhost:3010",
@@ -211,3 +229,14 @@ def test_texts_name_fields_as_the_form_does() -> None:
         "at least one should be given: “Webhook URL”, or “App ID” together with “App password”"
     )
     assert in_words(definition, "downStreamResourceId is not set: x") == "“Answered by” is not set: x"
+
+
+async def test_a_channel_of_another_package_has_an_icon_and_a_form(client: httpx.AsyncClient) -> None:
+    page = (await client.get("/console/channels/new")).text
+    for channel_id in IDS:
+        assert f'href="/console/channels/new/{channel_id}"' in page
+    assert "Pigeon post" in page
+    assert "channel-icon" in page.partition("Pigeon post")[0].rpartition("<li>")[2]
+    form = (await client.get("/console/channels/new/pigeon-post")).text
+    assert 'id="field-config-loft"' in form
+    assert 'type="password"' in form
