@@ -244,6 +244,19 @@ async def test_news_are_counted_while_the_panel_is_closed(world: World) -> None:
     assert world.faults == []
 
 
+async def test_the_end_is_followed_unless_somebody_reads_above(world: World) -> None:
+    page = await world.page()
+    await write(page, "Tell me everything")
+    await world.service.tell("", id="a", content=[["p", {}, f"line {number}"] for number in range(60)])
+    await expect(log(page).get_by_text("line 59")).to_be_in_viewport()
+    await log(page).evaluate("log => log.scrollTo(0, 0)")
+    await expect(log(page).get_by_text("line 2", exact=True)).to_be_in_viewport()
+    await world.service.tell("", id="b", content=[["p", {}, "the last line"]])
+    await page.get_by_role("button", name="New messages").click()
+    await expect(log(page).get_by_text("the last line")).to_be_in_viewport()
+    await expect(page.get_by_role("button", name="New messages")).to_be_hidden()
+
+
 async def test_inside_an_element_of_the_page(world: World) -> None:
     page = await world.page('data-target="#place"')
     await expect(page.get_by_role("region", name="Harbour help")).to_be_visible()

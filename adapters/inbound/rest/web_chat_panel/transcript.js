@@ -4,7 +4,7 @@
 class Transcript {
   constructor(base, act) {
     this.base = base;
-    this.act = act; // choose(choice), resend(message), discard(message)
+    this.act = act; // choose(choice), resend(message)
     this.shown = new Map();
     this.greeting = element("div");
     this.messages = element("div");
@@ -12,28 +12,28 @@ class Transcript {
     this.dots = element("div", { class: "typing", hidden: true, role: "img", "aria-label": WORDS.typing });
     this.dots.append(element("i"), element("i"), element("i"));
     const live = { role: "log", "aria-live": "polite", "aria-label": WORDS.messages, tabindex: 0 };
-    this.log = element("div", { class: "log", ...live }, this.greeting, this.messages, this.unsent, this.dots);
-    this.log.addEventListener("scroll", () => this.newer.toggleAttribute("hidden", this.atEnd));
+    const inside = element("div", null, this.greeting, this.messages, this.unsent, this.dots);
+    this.log = element("div", { class: "log", ...live, scroll: () => this.#scrolled() }, inside);
     this.newer = button("newer", WORDS.newer, () => this.toEnd());
     this.newer.hidden = true;
-    new ResizeObserver(() => this.following && this.toEnd()).observe(this.log);
+    this.following = true; // the end is what is read
+    this.top = 0;
+    const observer = new ResizeObserver(() => this.following && this.toEnd());
+    for (const part of [this.log, inside]) observer.observe(part);
   }
 
-  get atEnd() {
-    return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
+  /** Whoever scrolls up wants to read there; what grows meanwhile does not scroll. */
+  #scrolled() {
+    const { scrollHeight, scrollTop, clientHeight } = this.log;
+    if (scrollHeight - scrollTop - clientHeight < 40) this.following = true;
+    else if (scrollTop < this.top) this.following = false;
+    this.top = scrollTop;
+    if (this.following) this.newer.hidden = true;
   }
 
   toEnd() {
+    this.following = true;
     this.log.scrollTop = this.log.scrollHeight;
-  }
-
-  /** Changes what is shown, and stays at the end if the end is what is read. */
-  change(work, follow = false) {
-    const following = follow || this.atEnd;
-    work();
-    if (following) this.toEnd();
-    else this.newer.hidden = false;
-    this.following = following;
   }
 
   clear() {
@@ -55,13 +55,12 @@ class Transcript {
     const made = this.#message(message);
     const before = this.shown.get(message.id);
     const focused = before?.contains(this.log.getRootNode().activeElement);
-    this.change(() => {
-      if (before?.parentNode === this.messages) before.replaceWith(made);
-      else {
-        before?.remove();
-        this.messages.append(made);
-      }
-    });
+    if (before?.parentNode === this.messages) before.replaceWith(made);
+    else {
+      before?.remove();
+      this.messages.append(made);
+      this.newer.hidden = this.following;
+    }
     this.shown.set(message.id, made);
     if (focused) this.log.focus();
   }
@@ -77,7 +76,8 @@ class Transcript {
     const content = message.text.split("\n").flatMap((line, at) => (at ? [["br", {}], line] : [line]));
     const made = this.#message({ ...message, from: "visitor", content: [["p", {}, ...content]] }, word);
     this.shown.set(message.id, made);
-    this.change(() => this.unsent.append(made), true);
+    this.unsent.append(made);
+    this.toEnd();
     return made;
   }
 
@@ -100,7 +100,7 @@ class Transcript {
   typing(seconds) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.quiet(), seconds * 1000);
-    this.change(() => (this.dots.hidden = false));
+    this.dots.hidden = false;
   }
 
   quiet() {
@@ -136,8 +136,7 @@ class Transcript {
   /** The picture itself, where the website's policy lets it be shown. */
   #picture(src) {
     const gone = () => picture.remove();
-    const shown = () => this.following && this.toEnd();
-    const picture = element("img", { src, alt: "", referrerpolicy: "no-referrer", error: gone, load: shown });
+    const picture = element("img", { src, alt: "", referrerpolicy: "no-referrer", error: gone });
     return picture;
   }
 
