@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from domain.access.model import Caller, Role
-from domain.instances.model import NewInstance
+from domain.instances.model import Activity, NewInstance
 from domain.subscriptions.model import SubscriptionFields
 from tests.drivers.served import ServedWorld
 
@@ -13,10 +13,7 @@ SELECT %(id)s, '', '{"event": 41}', '{}', n::text, (n %% 3)::int, n, CASE n %% 3
 FROM generate_series(0, 8) n
 """
 EVENT = "INSERT INTO event_log (id, kind) VALUES (41, 'message.received')"
-FAILED = """
-INSERT INTO instance_activity (instance_id, activity, last_error, last_error_at)
-VALUES (%(id)s, 'receiving', 'polling: the mail server refused the password', now())
-"""
+FAILED = "polling: the mail server refused the password"
 WEEKDAYS = {"cronSchedule": "0 9 * * 1-5", "message": "Write the report.", "timezone": "Europe/Berlin"}
 MAILBOX = {
     "imapHost": "127.0.0.1",
@@ -49,7 +46,8 @@ async def _made(world: ServedWorld) -> int:
     mailbox = await services.instances.create(
         ADMIN, NewInstance("email", "Support mail", MAILBOX, "agent::echo")
     )
-    await database.execute(FAILED, {"id": mailbox.instance_id})
+    health = world.container.storage().health
+    await health.failed(mailbox.instance_id, Activity.RECEIVING, FAILED)
     await database.execute(EVENT)
     fields = SubscriptionFields("http://127.0.0.1:9/events", ("message.received", "delivery.dead"))
     subscription_id = (await services.subscriptions.create(ADMIN, fields)).subscription.id
