@@ -68,7 +68,8 @@ class WebhookConfig(CommonConfig):
     )
     sync_response: bool = setting(
         "true: the call waits up to 30 seconds and gets the answer itself; false (default): it is accepted at once "
-        "and the answer is POSTed to the response address."
+        "and the answer is POSTed to the response address.",
+        basic=True,
     )
 
 
