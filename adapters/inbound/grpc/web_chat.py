@@ -8,13 +8,18 @@ from switchboard.channels.v1 import web_chat_pb2 as pb
 from switchboard.channels.v1 import web_chat_pb2_grpc
 
 from adapters.wire.web_chat import SESSION, page_to_pb, posted_from_pb
-from domain.refusals import Fault, Invalid
+from domain.refusals import Fault, Invalid, TooMany
 from ports.web_chat import WebChat
+
+MOST_STREAMS = 3000
+"""Streams that are open at a time; further calls need some of those that the server takes."""
+BUSY_SECONDS = 5.0
 
 
 class WebChatServicer(web_chat_pb2_grpc.WebChatServiceServicer):
     def __init__(self, web_chat: WebChat) -> None:
         self._web_chat = web_chat
+        self._streams = 0
 
     async def CheckOrigin(self, request: pb.CheckOriginRequest, context: Any) -> pb.CheckOriginResponse:
         return pb.CheckOriginResponse(
@@ -31,7 +36,13 @@ class WebChatServicer(web_chat_pb2_grpc.WebChatServiceServicer):
     async def WatchChat(self, request: pb.WatchChatRequest, context: Any) -> AsyncIterator[pb.ChatPage]:
         if request.after < 0:
             raise Invalid.of([Fault("after", "must not be negative")])
+        if self._streams >= MOST_STREAMS:
+            raise TooMany("too many people use the chat at the moment; try again shortly", BUSY_SECONDS)
         pages = await self._web_chat.watch(request.public_id, request.visitor, request.after)
-        async with aclosing(pages):
-            async for page in pages:
-                yield page_to_pb(page)
+        self._streams += 1
+        try:
+            async with aclosing(pages):
+                async for page in pages:
+                    yield page_to_pb(page)
+        finally:
+            self._streams -= 1

@@ -34,7 +34,7 @@ from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.callbacks import CallbackApp
 from adapters.inbound.rest.openapi import describe
 from adapters.inbound.rest.routing import Gateway, GatewayOptions
-from adapters.inbound.rest.visitor_limits import VisitorLimits
+from adapters.inbound.rest.visitor_limits import MOST_STREAMS, VisitorLimits
 from ports.clock import Clock, Ids
 from ports.use_cases import UseCases
 
@@ -76,7 +76,7 @@ def _api(gateway: Gateway, streams: events.Streams) -> FastAPI:
     api = FastAPI(title="Switchboard", version="0.1.0", docs_url=None, redoc_url=None, redirect_slashes=False)
     api.state.gateway = gateway
     api.state.streams = streams
-    api.state.visitor_limits = VisitorLimits(gateway.options.max_streams * 4 // 5)
+    api.state.visitor_limits = VisitorLimits(min(MOST_STREAMS, gateway.options.max_streams * 4 // 5))
     errors.install(api)
     for module in ROUTES:
         api.include_router(module.router)

@@ -17,6 +17,8 @@ from domain.refusals import TooMany
 
 MOST_KEYS = 20_000
 """Visitors and addresses that are remembered, those that called last; a bucket that is forgotten is full."""
+MOST_STREAMS = 900
+"""Of a gateway: as many as one connection to the core takes."""
 MOST_ORIGINS = 2000
 ORIGIN_SECONDS = 5.0
 """How long it is remembered whether an origin is allowed."""

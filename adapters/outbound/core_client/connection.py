@@ -48,11 +48,13 @@ def carry(token: str, acting_for: str | None) -> None:
 
 
 class CoreConnection:
-    """One channel to the core, opened on first use in the running loop."""
+    """One channel to the core, opened on first use in the running loop; and one of its own for streams of which there
+    are many: a connection takes 1,000 calls at a time."""
 
     def __init__(self, target: str) -> None:
         self.target = target
         self._channel: grpc.aio.Channel | None = None
+        self._streams: grpc.aio.Channel | None = None
 
     @property
     def channel(self) -> grpc.aio.Channel:
@@ -60,9 +62,17 @@ class CoreConnection:
             self._channel = grpc.aio.insecure_channel(self.target, options=OPTIONS)
         return self._channel
 
+    @property
+    def streams(self) -> grpc.aio.Channel:
+        if self._streams is None:
+            options = (*OPTIONS, ("grpc.use_local_subchannel_pool", 1))
+            self._streams = grpc.aio.insecure_channel(self.target, options=options)
+        return self._streams
+
     async def close(self) -> None:
-        if self._channel is not None:
-            await self._channel.close(None)
+        for channel in (self._channel, self._streams):
+            if channel is not None:
+                await channel.close(None)
 
     async def call(
         self, method: Callable[..., Awaitable[T]], request: Any, *, deadline: float = DEADLINE

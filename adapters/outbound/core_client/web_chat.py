@@ -17,6 +17,7 @@ class RemoteWebChat:
     def __init__(self, core: CoreConnection) -> None:
         self._core = core
         self._stub = web_chat_pb2_grpc.WebChatServiceStub(core.channel)
+        self._streams = web_chat_pb2_grpc.WebChatServiceStub(core.streams)
 
     async def is_allowed(self, public_id: str, origin: str) -> bool:
         request = pb.CheckOriginRequest(public_id=public_id, origin=origin)
@@ -31,7 +32,7 @@ class RemoteWebChat:
 
     async def watch(self, public_id: str, visitor: str, after: int) -> AsyncGenerator[ChatPage, None]:
         request = pb.WatchChatRequest(public_id=public_id, visitor=visitor, after=after)
-        answers = self._core.stream(self._stub.WatchChat, request, deadline=None)
+        answers = self._core.stream(self._streams.WatchChat, request, deadline=None)
         return _pages(await anext(answers), answers)
 
 
