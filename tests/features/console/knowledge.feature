@@ -1,5 +1,5 @@
 Feature: Knowledge bases in the console
-  An editor gathers files, sees them become searchable, and finds out what a bot is given to answer from.
+  An editor gathers files, sees them become searchable, and finds out what is found for a question, and why.
 
   Scenario: From an empty page to a found answer
     Given ann sees that there is no knowledge base yet
