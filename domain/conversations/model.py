@@ -79,7 +79,8 @@ class QueuedSend:
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a conversation, in either direction. `error` says why it failed or was given up. A file of
-    the sender has an address once it was fetched from the platform."""
+    the sender has an address once it was fetched from the platform. `sender_name` is of inbound messages, where the
+    platform tells it."""
 
     id: str
     session_id: str
@@ -91,6 +92,7 @@ class Message:
     error: str | None
     request_id: str
     at: datetime
+    sender_name: str = ""
 
     @property
     def is_given_up(self) -> bool:

@@ -150,6 +150,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "direction": "out",
         "text": "Your order 4711 is ready.",
         "author": "person",
+        "senderName": "",
         "status": "delivered",
         "error": None,
         "requestId": REQUEST_ID,

@@ -104,6 +104,9 @@ class ConversationMessage(Answer):
     error: str | None = Field(description="Why it failed or was given up.")
     requestId: str
     at: Timestamp
+    senderName: str = Field(
+        description="Who wrote an inbound message, where the platform tells it; else empty."
+    )
 
 
 class TimelineStep(Answer):

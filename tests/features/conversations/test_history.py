@@ -130,6 +130,8 @@ def reads(scene: Scene, datatable: list[list[str]]) -> None:
     assert [each["at"] for each in found] == sorted(each["at"] for each in found)
     assert {each["sessionId"] for each in found} == {str(PEOPLE["ada"][2])}
     assert all(each["requestId"] for each in found)
+    names = {each["senderName"] for each in found if each["author"] == "sender"}
+    assert names == {"Ada Lovelace"}
 
 
 @then(parsers.parse("ann reads the same conversation in pages of {size:d}"))

@@ -56,6 +56,7 @@ def received(id: str, stored: str, status: int, error: str | None, at: Any) -> M
         error,
         event.request_id,
         at,
+        event.sender.display_name,
     )
 
 

@@ -240,6 +240,7 @@ class Message(_message.Message):
     ERROR_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     AT_US_FIELD_NUMBER: _builtins.int
+    SENDER_NAME_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     session_id: _builtins.str
     direction: _builtins.str
@@ -253,6 +254,8 @@ class Message(_message.Message):
     """Why it failed or was given up."""
     request_id: _builtins.str
     at_us: _builtins.int
+    sender_name: _builtins.str
+    """Who wrote an inbound message, where the platform tells it."""
     @_builtins.property
     def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___MessageFile]: ...
     def __init__(
@@ -268,10 +271,11 @@ class Message(_message.Message):
         error: _builtins.str | None = ...,
         request_id: _builtins.str = ...,
         at_us: _builtins.int = ...,
+        sender_name: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "error", b"error"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "at_us", b"at_us", "author", b"author", "direction", b"direction", "error", b"error", "files", b"files", "id", b"id", "request_id", b"request_id", "session_id", b"session_id", "status", b"status", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "at_us", b"at_us", "author", b"author", "direction", b"direction", "error", b"error", "files", b"files", "id", b"id", "request_id", b"request_id", "sender_name", b"sender_name", "session_id", b"session_id", "status", b"status", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__error: _TypeAlias = _typing.Literal["error"]  # noqa: Y015
     _WhichOneofArgType__error: _TypeAlias = _typing.Literal["_error", b"_error"]  # noqa: Y015
