@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from adapters.inbound.console.requests import is_htmx, render, render_part
-from adapters.inbound.console.sessions import to_sign_in
+from adapters.inbound.console.sessions import StaleForm, to_sign_in
 from adapters.inbound.rest.errors import INTERNAL, headers_of, status_of
 from domain.refusals import Refusal, Unauthenticated
 
@@ -21,6 +21,7 @@ TITLES = {
     429: "Too many tries",
     503: "Not available at the moment",
 }
+STALE = "This page is out of date"
 BROKEN = "Something went wrong"
 
 
@@ -28,7 +29,8 @@ async def refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
     if isinstance(error, Unauthenticated):
         return to_sign_in(request)
-    response = _shown(request, status_of(error), error.message)
+    heading = STALE if isinstance(error, StaleForm) else ""
+    response = _shown(request, status_of(error), error.message, heading)
     response.headers.update(headers_of(error))
     return response
 
@@ -43,8 +45,8 @@ async def unexpected(request: Request, error: Exception) -> Response:
     return _shown(request, 500, INTERNAL)
 
 
-def _shown(request: Request, status: int, text: str) -> Response:
-    values = {"status": status, "heading": TITLES.get(status, BROKEN), "text": text}
+def _shown(request: Request, status: int, text: str, heading: str = "") -> Response:
+    values = {"status": status, "heading": heading or TITLES.get(status, BROKEN), "text": text}
     if not is_htmx(request):
         return render(request, "error.html", values, status=status)
     part = render_part(request, "notice.html", values, status=status)

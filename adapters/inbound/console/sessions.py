@@ -30,6 +30,10 @@ send it when the page itself asks."""
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
+class StaleForm(Forbidden):
+    """Its page was made before the person signed in or out, perhaps in another tab."""
+
+
 async def authenticate(request: Request, access: Access) -> None:
     """Puts the caller into the request's state. Raises `Unauthenticated`."""
     token, acting_for = _credential(request)
@@ -87,7 +91,7 @@ def check_origin(request: Request) -> None:
 
 def check_token(request: Request, given: str) -> None:
     if not hmac.compare_digest(given.encode(), csrf_token(request).encode()):
-        raise Forbidden("this form is out of date; load the page again and repeat what you did")
+        raise StaleForm("this form is out of date; load the page again and repeat what you did")
 
 
 def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int | None) -> None:
@@ -110,14 +114,25 @@ def _came_by_https(request: Request) -> bool:
 
 
 def to_sign_in(request: Request) -> Response:
-    """Back to this page after signing in; htmx is told to load the whole page."""
-    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    """Back to the page that the person sees, after signing in; htmx is told to load the whole page."""
     if request.headers.get("sec-fetch-site") == "cross-site" and request.method == "GET":
         return HTMLResponse(AGAIN, headers={"Cache-Control": "no-store"})
+    wanted = _page_of(request)
     address = SIGN_IN if wanted == COOKIE_PATH else f"{SIGN_IN}?next={quote(wanted, safe='')}"
     if request.headers.get("hx-request") == "true":
-        return Response(status_code=204, headers={"HX-Redirect": SIGN_IN})
+        return Response(status_code=204, headers={"HX-Redirect": address})
     return RedirectResponse(address, 303)
+
+
+def _page_of(request: Request) -> str:
+    """The address of the page from which a request came: where a form is posted to there may be no page."""
+    headers, address = request.headers, str(request.url)
+    if headers.get("hx-request") == "true":
+        address = headers.get("hx-current-url") or headers.get("referer", "")
+    elif request.method not in SAFE:
+        address = headers.get("referer", "")
+    parts = urlsplit(address)
+    return safe_next(parts.path + (f"?{parts.query}" if parts.query else ""))
 
 
 def safe_next(wanted: str) -> str:

@@ -61,6 +61,40 @@ def test_a_link_that_was_used_says_how_to_get_another(world: ServedWorld, nobody
     assert 'name="credential"' in answer.text
 
 
+def test_a_link_that_is_clicked_twice_signs_in_once(world: ServedWorld, nobody: httpx.Client) -> None:
+    link = world.run(world.container.access().create_link("ann", Role.USER))
+    form = {"csrf": token_of(nobody.get(SIGN_IN, params={"link": link})), "credential": link}
+    assert nobody.post(SIGN_IN, data=form).headers["location"] == "/console"
+    again = {**form, "csrf": token_of(nobody.get(SIGN_IN, params={"link": link}))}
+    assert nobody.post(SIGN_IN, data=again).headers["location"] == "/console"
+
+
+def test_who_signed_in_meanwhile_is_led_on(client: Client, nobody: httpx.Client) -> None:
+    ann = client("ann")
+    page = ann.get(SIGN_IN, params={"next": KEYS})
+    assert (page.status_code, page.headers["location"]) == (303, KEYS)
+    stale = ann.post(SIGN_IN, data={"csrf": token_of(nobody.get(SIGN_IN)), "credential": "sb_x"})
+    assert stale.status_code == 403
+    assert "This page is out of date" in stale.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"referer": "{url}/console/knowledge/7?at=2"},
+        {"hx-request": "true", "hx-current-url": "{url}/console/knowledge/7?at=2"},
+        {"hx-request": "true", "referer": "{url}/console/knowledge/7?at=2"},
+    ],
+)
+def test_who_was_signed_out_comes_back_to_the_page_of_the_form(
+    world: ServedWorld, nobody: httpx.Client, headers: dict[str, str]
+) -> None:
+    sent = {name: value.format(url=world.url) for name, value in headers.items()}
+    answer = nobody.post("/console/knowledge/7/delete", headers=sent)
+    to = answer.headers.get("location") or answer.headers["hx-redirect"]
+    assert to == f"{SIGN_IN}?next=%2Fconsole%2Fknowledge%2F7%3Fat%3D2"
+
+
 def test_after_too_many_wrong_keys_one_has_to_wait(nobody: httpx.Client) -> None:
     *wrong, last = [post(nobody, SIGN_IN, SIGN_IN, credential=f"sb_{n}") for n in range(21)]
     assert {answer.status_code for answer in wrong} == {401}

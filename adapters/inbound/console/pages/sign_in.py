@@ -16,13 +16,17 @@ from adapters.inbound.console.sessions import (
     visit_of,
 )
 from adapters.inbound.rest.errors import headers_of, status_of
+from domain.access.model import KeyKind
+from domain.access.tokens import kind_of
 from domain.refusals import TooMany, Unauthenticated
 
 
 async def sign_in(request: Request) -> Response:
     """A link is exchanged by the form's POST: who only looks at its address does not use it up."""
-    query = request.query_params
-    return _form(request, query.get("next", ""), link=query.get("link", ""))
+    link, wanted = (request.query_params.get(name, "") for name in ("link", "next"))
+    if not link and await _is_signed_in(request):
+        return RedirectResponse(safe_next(wanted), 303)
+    return _form(request, wanted, link=link)
 
 
 async def signed_in(request: Request) -> Response:
@@ -32,6 +36,8 @@ async def signed_in(request: Request) -> Response:
     try:
         session = await services_of(request).sessions.sign_in(credential, address)
     except (Unauthenticated, TooMany) as refusal:
+        if kind_of(credential) is KeyKind.LINK and await _is_signed_in(request):
+            return RedirectResponse(safe_next(wanted), 303)  # a link that was clicked twice
         response = _form(request, wanted, fault=refusal.message, status=status_of(refusal))
         response.headers.update(headers_of(refusal))
         return response
@@ -39,6 +45,14 @@ async def signed_in(request: Request) -> Response:
     seconds = (session.expires_at - gateway_of(request).clock.now()).total_seconds()
     set_cookie(request, response, SESSION, session.token, int(seconds))
     return response
+
+
+async def _is_signed_in(request: Request) -> bool:
+    try:
+        await services_of(request).access.authenticate(request.cookies.get(SESSION, ""))
+    except Unauthenticated:
+        return False
+    return True
 
 
 async def sign_out(request: Request) -> Response:

@@ -145,6 +145,20 @@
     }
   });
 
+  // A form is sent once, however often its button is pressed; another time after its answer.
+  addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented) return;
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+  addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("[data-sent]")) delete form.dataset.sent;
+  });
+
+  // What is shown once, a new key, is not made again when the page is loaded again.
+  if (document.querySelector("[data-shown-once]")) history.replaceState(null, "");
+
   // htmx: the token of forms, and errors, which the server answers with a notice.
   body.addEventListener("htmx:configRequest", (event) => { event.detail.headers["x-csrf-token"] = csrf; });
   body.addEventListener("htmx:beforeSwap", (event) => {
