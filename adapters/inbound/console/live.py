@@ -23,5 +23,6 @@ TOGETHER_MS = 50
 def live_trigger(kinds: tuple[str, ...]) -> str:
     """The value of `hx-trigger` for a part that shows what these events tell. Beside it stands
     `hx-sync="this:queue last"`: events that come while the part is being fetched have it fetched once more. What is
-    swapped is its content, not the part itself: an element that is gone fetches nothing more."""
+    swapped is its content, not the part itself: an element that is gone fetches nothing more. Links in it have ids,
+    by which htmx gives the focus back."""
     return ", ".join(f"live:{kind} from:body delay:{TOGETHER_MS}ms" for kind in (*kinds, RESET))
