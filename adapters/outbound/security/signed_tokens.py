@@ -16,17 +16,22 @@ class Signer:
         self._keys = [hmac.digest(key, purpose, hashlib.sha256) for key in given]
 
     def sign(self, payload: bytes) -> str:
-        signature = hmac.digest(self._keys[0], payload, hashlib.sha256)
-        return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
+        return _encoded(hmac.digest(self._keys[0], payload, hashlib.sha256) + payload)
 
     def read(self, token: str) -> bytes | None:
-        """None for a token that is forged."""
+        """None for a token that is forged, or is written in another way than it was given out."""
         try:
             raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
+            return None
+        if _encoded(raw) != token:
             return None
         signature, payload = raw[:SIGNATURE], raw[SIGNATURE:]
         good = [
             hmac.compare_digest(signature, hmac.digest(key, payload, hashlib.sha256)) for key in self._keys
         ]
         return payload if any(good) else None
+
+
+def _encoded(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
