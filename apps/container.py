@@ -10,6 +10,7 @@ from adapters.outbound.clock import SystemClock
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from apps.containers.channels import Channels
 from apps.containers.core import (
+    Services,
     build_access,
     build_callbacks,
     build_conversations,
@@ -81,22 +82,19 @@ class CoreContainer(CommandContainer):
     monitoring = providers.Singleton(
         build_monitoring, storage, files, channels, conversation_service, installation
     )
-    use_cases = providers.Singleton(
-        build_use_cases,
-        foundation,
-        storage,
-        files,
-        channels,
-        knowledge,
+    services = providers.Singleton(
+        Services,
         access,
         instance_service,
         callback_service,
         message_service,
         conversation_service,
+        knowledge,
         subscriptions,
         resources,
         monitoring,
     )
+    use_cases = providers.Singleton(build_use_cases, foundation, storage, files, channels, services)
 
 
 class Container(CoreContainer):

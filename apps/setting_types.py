@@ -1,12 +1,13 @@
 """The types of settings, each with the sentence that says what a wrong value must be."""
 
 import ipaddress
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -34,7 +35,14 @@ def setting(
     )
 
 
-def error_text(name: str, field: FieldInfo, error: ErrorDetails) -> str:
+def first_error(invalid: ValidationError, fields: Mapping[str, FieldInfo]) -> SettingsError:
+    """`fields`: the settings by their names."""
+    error = invalid.errors()[0]
+    name = str(error["loc"][0])
+    return SettingsError(_error_text(name, fields[name], error))
+
+
+def _error_text(name: str, field: FieldInfo, error: ErrorDetails) -> str:
     """What a wrong value must be. The types of secrets raise errors of their own, which do not repeat it."""
     value = error["input"]
     match error["type"]:

@@ -22,7 +22,7 @@ from apps.setting_types import (
     QueueUrl,
     SettingsError,
     UserName,
-    error_text,
+    first_error,
     setting,
 )
 from domain.channels.model import PlatformAddress
@@ -47,8 +47,7 @@ class Settings(BaseModel):
     )
     http_max_connections: int = setting(
         1000,
-        "connections that the REST gateway keeps at a time, besides a few that are reserved for health"
-        " checks",
+        "connections that the REST gateway keeps at a time, besides a few reserved for health checks",
         low=10,
         high=100_000,
     )
@@ -155,8 +154,7 @@ class Settings(BaseModel):
     )
     message_file_days: int = setting(
         7,
-        "days for which files of messages are kept and their signed links are good; those of replies that"
-        " were not sent are kept longer",
+        "days for which files of messages and their signed links are kept; files of unsent replies longer",
         low=1,
         high=365,
     )
@@ -216,8 +214,7 @@ class Settings(BaseModel):
     blob_s3_secret_access_key: str = setting("", "its secret", secret=True)
     upload_concurrency: int = setting(
         4,
-        "uploads that a worker processes at a time; beyond them as many again of users who have none under"
-        " way",
+        "uploads that a worker processes at a time, and as many again of users who have none among those",
         low=1,
         high=64,
     )
@@ -287,9 +284,7 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
     try:
         settings = Settings.model_validate({**given, "environment": values})
     except ValidationError as invalid:
-        error = invalid.errors()[0]
-        name = str(error["loc"][0])
-        raise SettingsError(error_text(name, names()[name], error)) from None
+        raise first_error(invalid, names()) from None
     if settings.enterprise_chat_emulator and settings.demands_signatures:
         raise SettingsError(
             f"{EMULATOR} takes calls without any proof of origin; unset it, or set REQUIRE_SIGNATURES=false"

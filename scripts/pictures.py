@@ -79,6 +79,10 @@ def _filled(client: httpx.Client) -> dict[str, str]:
         body = {"message": text, "sessionId": who}
         _json(client.post(f"/api/agent/channels/http-webhook/{instance_id}/webhook", json=body))
     until(lambda: _counted(client) >= len(TALKS), "the figures have all answers", seconds=300)
+    return _pages(base_id, chat, shop)
+
+
+def _pages(base_id: int, chat: int, shop: int) -> dict[str, str]:
     return {
         "overview": "/console",
         "gallery": "/console/channels/new",

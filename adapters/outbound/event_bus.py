@@ -3,9 +3,12 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 RECENT = 2048
 MISSING = object()
+
+T = TypeVar("T")
 
 
 class Wakeup:
@@ -28,6 +31,20 @@ class Wakeup:
             self._event.clear()
 
 
+class Listeners(Generic[T]):
+    """Functions that are told of each change of one kind."""
+
+    def __init__(self) -> None:
+        self._functions: list[Callable[[T], None]] = []
+
+    def add(self, function: Callable[[T], None]) -> None:
+        self._functions.append(function)
+
+    def tell(self, value: T) -> None:
+        for function in self._functions:
+            function(value)
+
+
 class EventBus:
     """Takes what happened and tells those concerned.
 
@@ -41,31 +58,31 @@ class EventBus:
         self.limits = Wakeup()
         self.broadcast: Callable[[str], None] = _nobody
         self._solitary = solitary
-        self._forget: list[Callable[[int | None], None]] = []
-        self._withdraw: list[Callable[[int], None]] = []
-        self._chat: list[Callable[[str | None], None]] = []
+        self._instances = Listeners[int | None]()
+        self._withdrawals = Listeners[int]()
+        self._chats = Listeners[str | None]()
         self._waiters: dict[int, asyncio.Event] = {}
         self._recent: OrderedDict[int, object] = OrderedDict()
 
     def on_change(self, forget: Callable[[int | None], None]) -> None:
         """`forget` is told each instance that changed, or None: any may have."""
-        self._forget.append(forget)
+        self._instances.add(forget)
 
     def on_withdrawal(self, withdraw: Callable[[int], None]) -> None:
         """`withdraw` is told each message that its sender took back or replaced."""
-        self._withdraw.append(withdraw)
+        self._withdrawals.add(withdraw)
 
     def on_chat(self, changed: Callable[[str | None], None]) -> None:
         """`changed` is told each conversation of the web chat in which something is new, or None: in any may be."""
-        self._chat.append(changed)
+        self._chats.add(changed)
 
     def chat_changed(self, conversation: str) -> None:
-        self._tell_chat(conversation)
+        self._chats.tell(conversation)
         if not self._solitary:
             self.broadcast(f"chat:{conversation}")
 
     def withdrawn(self, inbox_id: int) -> None:
-        self._tell_withdrawn(inbox_id)
+        self._withdrawals.tell(inbox_id)
         self.inbound_enqueued()
         self.broadcast(f"withdrawn:{inbox_id}")
 
@@ -89,7 +106,7 @@ class EventBus:
             self.broadcast(f"answer:{inbox_id}")
 
     def changed(self, instance_id: int) -> None:
-        self._forget_instance(instance_id)
+        self._instances.tell(instance_id)
         self.broadcast(f"instance:{instance_id}")
 
     def on_notification(self, notice: str) -> None:
@@ -105,16 +122,16 @@ class EventBus:
             case "answer":
                 self._tell(int(value))
             case "withdrawn":
-                self._tell_withdrawn(int(value))
+                self._withdrawals.tell(int(value))
             case "chat":
-                self._tell_chat(value)
+                self._chats.tell(value)
             case "instance":
-                self._forget_instance(int(value))
+                self._instances.tell(int(value))
 
     def on_disconnect(self) -> None:
         """Notices may have been missed."""
-        self._forget_instance(None)
-        self._tell_chat(None)
+        self._instances.tell(None)
+        self._chats.tell(None)
         self.inbound.wake()
         self.outbound.wake()
 
@@ -131,14 +148,6 @@ class EventBus:
         finally:
             self._waiters.pop(inbox_id, None)
 
-    def _tell_withdrawn(self, inbox_id: int) -> None:
-        for withdraw in self._withdraw:
-            withdraw(inbox_id)
-
-    def _tell_chat(self, conversation: str | None) -> None:
-        for changed in self._chat:
-            changed(conversation)
-
     def _tell(self, inbox_id: int) -> bool:
         self._recent[inbox_id] = None
         if len(self._recent) > RECENT:
@@ -147,10 +156,6 @@ class EventBus:
         if event is not None:
             event.set()
         return event is not None
-
-    def _forget_instance(self, instance_id: int | None) -> None:
-        for forget in self._forget:
-            forget(instance_id)
 
 
 def _nobody(_: str) -> None:

@@ -1,9 +1,12 @@
 """The use cases, behind REST and gRPC alike."""
 
+from dataclasses import dataclass
+
 from adapters.outbound.storage.conversations.actions import PostgresActions
 from adapters.outbound.storage.conversations.history import PostgresHistory
 from adapters.outbound.storage.conversations.timelines import PostgresTimelines
 from adapters.outbound.storage.dead_letters import PostgresDeadLetters
+from adapters.outbound.storage.instance_names import PostgresInstanceNames
 from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
@@ -38,6 +41,21 @@ from domain.routing.trials.service import TrialService
 from ports.downstream import Downstream
 from ports.monitoring import Installation, Monitoring
 from ports.use_cases import UseCases
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the container makes on its own, and what others take from it."""
+
+    access: AccessService
+    instances: InstanceService
+    callbacks: CallbackService
+    messages: MessageService
+    conversations: HistoryService
+    knowledge: Knowledge
+    subscriptions: Subscriptions
+    resources: Resources
+    monitoring: Monitoring
 
 
 def build_access(foundation: Foundation, storage: Storage) -> AccessService:
@@ -142,58 +160,47 @@ def build_monitoring(
     installation: Installation,
 ) -> Monitoring:
     instances, database = storage.instances, storage.database
+    names = PostgresInstanceNames(database, instances.read)
     return Monitoring(
         DeadLetterService(
             instances,
-            instances,
+            names,
             PostgresDeadLetters(database),
             storage.messages,
             conversations.actions,
             files.shared,
         ),
-        HealthOverviewService(instances, channels.registry, storage.health, PostgresSharedLimits(database)),
-        FigureService(instances, instances, storage.figures),
+        HealthOverviewService(names, channels.registry, storage.health, PostgresSharedLimits(database)),
+        FigureService(instances, names, storage.figures),
         DoctorService(installation),
     )
 
 
 def build_use_cases(
-    foundation: Foundation,
-    storage: Storage,
-    files: Files,
-    channels: Channels,
-    knowledge: Knowledge,
-    access: AccessService,
-    instances: InstanceService,
-    callbacks: CallbackService,
-    messages: MessageService,
-    conversations: HistoryService,
-    subscriptions: Subscriptions,
-    resources: Resources,
-    monitoring: Monitoring,
+    foundation: Foundation, storage: Storage, files: Files, channels: Channels, services: Services
 ) -> UseCases:
     return UseCases(
-        access=access,
+        access=services.access,
         sessions=SessionService(storage.keys, storage.sign_in_tries, foundation.ids, foundation.clock),
-        keys=KeyService(access, storage.keys, foundation.clock),
+        keys=KeyService(services.access, storage.keys, foundation.clock),
         catalogue=CatalogueService(channels.registry, channels.links),
-        instances=instances,
+        instances=services.instances,
         checks=build_config_checks(foundation, storage, channels),
         operations=OperationsService(storage.instances, channels.registry, storage.health, storage.outbox),
-        messages=messages,
-        conversations=conversations,
-        callbacks=foundation.traces.callbacks(callbacks),
+        messages=services.messages,
+        conversations=services.conversations,
+        callbacks=foundation.traces.callbacks(services.callbacks),
         verification=verification.service(foundation, storage),
-        bases=knowledge.bases,
-        files=knowledge.files,
-        base_files=knowledge.base_files,
-        search=knowledge.search,
+        bases=services.knowledge.bases,
+        files=services.knowledge.files,
+        base_files=services.knowledge.base_files,
+        search=services.knowledge.search,
         shared=files.shared,
         events=EventStreams(storage.instances, storage.event_feed),
-        subscriptions=subscriptions.service,
-        pushes=subscriptions.service,
+        subscriptions=services.subscriptions.service,
+        pushes=services.subscriptions.service,
         schedules=build_schedules(foundation, storage, channels),
-        resources=build_trials(foundation, resources),
-        monitoring=monitoring,
+        resources=build_trials(foundation, services.resources),
+        monitoring=services.monitoring,
         web_chat=web_chat.service(foundation, storage, files, channels),
     )

@@ -106,12 +106,22 @@ async def build(
     server = grpc.aio.server(
         interceptors=[Guard(use_cases.access, ids, bind)], options=OPTIONS, maximum_concurrent_rpcs=MOST_CALLS
     )
-    access_pb2_grpc.add_AccessServiceServicer_to_server(AccessServicer(use_cases.sessions), server)
-    access_pb2_grpc.add_KeyServiceServicer_to_server(KeyServicer(use_cases.keys), server)
+    _add_channels(use_cases, server)
+    _add_conversations(use_cases, ids, server)
+    _add_others(use_cases, server)
+    await _operations(server, health)
+    return server
+
+
+def _add_channels(use_cases: UseCases, server: grpc.aio.Server) -> None:
     catalogue_pb2_grpc.add_CatalogueServiceServicer_to_server(CatalogueServicer(use_cases.catalogue), server)
     instances = InstanceServicer(use_cases.instances, use_cases.operations)
     instances_pb2_grpc.add_InstanceServiceServicer_to_server(instances, server)
     checks_pb2_grpc.add_ConfigCheckServiceServicer_to_server(ConfigCheckServicer(use_cases.checks), server)
+    schedules_pb2_grpc.add_ScheduleServiceServicer_to_server(ScheduleServicer(use_cases.schedules), server)
+
+
+def _add_conversations(use_cases: UseCases, ids: Ids, server: grpc.aio.Server) -> None:
     messages_pb2_grpc.add_MessageServiceServicer_to_server(MessageServicer(use_cases.messages), server)
     conversations_pb2_grpc.add_ConversationServiceServicer_to_server(
         ConversationServicer(use_cases.conversations), server
@@ -119,10 +129,17 @@ async def build(
     callbacks_pb2_grpc.add_CallbackServiceServicer_to_server(
         CallbackServicer(use_cases.callbacks, ids), server
     )
+    files_pb2_grpc.add_MessageFileServiceServicer_to_server(MessageFileServicer(use_cases.shared), server)
+    web_chat_pb2_grpc.add_WebChatServiceServicer_to_server(WebChatServicer(use_cases.web_chat), server)
+
+
+def _add_others(use_cases: UseCases, server: grpc.aio.Server) -> None:
+    """Access, knowledge, events, resources and monitoring."""
+    access_pb2_grpc.add_AccessServiceServicer_to_server(AccessServicer(use_cases.sessions), server)
+    access_pb2_grpc.add_KeyServiceServicer_to_server(KeyServicer(use_cases.keys), server)
     verification_pb2_grpc.add_VerificationServiceServicer_to_server(
         VerificationServicer(use_cases.verification), server
     )
-    files_pb2_grpc.add_MessageFileServiceServicer_to_server(MessageFileServicer(use_cases.shared), server)
     knowledge = KnowledgeServicer(use_cases.bases, use_cases.files, use_cases.search)
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(knowledge, server)
     base_files = BaseFileServicer(use_cases.base_files, use_cases.search)
@@ -130,14 +147,10 @@ async def build(
     events_pb2_grpc.add_EventsServicer_to_server(EventServicer(use_cases.events), server)
     subscriptions = SubscriptionServicer(use_cases.subscriptions, use_cases.pushes)
     subscriptions_pb2_grpc.add_SubscriptionServiceServicer_to_server(subscriptions, server)
-    schedules_pb2_grpc.add_ScheduleServiceServicer_to_server(ScheduleServicer(use_cases.schedules), server)
     resources_pb2_grpc.add_ResourceServiceServicer_to_server(ResourceServicer(use_cases.resources), server)
     monitoring_pb2_grpc.add_MonitoringServiceServicer_to_server(
         MonitoringServicer(use_cases.monitoring), server
     )
-    web_chat_pb2_grpc.add_WebChatServiceServicer_to_server(WebChatServicer(use_cases.web_chat), server)
-    await _operations(server, health)
-    return server
 
 
 async def _operations(server: grpc.aio.Server, health: Health) -> None:

@@ -21,16 +21,16 @@ from adapters.inbound.rest import (
     web_chat_schemas,
 )
 from adapters.inbound.rest.auth_middleware import PROTECTED
-from adapters.inbound.rest.config_examples import CREATE, UPDATE
-from adapters.inbound.rest.examples import (
+from adapters.inbound.rest.call_examples import (
     CALLBACK_BODIES,
     CALLBACK_FORMS,
     CALLBACKS,
     ERRORS,
     PARAMETERS,
     TEXTS,
-    example_of,
 )
+from adapters.inbound.rest.config_examples import CREATE, UPDATE
+from adapters.inbound.rest.examples import example_of
 from adapters.inbound.rest.message_examples import SEND
 from adapters.inbound.rest.routing import MEANING, PUBLIC
 

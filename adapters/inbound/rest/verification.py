@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request, Response
 
 from adapters.inbound.console.static import static_address
-from adapters.inbound.rest import examples, schemas
+from adapters.inbound.rest import call_examples, schemas
 from adapters.inbound.rest.routing import (
     CurrentCaller,
     GatewayOptions,
@@ -28,7 +28,7 @@ BOT_UPDATE: dict[str, Any] = {
         "content": {
             "application/json": {
                 "schema": {"type": "object", "description": "An Update of Telegram's Bot API."},
-                "example": examples.BOT_UPDATE,
+                "example": call_examples.BOT_UPDATE,
             }
         },
     }

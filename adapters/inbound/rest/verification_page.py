@@ -75,18 +75,22 @@ def closing_page(provider: str, result: OAuthResult, addresses: Addresses, nonce
         origin=_literal(_origin(addresses.platform_url)),
         then="window.close();" if result.success else "",
     )
+    return Page(html, _headers(nonce, _origin(addresses.style)))
+
+
+def _headers(nonce: str, styles: str) -> dict[str, str]:
+    """`styles`: the origin of the stylesheet."""
     policy = (
-        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' {_origin(addresses.style)};"
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' {styles};"
         " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    headers = {
+    return {
         "Content-Security-Policy": policy,
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
-    return Page(html, headers)
 
 
 def _origin(url: str) -> str:

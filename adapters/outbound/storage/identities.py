@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import Insert
 
+from adapters.outbound.storage.access_tables import access_notice, verified_identity
 from adapters.outbound.storage.codec import dump, key_of, storable
 from adapters.outbound.storage.events.recording import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.statements import upsert, upsert_of_instance
-from adapters.outbound.storage.tables import access_notice, verified_identity
 from domain.channels.messages import Identity
 from domain.events.model import EventKind
 from domain.verification.rules import normal

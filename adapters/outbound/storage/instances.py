@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
-from sqlalchemy import Select, UpdateBase, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import UpdateBase, bindparam, delete, func, insert, or_, select, update
 
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.codec import stored_event
@@ -18,7 +18,6 @@ from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_log, inbox, outbox, queue
 from domain.channels.messages import Event
 from domain.instances.model import ACTIVE, UNREADABLE, Activity, Instance, InstanceChange, NewInstance
-from domain.monitoring.model import InstanceName
 from domain.refusals import Conflict
 
 log = logging.getLogger(__name__)
@@ -32,18 +31,12 @@ INSTANCE = columns_of(
     "id user_id channel_id channel_name config resource_id created_at updated_at status",
 )
 _FIND = select(*INSTANCE).where(columns.id == bindparam("instance_id"))
-_ACTIVE = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
-_NAMES = _ACTIVE.with_only_columns(columns.id, columns.user_id, columns.channel_id, columns.channel_name)
-
-
-def _of(instances: Select[Any], user_id: str | None) -> Select[Any]:
-    """Those of one user, or of all."""
-    return instances if user_id is None else instances.where(columns.user_id == user_id)
+ACTIVE_INSTANCES = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
 
 
 class PostgresInstances:
-    """`InstanceStore` and `InstanceLookup` of `ports.instances`, `InstanceNames` of `ports.monitoring`. `changed` is
-    told the id of each instance that was changed or removed, after the commit."""
+    """`InstanceStore` and `InstanceLookup` of `ports.instances`. `changed` is told the id of each instance that was
+    changed or removed, after the commit."""
 
     def __init__(self, database: Database, cipher: ConfigCipher, changed: Callable[[int], None]) -> None:
         self._database = database
@@ -52,7 +45,8 @@ class PostgresInstances:
         self._cache = InstanceCache(self.find)
 
     async def find(self, instance_id: int) -> Instance | None:
-        return self._optional(await self._database.fetch_one(_FIND, {"instance_id": instance_id}))
+        row = await self._database.fetch_one(_FIND, {"instance_id": instance_id})
+        return self.read(*row) if row else None
 
     async def cached(self, instance_id: int) -> Instance | None:
         return await self._cache.get(instance_id)
@@ -65,7 +59,7 @@ class PostgresInstances:
         return [self.read(*row) for row in await self._database.fetch(named)]
 
     async def of_user(self, user_id: str) -> Sequence[Instance]:
-        rows = await self._database.fetch(_ACTIVE.where(columns.user_id == user_id))
+        rows = await self._database.fetch(ACTIVE_INSTANCES.where(columns.user_id == user_id))
         return [self.read(*row) for row in rows]
 
     async def page_of_user(
@@ -83,15 +77,8 @@ class PostgresInstances:
         instances = [self.read(*row[: len(INSTANCE)]) for row in rows]
         return instances, bool(rows) and rows[-1][-1] > len(rows)
 
-    async def names(self, user_id: str | None) -> Sequence[InstanceName]:
-        return [InstanceName(*row) for row in await self._database.fetch(_of(_NAMES, user_id))]
-
-    async def following(self, user_id: str | None, after: int, limit: int) -> Sequence[Instance]:
-        rows = await self._database.fetch(_of(_ACTIVE, user_id).where(columns.id > after).limit(limit))
-        return [self.read(*row) for row in rows]
-
     async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]:
-        rows = await self._database.fetch(_ACTIVE.where(columns.channel_id.in_(channel_ids)))
+        rows = await self._database.fetch(ACTIVE_INSTANCES.where(columns.channel_id.in_(channel_ids)))
         instances = [self.read(*row) for row in rows]
         return [instance for instance in instances if instance.status != UNREADABLE]
 
@@ -133,8 +120,8 @@ class PostgresInstances:
             async with self._database.transaction() as connection:
                 if changed is not None:
                     await connection.execute(LOG_SAVED, saved)
-                cursor = await connection.run(statement.returning(*INSTANCE))
-                return self._optional(await cursor.fetchone())
+                row = await (await connection.run(statement.returning(*INSTANCE))).fetchone()
+                return self.read(*row) if row else None
         except psycopg.errors.UniqueViolation as error:
             raise Conflict("an instance of this channel with this channelName exists already") from error
 
@@ -172,9 +159,6 @@ class PostgresInstances:
     def _notify(self, instance_id: int) -> None:
         self.forget(instance_id)
         self._changed(instance_id)
-
-    def _optional(self, row: tuple[Any, ...] | None) -> Instance | None:
-        return self.read(*row) if row else None
 
     def read(self, id: int, user_id: str, channel_id: str, name: str, stored: bytes, *rest: Any) -> Instance:
         """One row that cannot be decrypted must not stand in the way of the others."""

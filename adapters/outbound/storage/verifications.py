@@ -5,17 +5,17 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, UpdateBase, delete, func, insert, or_, select, text, update
 
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
-from adapters.outbound.storage.codec import key_of
-from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.statements import upsert
-from adapters.outbound.storage.tables import (
+from adapters.outbound.storage.access_tables import (
     access_notice,
     verification_code,
     verification_link,
     verification_send,
     verification_state,
 )
+from adapters.outbound.storage.codec import key_of
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.statements import upsert
 from domain.verification.model import Provider
 from domain.verification.rules import CODE_LIFE, CODE_TRIES, SENDS_PER_HOUR, SENDS_PER_USER
 from ports.verification import CodeTry, PendingOAuth

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from adapters.inbound.rest.call_examples import PARAMETERS
 from adapters.inbound.rest.config_examples import CONFIGS
-from adapters.inbound.rest.examples import PARAMETERS
 from adapters.inbound.rest.openapi import MODEL_MODULES
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import World

@@ -23,7 +23,10 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("domain", "ports", "adapters", "apps", "tests", "bench", "examples", "scripts")
-SCHEMA = ("adapters/outbound/storage/tables.py", "adapters/outbound/storage/knowledge/tables.py")
+STORAGE = "adapters/outbound/storage"
+SCHEMA = tuple(
+    f"{STORAGE}/{name}.py" for name in ("tables", "access_tables", "conversation_tables", "knowledge/tables")
+)
 METRICS = ("adapters/outbound/metrics.py",)
 
 REPLACED = {

@@ -22,8 +22,7 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
     posting = Posting(api)
     prompts = Prompts(api, posting)
     sender = delivery.Delivery(dependencies, api, posting)
-    threads = Threads(api)
-    bots = Bots(dependencies.clock, api)
+    threads, bots = Threads(api), Bots(dependencies.clock, api)
     return Channel(
         definition=DEFINITION,
         config=CONFIG,
