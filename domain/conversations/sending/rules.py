@@ -37,6 +37,11 @@ def check_key(key: str) -> None:
         raise Invalid.of([Fault("Idempotency-Key", message)])
 
 
+NO_ADDRESS = (
+    "nothing says where messages to this conversation go: its latest message named no address for answers"
+)
+
+
 def check_window(rules: TemplateRules | None, message: NewMessage, silence: timedelta | None) -> None:
     """`silence`: for how long the person has not written, None where nothing is known. Raises `Conflict`."""
     if rules is None or message.template is not None or silence is None or silence <= rules.window:

@@ -12,7 +12,14 @@ from domain.conversations.addresses import with_addresses
 from domain.conversations.choices import is_numbered, offered
 from domain.conversations.message_ids import MessageId, MessageKind, parse_message_id
 from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend, Timeline
-from domain.conversations.sending.rules import OCTETS, check_key, check_message, check_window, digest_of
+from domain.conversations.sending.rules import (
+    NO_ADDRESS,
+    OCTETS,
+    check_key,
+    check_message,
+    check_window,
+    digest_of,
+)
 from domain.delivery.rendering.service import render_answer
 from domain.delivery.rules import OPTED_OUT
 from domain.file_names import file_name
@@ -146,6 +153,8 @@ class SendingService:
             known = await self.sends.session(instance.id, conversation.session_id)
         else:
             known = await self.sends.session(instance.id, message.session_id)
+            if known.target is None and known.silence is not None:
+                raise Conflict(NO_ADDRESS)
             if known.target is None:
                 raise NotFound(f"the instance has no conversation '{message.session_id[:100]}'")
             conversation = _Conversation(message.session_id, _continued(channel, known.target))

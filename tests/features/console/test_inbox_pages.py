@@ -12,7 +12,7 @@ import pytest
 
 from adapters.inbound.console.addresses import conversation_path
 from tests.drivers.served import ServedWorld
-from tests.features.console.talks import Talks
+from tests.features.console.talks import INSTANCES, Talks
 
 Client = Callable[[str], httpx.Client]
 MARKUP = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}[x](javascript:alert(3))"
@@ -197,6 +197,18 @@ def test_faults_stand_next_to_their_fields_and_nothing_typed_is_lost(talks: Talk
         assert all(value in shown.text for value in fields.values())
     assert "The bot</b> answers" in ann.get(path).text, "what could not be sent takes nothing over"
     assert len(talks.messages("ada")) == 2
+
+
+def test_who_writes_where_no_address_is_known_is_told_so(talks: Talks, ann: httpx.Client) -> None:
+    silent = {"channelId": "http-webhook", "channelName": "Silent", "config": {}}
+    made = talks.api("POST", INSTANCES, json={**silent, "downStreamResourceId": "agent::parrot"})
+    talks.id = int(made.json()["instanceId"])
+    talks.write("ada", "hello")
+    answer = post(ann, talks.address("ada"), do="answer", text="Hello from a person")
+    assert answer.status_code == 400
+    shown = Parsed(answer.text).text
+    assert "named no address for answers" in shown
+    assert "Hello from a person" in shown
 
 
 def test_forms_that_make_no_sense_are_refused(talks: Talks, ann: httpx.Client) -> None:
