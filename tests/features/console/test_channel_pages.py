@@ -75,6 +75,15 @@ def config_of(world: ServedWorld, number: int) -> dict[str, object]:
     return dict(view.instance.config)
 
 
+def test_a_resource_that_nothing_takes_is_named(world: ServedWorld, ann: Person) -> None:
+    number = hook(world)
+    told = "Nothing stands behind"
+    assert told not in ann.get(f"{CHANNELS}/{number}").text
+    new = NewInstance("http-webhook", "Orders", {}, "workflow::nobody")
+    unanswered = world.run(world.container.use_cases().instances.create(ANN, new)).instance_id
+    assert f"{told} <code>workflow::nobody</code>" in ann.get(f"{CHANNELS}/{unanswered}").text
+
+
 def test_secrets_never_come_back(world: ServedWorld, ann: Person) -> None:
     number = hook(world)
     parts = ("", "/edit", "/health", "/first-message")

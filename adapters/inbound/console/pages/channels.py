@@ -30,6 +30,8 @@ from adapters.inbound.rest.routing import path_id
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import ConversationFilter, ConversationView
 from domain.instances.checks.model import ConfigDraft, CredentialsCheck, CredentialsState
+from domain.instances.model import Instance
+from domain.routing.trials.model import NOTHING
 
 FIRST = "web-chat"
 """The channel for which nobody needs an account stands first in the gallery."""
@@ -91,10 +93,11 @@ async def _page(request: Request, check: CredentialsCheck | None = None) -> Resp
         services.operations.health(caller, number),
         _first_conversation(request, number),
     )
-    definition = await services.catalogue.definition(view.instance.channel_id)
-    base = gateway_of(request).options.agent_url
-    address = callback_address(base, definition, view.instance)
+    definition, is_taken = await asyncio.gather(
+        services.catalogue.definition(view.instance.channel_id), _is_taken(request, view.instance.resource_id)
+    )
     context = {
+        **_set_up(request, definition, view.instance),
         "instance": view.instance,
         "definition": definition,
         "embed_tag": view.embed_tag,
@@ -103,12 +106,28 @@ async def _page(request: Request, check: CredentialsCheck | None = None) -> Resp
         "number": number,
         "first": first,
         "check": check,
+        "is_taken": is_taken,
+    }
+    return render(request, "channel.html", context, live_kinds=("message.received", "instance.health"))
+
+
+def _set_up(request: Request, definition: ChannelDefinition, instance: Instance) -> dict[str, object]:
+    base = gateway_of(request).options.agent_url
+    address = callback_address(base, definition, instance)
+    return {
         "address": address if has_callback(definition) else "",
         "steps": steps_of(definition, address),
         "public": is_public(base),
         "base": base,
     }
-    return render(request, "channel.html", context, live_kinds=("message.received", "instance.health"))
+
+
+async def _is_taken(request: Request, resource_id: str | None) -> bool:
+    """Whether something stands behind the resource of a channel; what has none is told so elsewhere."""
+    if not resource_id:
+        return True
+    trial = await services_of(request).resources.try_out(caller_of(request), resource_id, "", ask=False)
+    return trial.source != NOTHING
 
 
 async def _first_conversation(request: Request, number: int) -> ConversationView | None:
