@@ -20,7 +20,7 @@ FAILS = {
 
 
 def attention(state: InstanceState) -> Sequence[str]:
-    """What has to be mended, in sentences: what fails first, then what is set up wrong."""
+    """What has to be fixed, in sentences: what fails first, then what is set up wrong."""
     return [*_failing(state), *(_sentence(warning) for warning in state.health.warnings), *_limits(state)]
 
 

@@ -170,7 +170,7 @@ def test_the_health_of_channels_tells_limits_and_queues(world: ServedWorld, clie
 def test_the_doctor_says_what_is_off_and_no_secret(world: ServedWorld, client: Client) -> None:
     page = client("admin").get("/console/doctor").text
     assert "platforms on the internet cannot call it" in page
-    assert "Nothing has to be mended." in page
+    assert "Nothing has to be fixed." in page
     settings = world.settings
     for secret in (settings.internal_service_key, settings.config_encryption_key):
         assert secret not in page
