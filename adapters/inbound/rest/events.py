@@ -1,15 +1,15 @@
-"""Events as Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+"""Events as Server-Sent Events."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from adapters.inbound.rest.asgi import Receive, Scope, Send
+from adapters.inbound.rest.page_stream import TEXT_EVENTS, PageStream
 from adapters.inbound.rest.routing import (
     INSTANCES_PARAMETER,
     LARGEST_ID,
@@ -22,11 +22,9 @@ from adapters.inbound.rest.routing import (
 from adapters.inbound.streams import while_allowed
 from domain.access.model import Caller
 from domain.events.model import EventKind, EventPage, LoggedEvent
-from domain.refusals import Fault, Invalid, Refusal, TooMany
+from domain.refusals import Fault, Invalid, TooMany
 from ports.use_cases import UseCases
 
-RETRY_MS = 3000
-"""After so long a client connects again."""
 BUSY_SECONDS = 5.0
 PIECE = 16 * 1024
 """Bytes that are written at once, or one event."""
@@ -53,7 +51,6 @@ PARAMETERS = {
         },
     ]
 }
-TEXT_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
 STREAM = "Each event with its id, its kind, and as data an object with id, kind, at, instanceId, sessionId and data."
 
 DESCRIPTION = """
@@ -99,7 +96,8 @@ async def stream_of(request: Request, services: UseCases, caller: Caller) -> Res
         caller, _cursor(request), listed(query.getlist("kinds")), instance_ids
     )
     allowed = while_allowed(pages, request.state.authenticate)
-    return EventStream(await anext(allowed), allowed, streams)
+    first = await anext(allowed)
+    return PageStream(b"id: %d\n\n" % first.cursor, allowed, _frames, streams.counted())
 
 
 class Streams:
@@ -114,42 +112,13 @@ class Streams:
         if self.open >= self._most:
             raise TooMany(f"{self._most} streams of events are open; end some of them", BUSY_SECONDS)
 
-
-class EventStream(Response):
-    """Writes pages as they come; takes the next one once the peer has room for it."""
-
-    media_type = "text/event-stream"
-
-    def __init__(self, first: EventPage, pages: AsyncGenerator[EventPage, None], streams: Streams) -> None:
-        super().__init__(headers={"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"})
-        del self.headers["content-length"]
-        self._first = first
-        self._pages = pages
-        self._streams = streams
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        self._streams.open += 1
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        self.open += 1
         try:
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            await _write(send, b"retry: %d\nid: %d\n\n" % (RETRY_MS, self._first.cursor))
-            with suppress(Refusal):  # the client connects again, and is told why
-                await self._write_pages(request, send)
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            yield
         finally:
-            self._streams.open -= 1
-
-    async def _write_pages(self, request: Request, send: Send) -> None:
-        async with aclosing(self._pages):
-            async for page in self._pages:
-                if await request.is_disconnected():
-                    return
-                for frame in _frames(page):
-                    await _write(send, frame)
-
-
-async def _write(send: Send, body: bytes) -> None:
-    await send({"type": "http.response.body", "body": body, "more_body": True})
+            self.open -= 1
 
 
 def _frames(page: EventPage) -> Iterator[bytes]:

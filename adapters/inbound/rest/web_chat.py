@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from contextlib import aclosing, suppress
-from functools import partial
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,9 +13,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from adapters.inbound.rest import web_chat_schemas as schemas
-from adapters.inbound.rest.asgi import Receive, Scope, Send
 from adapters.inbound.rest.auth_middleware import VISITOR_BODY
 from adapters.inbound.rest.errors import invalid_response, response_to
+from adapters.inbound.rest.page_stream import TEXT_EVENTS, PageStream
 from adapters.inbound.rest.routing import LARGEST_ID, Gateway, JsonRoute, Services, before_body, errors
 from adapters.inbound.rest.visitor_limits import VisitorLimits, address_key, visitor_key
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
@@ -26,7 +25,6 @@ from ports.use_cases import UseCases
 from ports.web_chat import WebChat
 
 BASE = "/api/agent/web-chat/{publicId}"
-TEXT_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
 AFTER = {
     "parameters": [{"name": "after", "in": "query", "schema": {"type": "integer"}}],
 }
@@ -40,7 +38,6 @@ PREFLIGHT = {
     "access-control-allow-headers": "authorization, content-type",
     "access-control-max-age": "600",
 }
-RETRY_MS = 3000
 LONGEST_ORIGIN = 300
 
 
@@ -171,12 +168,11 @@ async def stream(services: Services, publicId: str, request: Request) -> Respons
     holder = (_address(request), visitor_key(token))
     after = _after(request)
     limits.open_stream(*holder)
-    try:
+    with ExitStack() as open_stream:
+        open_stream.callback(limits.close_stream, *holder)
         pages = await services.web_chat.watch(publicId, token, after)
-        return ChatStream(await anext(pages), pages, partial(limits.close_stream, *holder))
-    except BaseException:
-        limits.close_stream(*holder)
-        raise
+        first = await anext(pages)
+        return PageStream(b"\n" + b"".join(_frames(first)), pages, _frames, open_stream.pop_all())
 
 
 def _after(request: Request) -> int:
@@ -187,50 +183,9 @@ def _after(request: Request) -> int:
     return int(text)
 
 
-class ChatStream(Response):
-    """Writes pages as they come; takes the next one once the peer has room for it."""
-
-    media_type = "text/event-stream"
-
-    def __init__(
-        self,
-        first: ChatPage,
-        pages: AsyncGenerator[ChatPage, None],
-        closed: Callable[[], None],
-    ) -> None:
-        super().__init__(headers={"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"})
-        del self.headers["content-length"]
-        self._first = first
-        self._pages = pages
-        self._closed = closed
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        try:
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            await _write(send, b"retry: %d\n\n" % RETRY_MS)
-            with suppress(Refusal):  # the client connects again, and is told why
-                await self._write_pages(request, send)
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        finally:
-            self._closed()
-
-    async def _write_pages(self, request: Request, send: Send) -> None:
-        async with aclosing(self._pages):
-            await _write(send, _frames(self._first))
-            async for page in self._pages:
-                if await request.is_disconnected():
-                    return
-                await _write(send, _frames(page))
-
-
-async def _write(send: Send, body: bytes) -> None:
-    await send({"type": "http.response.body", "body": body, "more_body": True})
-
-
-def _frames(page: ChatPage) -> bytes:
+def _frames(page: ChatPage) -> Iterator[bytes]:
     """The events of a page. Only the last one has its cursor: a client that got fewer asks for all of them again."""
-    return b"".join(_events(page)) + b"id: %d\n: still here\n\n" % page.cursor
+    yield b"".join(_events(page)) + b"id: %d\n: still here\n\n" % page.cursor
 
 
 def _events(page: ChatPage) -> Iterator[bytes]:

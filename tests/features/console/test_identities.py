@@ -44,6 +44,14 @@ class Scene:
         headers = {"authorization": f"Bearer {self.key}"}
         return httpx.get(f"{self.world.url}/api/agent/keys", headers=headers, trust_env=False).status_code
 
+    def enter(self, label: str, text: str) -> None:
+        """Into the field, by the keyboard alone."""
+        field = self.page.get_by_label(label)
+        while not field.evaluate("element => element === document.activeElement"):
+            self.page.keyboard.press("Tab")
+        self.page.keyboard.type(text)
+        self.page.keyboard.press("Enter")
+
     def choose(self, row: str, button: str) -> None:
         """The button in a row of the table, and yes to what it asks."""
         cell = self.page.get_by_role("row").filter(has_text=row)
@@ -71,11 +79,7 @@ def _(scene: Scene) -> None:
 
 @when(parsers.parse('she makes a key called "{name}" by keyboard alone'))
 def _(scene: Scene, name: str) -> None:
-    field = scene.page.get_by_label("What is it for?")
-    while not field.evaluate("element => element === document.activeElement"):
-        scene.page.keyboard.press("Tab")
-    scene.page.keyboard.type(name)
-    scene.page.keyboard.press("Enter")
+    scene.enter("What is it for?", name)
 
 
 @then("a key is shown that works")
@@ -99,11 +103,7 @@ def _(scene: Scene) -> None:
 
 @when(parsers.parse('she has a code sent to "{address}", by keyboard alone'))
 def _(scene: Scene, address: str) -> None:
-    field = scene.page.get_by_label("Your mail address")
-    while not field.evaluate("element => element === document.activeElement"):
-        scene.page.keyboard.press("Tab")
-    scene.page.keyboard.type(address)
-    scene.page.keyboard.press("Enter")
+    scene.enter("Your mail address", address)
 
 
 @when("she types the code of the mail")
