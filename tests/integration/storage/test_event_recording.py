@@ -154,8 +154,8 @@ async def test_a_resource_that_asks_for_a_person(scene: Scene) -> None:
 async def test_a_person_takes_a_conversation_and_hands_it_back(scene: Scene) -> None:
     await scene.received("help")
     handlers = PostgresHandlers(scene.database)
-    await handlers.hold(scene.instance, "s", 30)
-    assert not await handlers.hold(scene.instance, "unknown", 30)
+    await handlers.hold(scene.instance, "s", "ann", 30)
+    assert not await handlers.hold(scene.instance, "unknown", "ann", 30)
     for _ in range(2):
         await handlers.hand_back(scene.instance, "s")
     told = [data for kind, data in await scene.told() if kind == "conversation.handler"]

@@ -88,7 +88,7 @@ async def storage(database: Database, instance: int) -> Storage:
 
 @pytest.mark.parametrize("here", [True, False])
 async def test_a_message_is_neither_dispatched_nor_leased(storage: Storage, here: bool) -> None:
-    assert await storage.handlers.hold(storage.instance, "s", 60)
+    assert await storage.handlers.hold(storage.instance, "s", "ann", 60)
     await storage.write("second", here=here)
     assert (storage.worker.taken, await storage.leased(), storage.woken) == ([], [], 0)
     await storage.pass_time(60)
@@ -97,14 +97,14 @@ async def test_a_message_is_neither_dispatched_nor_leased(storage: Storage, here
 
 
 async def test_handing_back_makes_it_due(storage: Storage) -> None:
-    await storage.handlers.hold(storage.instance, "s", 60)
+    await storage.handlers.hold(storage.instance, "s", "ann", 60)
     await storage.write("second")
     assert await storage.handlers.hand_back(storage.instance, "s")
     assert len(await storage.leased()) == 1
 
 
 async def test_an_idle_conversation_that_is_handed_back_is_dispatched_at_once(storage: Storage) -> None:
-    await storage.handlers.hold(storage.instance, "s", 60)
+    await storage.handlers.hold(storage.instance, "s", "ann", 60)
     await storage.handlers.hand_back(storage.instance, "s")
     await storage.write("second")
     assert len(storage.worker.taken) == 1
@@ -114,7 +114,7 @@ async def test_the_rest_of_a_lease_is_void(storage: Storage) -> None:
     for key in ("second", "third"):
         await storage.write(key, here=False)
     [conversation] = await storage.leased()
-    await storage.handlers.hold(storage.instance, "s", 60)
+    await storage.handlers.hold(storage.instance, "s", "ann", 60)
     storage.woken = 0
     assert not await storage.record(conversation, 0), "the worker must stop here"
     await storage.conversations.release(conversation.key)
@@ -127,12 +127,12 @@ async def test_the_rest_of_a_lease_is_void(storage: Storage) -> None:
 async def test_a_failed_try_and_a_dead_worker_do_not_end_it(storage: Storage) -> None:
     await storage.write("second", here=False)
     [conversation] = await storage.leased()
-    await storage.handlers.hold(storage.instance, "s", 60)
+    await storage.handlers.hold(storage.instance, "s", "ann", 60)
     await storage.conversations.retry(conversation.key, conversation.queued[0].id, "it failed", 1)
     assert await storage.leased() == []
     await storage.handlers.hand_back(storage.instance, "s")
     [conversation] = await storage.leased()
-    await storage.handlers.hold(storage.instance, "s", 60)
+    await storage.handlers.hold(storage.instance, "s", "ann", 60)
     await storage.leases.free([OWNER])
     assert await storage.leased() == []
 
@@ -148,5 +148,5 @@ async def test_an_outcome_may_hand_over(storage: Storage) -> None:
 
 
 async def test_an_unknown_conversation_cannot_be_held(storage: Storage) -> None:
-    assert not await storage.handlers.hold(storage.instance, "other", 60)
+    assert not await storage.handlers.hold(storage.instance, "other", "ann", 60)
     assert not await storage.handlers.hand_back(storage.instance + 1, "s")

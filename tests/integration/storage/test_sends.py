@@ -260,7 +260,7 @@ LEFT = "SELECT held_until > now() + interval '50 minutes' FROM queue WHERE kind 
 async def test_a_message_of_the_person_who_has_the_conversation_answers_what_waits(store: Store) -> None:
     await events(store, 3)
     handlers = PostgresHandlers(store.database)
-    assert await handlers.hold(store.instance, "s", 60)
+    assert await handlers.hold(store.instance, "s", "ann", 60)
     await store.database.execute(
         "UPDATE queue SET held_until = now() + interval '1 minute', due_at = now() + interval '1 minute'"
     )
@@ -274,7 +274,7 @@ async def test_the_same_key_again_answers_nothing(store: Store) -> None:
     await events(store, 1)
     assert await store.add(key="k1")
     assert await waiting(store) == (1, 1)
-    await PostgresHandlers(store.database).hold(store.instance, "s", 60)
+    await PostgresHandlers(store.database).hold(store.instance, "s", "ann", 60)
     await store.database.execute("UPDATE queue SET held_until = now() + interval '1 minute' WHERE kind = 0")
     assert await store.add(key="k1")
     assert await waiting(store) == (1, 1)
@@ -283,7 +283,7 @@ async def test_the_same_key_again_answers_nothing(store: Store) -> None:
 
 async def test_an_answer_of_a_resource_answers_nothing_else(store: Store) -> None:
     await events(store, 2)
-    await PostgresHandlers(store.database).hold(store.instance, "s", 60)
+    await PostgresHandlers(store.database).hold(store.instance, "s", "ann", 60)
     assert await store.add(author=Author.RESOURCE)
     assert await waiting(store) == (2, 2)
 
