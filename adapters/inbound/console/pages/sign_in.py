@@ -48,8 +48,11 @@ async def signed_in(request: Request) -> Response:
 
 
 async def _is_signed_in(request: Request) -> bool:
+    token = request.cookies.get(SESSION)
+    if not token:
+        return False
     try:
-        await services_of(request).access.authenticate(request.cookies.get(SESSION, ""))
+        await services_of(request).access.authenticate(token)
     except Unauthenticated:
         return False
     return True
