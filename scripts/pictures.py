@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.support.browser import BROWSER, NONE_HERE, a_browser
 from tests.support.ports import free_port
+from tests.support.receiver import Receiver
 from tests.support.service import Service
 from tests.support.waiting import until
 
@@ -54,13 +55,13 @@ def main() -> None:
             "OUTBOUND_ALLOW": "127.0.0.0/8",
         }
         with Service(Path(folder) / "data", settings=settings) as service, a_browser() as browser:
-            with service.client() as client:
-                pages = _filled(client)
+            with service.client() as client, Receiver() as receiver:
+                pages = _filled(client, receiver.url)
             _taken(browser, service, pages)
 
 
-def _filled(client: httpx.Client) -> dict[str, str]:
-    """The addresses of pages, by the names of their pictures."""
+def _filled(client: httpx.Client, answers: str) -> dict[str, str]:
+    """The addresses of pages, by the names of their pictures. `answers` is where the shop gets its answers."""
     base = _json(client.post("/api/agent/kb", json={"name": "Bakery", "description": "What customers ask"}))
     base_id = base["id"]
     files = {"files": ("handbook.md", HANDBOOK.encode(), "text/markdown")}
@@ -68,7 +69,7 @@ def _filled(client: httpx.Client) -> dict[str, str]:
     until(lambda: _ready(client, base_id), "the handbook can be searched", seconds=300)
     reader = f"agent::kb-{base_id}"
     chat = _instance(client, "web-chat", "Website", reader, {"title": "Bakery", "allowedOrigins": SITE})
-    shop = _instance(client, "http-webhook", "Shop", reader, {})
+    shop = _instance(client, "http-webhook", "Shop", reader, {"responseWebhookUrl": answers})
     orders = _instance(client, "http-webhook", "Orders", "agent::echo", {"responseWebhookUrl": BROKEN})
     morning = {"cronSchedule": "0 7 * * 1-6", "message": "Write the report of yesterday"}
     _instance(client, "cron", "Morning report", "agent::echo", morning)
