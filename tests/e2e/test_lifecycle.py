@@ -57,7 +57,7 @@ def followed(service: Service, link: str) -> str:
 
 
 def printed_link(output: str) -> str:
-    [link] = re.findall(r"^  (http://localhost:3011/console/sign-in\?link=sbl_\S+)$", output, re.MULTILINE)
+    [link] = re.findall(r"^  (http://localhost:\d+/console/sign-in\?link=sbl_\S+)$", output, re.MULTILINE)
     return str(link)
 
 

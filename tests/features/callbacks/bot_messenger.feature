@@ -42,7 +42,7 @@ Feature: Telegram
     Scenario: Who is not served is not invited either
       Given a bot that echoes for verified users alone
       When the platform posts /start
-      Then "Only verified users are served here. Verify your identity at http://localhost:3010 and write again." is written to the chat
+      Then "Only verified users are served here. Verify your identity at https://agents.example/console/identities and write again." is written to the chat
 
   Rule: An update that comes again is not answered again
 
