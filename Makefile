@@ -15,7 +15,7 @@ up: $(STAMP) ## install what is needed and start everything
 	@exec $(BIN)/switchboard up
 
 test: $(DEV_STAMP) ## run the whole suite (WORKERS=3 side by side)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV_STAMP) ## style, types and import contracts
 	$(BIN)/ruff check .

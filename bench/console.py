@@ -3,7 +3,8 @@
 python -m bench.console
 
 Each page and its calls are asked in turn, over ASGI, by one client. A page may take three times as long as its calls
-one after the other. Bytes are those of the answer's body.
+one after the other. Bytes are those of the answer's body. Then Chromium opens the overview with nothing in its cache,
+and the inbox after it: the time until a page is loaded, and the bytes over the wire.
 """
 
 from __future__ import annotations
@@ -22,13 +23,19 @@ from adapters.inbound.console.sessions import SESSION
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
 from domain.access.model import Role
+from tests.drivers.served import ServedWorld
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
+from tests.support.browser import BROWSER, NONE_HERE, a_browser
 from tests.support.postgres import on_database
 from tests.support.waiting import until
 
 INSTANCES, SESSIONS, MESSAGES = 20, 10, 5
-ROUNDS = 60
+ROUNDS, VISITS = 60, 11
+LOADED = """() => {
+  const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+  return [all[0].loadEventEnd, all.reduce((sum, each) => sum + each.transferSize, 0)];
+}"""
 BASE = "/api/agent"
 HEALTH = f"{BASE}/instance-health?limit=200"
 FIRST = "/channel-instances/1/conversations/s0"
@@ -83,11 +90,37 @@ def main() -> None:
         for page in PAGES:
             print(_measured(world, rest, page).row(), flush=True)
         rest.close()
+        print(*_in_a_browser(world), sep="\n")
+
+
+def _in_a_browser(world: ServedWorld) -> Iterator[str]:
+    """A line for the first page and one for a later page, the middle of the rounds."""
+    if BROWSER is None:
+        yield NONE_HERE
+        return
+    cookie = {"name": SESSION, "value": _session(world), "url": f"{world.url}/console"}
+    figures: dict[str, list[tuple[float, float]]] = {"/console": [], "/console/inbox": []}
+    with a_browser() as browser:
+        for _ in range(VISITS):
+            context = browser.new_context()
+            context.add_cookies([cookie])
+            page = context.new_page()
+            for path, seen in figures.items():
+                page.goto(world.url + path)
+                seen.append(tuple(page.evaluate(LOADED)))
+            context.close()
+    for path, seen in figures.items():
+        ms, size = (median(values) for values in zip(*seen, strict=True))
+        yield f"{path}: loaded after {ms:.0f} ms, {size / 1000:.1f} kB over the wire"
+
+
+def _session(world: World) -> str:
+    sessions = world.container.use_cases().sessions
+    return world.run(sessions.sign_in(world.key_of("ann", Role.USER), "192.0.2.1")).token
 
 
 def _measured(world: World, rest: Rest, page: Page) -> Figures:
-    session = world.run(world.container.use_cases().sessions.sign_in(world.key_of("ann", Role.USER), "here"))
-    cookie = {"cookie": f"{SESSION}={session.token}"}
+    cookie = {"cookie": f"{SESSION}={_session(world)}"}
     pages: list[float] = []
     calls: list[float] = []
     size = 0
@@ -109,13 +142,13 @@ def _timed(rest: Rest, paths: Sequence[str], user: str | None, headers: dict[str
 
 
 @contextmanager
-def _filled_world() -> Iterator[World]:
+def _filled_world() -> Iterator[ServedWorld]:
     """A service with conversations that were answered, of the user ann."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         with EmbeddedPostgres(Path(folder) / "postgres", fast_and_unsafe=True) as dsn:
             migrate(on_database(dsn, "postgres"))
-            world = World(on_database(dsn, "postgres"), Path(folder) / "data")
+            world = ServedWorld(on_database(dsn, "postgres"), Path(folder) / "data")
             world.start()
             try:
                 _fill(world)

@@ -12,6 +12,7 @@ from tests.drivers.ways import UseCases
 from tests.drivers.world import World
 from tests.support.platforms.telegram import Telegram
 from tests.support.receiver import Receiver
+from tests.support.waiting import until
 
 EDGE_SETTING = samples.SETTING
 PEOPLE = {"Ada": 5550001, "Bob": 5550002}
@@ -119,6 +120,16 @@ class Scene:
         """Whether the resource was asked so often, and nothing is left to do. What waits for an album looks again."""
         self.execute("UPDATE queue SET due_at = now() WHERE kind = 0 AND pending > 0 AND owner IS NULL")
         return len(self.resource.bodies) >= count and self._idle()
+
+    def let_go(self) -> None:
+        """Returns once a worker that is there has the conversations in hand no more: what it does next begins with a
+        look at all that has come."""
+        held = "SELECT count(*) FROM queue WHERE owner IS NOT NULL"
+        if self._worker is not None:
+            until(lambda: self._count(held) == 0, "the worker lets go of what it waits for")
+
+    def _count(self, query: str) -> int:
+        return int(self._first.run(self._first.container.database().fetch_value(query)))
 
     def _idle(self) -> bool:
         rows = self._first.container.database().fetch(

@@ -64,6 +64,22 @@ def _(scene: Scene) -> None:
         scene.look().begun()
 
 
+@when(parsers.parse("{count:d} visitors open the chat, and each asks a question of their own"))
+def _(scene: Scene, count: int) -> None:
+    pages = [Page(scene.rest, scene.instance["publicId"], address=f"192.0.2.{at}") for at in range(count)]
+    for page in pages:
+        page.open()
+        scene.look(page)
+    for at, page in enumerate(pages):
+        scene.ask(f"Question {at}", page)
+
+
+@then("each of them reads the own question and its answer, and nothing else")
+def _(scene: Scene) -> None:
+    for at, stream in enumerate(scene.streams):
+        stream.wait_for(f"visitor: Question {at}", f"agent: You said: Question {at}")
+
+
 @when(parsers.parse('the visitor writes "{text}" in one of them'))
 def _(scene: Scene, text: str) -> None:
     scene.ask(text)

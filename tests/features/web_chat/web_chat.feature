@@ -18,6 +18,10 @@ Feature: Web chat
       When the visitor writes "How late is it?" in one of them
       Then both tabs show the question and the answer
 
+    Scenario: Two hundred visitors at once
+      When 200 visitors open the chat, and each asks a question of their own
+      Then each of them reads the own question and its answer, and nothing else
+
     Scenario: The network was off for a while
       Given a visitor has asked "How late is it?" and got an answer
       When the visitor's network is off while the answer to another question comes
