@@ -33,6 +33,13 @@ def a_browser() -> Iterator[Browser]:
         browser.close()
 
 
+def open_menu(page: Page) -> None:
+    """By keyboard; wide windows show it at all times."""
+    menu = page.get_by_role("button", name="Menu")
+    if menu.is_visible():
+        menu.press("Enter")
+
+
 class Window:
     """One person's browser window. `faults`: errors in the browser's console, and requests to other hosts."""
 

@@ -10,7 +10,7 @@ Feature: Connecting a channel in the console
     Then the page says by itself that messages arrive
 
   Scenario: What is wrong is said while one writes
-    Given ann has signed in on a phone
+    Given ann has signed in
     When she writes a schedule of two fields into the form of "cron"
     Then the field says that it must have 5 fields
     When she writes a schedule of five fields into it

@@ -6,10 +6,12 @@ Tests of this package are `def`, not `async def` (see `__init__.py`); coroutines
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 import httpx
 import pytest
 from playwright.sync_api import Browser
+from pytest_bdd.scenario import scenario_wrapper_template_registry
 
 from adapters.inbound.console.sessions import SESSION
 from domain.access.model import Role
@@ -19,6 +21,7 @@ from tests.support.browser import BROWSER, NONE_HERE, Window, a_browser
 from tests.support.postgres import fresh_database
 
 Open = Callable[..., Window]
+Look = tuple[int, Literal["light", "dark"]]
 
 
 @pytest.fixture(scope="package")
@@ -60,15 +63,30 @@ def session_of(world: ServedWorld, user: str) -> str:
     return world.run(world.container.use_cases().sessions.sign_in(key, "127.0.0.1")).token
 
 
+LOOKS: dict[str, Look] = {"wide and light": (1280, "light"), "narrow and dark": (360, "dark")}
+"""Widths in pixels and colours in which people use the console."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each scenario in a browser is tried in all looks. Scenarios do not name their fixtures."""
+    if metafunc.function in scenario_wrapper_template_registry:
+        metafunc.fixturenames.append("look")
+        metafunc.parametrize("look", list(LOOKS), indirect=True)
+
+
 @pytest.fixture
-def window(world: ServedWorld, chromium: Browser) -> Iterator[Open]:
+def look(request: pytest.FixtureRequest) -> Look:
+    return LOOKS[getattr(request, "param", "wide and light")]
+
+
+@pytest.fixture
+def window(world: ServedWorld, chromium: Browser, look: Look) -> Iterator[Open]:
     """Opens a window for a user who has signed in, or for somebody who has not. A fault seen in it fails the test."""
     windows: list[Window] = []
+    width, colours = look
 
-    def opened(user: str | None = None, *, width: int = 1280, dark: bool = False) -> Window:
-        context = chromium.new_context(
-            viewport={"width": width, "height": 800}, color_scheme="dark" if dark else "light"
-        )
+    def opened(user: str | None = None) -> Window:
+        context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=colours)
         if user is not None:
             cookie = {"name": SESSION, "value": session_of(world, user), "url": f"{world.url}/console"}
             context.add_cookies([cookie])

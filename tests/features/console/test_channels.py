@@ -43,8 +43,8 @@ class Scene:
     bot: int = 0
     windows: list[Window] = field(default_factory=list)
 
-    def sign_in(self, **options: int) -> None:
-        self.windows.append(self.open("ann", **options))
+    def sign_in(self) -> None:
+        self.windows.append(self.open("ann"))
 
     def go(self, path: str) -> None:
         self.windows[-1].go(path)
@@ -86,11 +86,6 @@ def _(scene: Scene, driver: PlatformDriver) -> None:
 @given("ann has signed in")
 def _(scene: Scene) -> None:
     scene.sign_in()
-
-
-@given("ann has signed in on a phone")
-def _(scene: Scene) -> None:
-    scene.sign_in(width=360)
 
 
 @given("ann has signed in and nothing is connected")

@@ -13,7 +13,7 @@ from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
 from tests.features.console.shown.operations import answer
 from tests.features.console.talks import Talks
-from tests.support.browser import Window
+from tests.support.browser import Window, open_menu
 from tests.support.figures import count_all
 from tests.support.waiting import until
 
@@ -76,6 +76,7 @@ def _(scene: Scene) -> None:
 
 @when("she opens the problems and ticks all messages")
 def _(scene: Scene) -> None:
+    open_menu(scene.page)
     scene.page.get_by_role("link", name="Problems").press("Enter")
     expect(scene.page.get_by_role("heading", level=1)).to_have_text("Problems")
     scene.page.get_by_label("All on this page").press("Space")

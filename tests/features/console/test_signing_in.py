@@ -14,7 +14,7 @@ from adapters.inbound.console.sessions import SESSION
 from domain.access.service import AccessService
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
-from tests.support.browser import Window
+from tests.support.browser import Window, open_menu
 
 scenarios("signing_in.feature")
 
@@ -101,6 +101,7 @@ def _(scene: Scene) -> None:
 def _(scene: Scene) -> None:
     [cookie] = [each for each in scene.window.context.cookies() if each["name"] == SESSION]
     scene.link = cookie["value"]
+    open_menu(scene.window.page)
     scene.window.page.get_by_role("button", name="Sign out").click()
 
 

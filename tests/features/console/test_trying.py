@@ -15,6 +15,7 @@ from domain.access.model import Caller
 from domain.instances.model import NewInstance
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
+from tests.support.browser import open_menu
 
 scenarios("trying.feature")
 
@@ -33,6 +34,7 @@ def create(world: ServedWorld, user: str, channel: str, name: str, resource: str
 @given(parsers.parse('{user} has signed in and opens the page "Try it"'), target_fixture="page")
 def _(window: Open, user: str) -> Page:
     page = window(user).go("/console")
+    open_menu(page)
     page.get_by_role("link", name="Try it").click()
     return page
 
