@@ -121,7 +121,7 @@ class Scene:
         self.execute("UPDATE queue SET due_at = now() WHERE kind = 0 AND pending > 0 AND owner IS NULL")
         return len(self.resource.bodies) >= count and self._idle()
 
-    def let_go(self) -> None:
+    def wait_until_released(self) -> None:
         """Returns once a worker that is there has the conversations in hand no more: what it does next begins with a
         look at all that has come."""
         held = "SELECT count(*) FROM queue WHERE owner IS NOT NULL"

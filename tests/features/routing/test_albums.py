@@ -92,7 +92,7 @@ def leased_and_died(scene: Scene) -> None:
 
 @then("the resource is asked in this order")
 def asked(scene: Scene, quiet: Callable[[float], None], datatable: Sequence[Sequence[str]]) -> None:
-    scene.let_go()
+    scene.wait_until_released()
     quiet(0.0)
     scene.start_worker()
     until(lambda: scene.has_worked_off(len(datatable) - 1), "everything is answered")

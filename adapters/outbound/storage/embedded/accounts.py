@@ -43,15 +43,19 @@ class Account:
         if not self.demoted:
             return True
         try:
-            return (
-                self.run(["/bin/sh", "-c", 'test -x "$1"', "sh", str(folder)], cwd=Path("/")).returncode == 0
-            )
+            return self._passes(folder)
         except (OSError, subprocess.SubprocessError) as error:
             raise EmbeddedPostgresError(
                 f"this root user may not act as another user ({_reason(error)}), "
                 "and PostgreSQL refuses to run as root: "
                 "start Switchboard as an ordinary user or set DATABASE_URL"
             ) from None
+
+    def _passes(self, folder: Path) -> bool:
+        """A shell that was killed, or that found no memory, says neither yes nor no; it is asked once more."""
+        command = ["/bin/sh", "-c", 'test -x "$1"', "sh", str(folder)]
+        status = self.run(command, cwd=Path("/")).returncode
+        return (status if status in (0, 1) else self.run(command, cwd=Path("/")).returncode) == 0
 
 
 def _reason(error: Exception) -> str:
