@@ -30,8 +30,8 @@ from adapters.inbound.console.pages import (
     subscriptions,
     try_it,
 )
-from adapters.inbound.console.requests import ROOT, services_of
-from adapters.inbound.console.sessions import authenticate, check_form, check_origin
+from adapters.inbound.console.requests import check_form, services_of
+from adapters.inbound.console.sessions import ROOT, authenticate, check_origin
 from adapters.inbound.rest.asgi import App, Receive, Scope, Send
 from adapters.inbound.rest.events import Streams
 from adapters.inbound.rest.routing import Gateway

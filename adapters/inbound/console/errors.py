@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote, urlsplit
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adapters.inbound.console.requests import is_htmx, render, render_part
-from adapters.inbound.console.sessions import StaleForm, to_sign_in
+from adapters.inbound.console.sessions import ROOT, SAFE, SIGN_IN, StaleForm, safe_next
 from adapters.inbound.rest.errors import INTERNAL, headers_of, status_of
 from domain.refusals import Refusal, Unauthenticated
 
@@ -23,12 +25,15 @@ TITLES = {
 }
 STALE = "This page is out of date"
 BROKEN = "Something went wrong"
+AGAIN = '<!DOCTYPE html><meta http-equiv="refresh" content="0"><title>Switchboard</title>'
+"""Loads the same page anew: browsers keep the session's cookie back from whoever comes by a link of another site, and
+send it when the page itself asks."""
 
 
 async def refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
     if isinstance(error, Unauthenticated):
-        return to_sign_in(request)
+        return _to_sign_in(request)
     heading = STALE if isinstance(error, StaleForm) else ""
     response = _shown(request, status_of(error), error.message, heading)
     response.headers.update(headers_of(error))
@@ -43,6 +48,28 @@ async def http(request: Request, error: Exception) -> Response:
 
 async def unexpected(request: Request, error: Exception) -> Response:
     return _shown(request, 500, INTERNAL)
+
+
+def _to_sign_in(request: Request) -> Response:
+    """Back to the page that the person sees, after signing in; htmx is told to load the whole page."""
+    if request.headers.get("sec-fetch-site") == "cross-site" and request.method == "GET":
+        return HTMLResponse(AGAIN, headers={"Cache-Control": "no-store"})
+    wanted = _page_of(request)
+    address = SIGN_IN if wanted == ROOT else f"{SIGN_IN}?next={quote(wanted, safe='')}"
+    if is_htmx(request):
+        return Response(status_code=204, headers={"HX-Redirect": address})
+    return RedirectResponse(address, 303)
+
+
+def _page_of(request: Request) -> str:
+    """The address of the page from which a request came: where a form is posted to there may be no page."""
+    headers, address = request.headers, str(request.url)
+    if is_htmx(request):
+        address = headers.get("hx-current-url") or headers.get("referer", "")
+    elif request.method not in SAFE:
+        address = headers.get("referer", "")
+    parts = urlsplit(address)
+    return safe_next(parts.path + (f"?{parts.query}" if parts.query else ""))
 
 
 def _shown(request: Request, status: int, text: str, heading: str = "") -> Response:

@@ -14,17 +14,26 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from adapters.inbound.console import filters
 from adapters.inbound.console.config_form import in_words
 from adapters.inbound.console.navigation import SECTIONS
-from adapters.inbound.console.sessions import csrf_token, has_session
+from adapters.inbound.console.sessions import (
+    FIELD,
+    HEADER,
+    ROOT,
+    SAFE,
+    check_origin,
+    check_token,
+    csrf_token,
+    has_session,
+)
 from adapters.inbound.console.static import static_address
-from adapters.inbound.rest.routing import Gateway
+from adapters.inbound.rest.routing import NO_INSTANCE, Gateway, path_id
 from domain.access.model import Caller
 from domain.refusals import Invalid
 from ports.use_cases import UseCases
 
-ROOT = "/console"
 NOTICE = "switchboard_notice"
 NOTICE_SECONDS = 30
-FORM_FIELDS = 500
+FORM_FIELDS, FORM_FILES = 500, 50
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
     " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -53,13 +62,29 @@ def caller_of(request: Request) -> Caller:
     return caller
 
 
+def instance_of(request: Request) -> int:
+    """The instance that the path names. Raises `NotFound` for what cannot be an id."""
+    return path_id(request.path_params["instance"], NO_INSTANCE)
+
+
 def is_htmx(request: Request) -> bool:
     return request.headers.get("hx-request") == "true"
 
 
 async def form_of(request: Request) -> FormData:
-    """The fields of a posted form; its CSRF token was checked before the handler."""
-    return await request.form(max_fields=FORM_FIELDS)
+    """The fields of a posted form; its CSRF token was checked before the handler. It is read once."""
+    return await request.form(max_files=FORM_FILES, max_fields=FORM_FIELDS)
+
+
+async def check_form(request: Request) -> None:
+    """Raises `Forbidden` for a request that changes something and comes from another site, or without our token."""
+    if request.method in SAFE:
+        return
+    check_origin(request)
+    given = request.headers.get(HEADER, "")
+    if not given and request.headers.get("content-type", "").partition(";")[0] in FORM_TYPES:
+        given = str((await form_of(request)).get(FIELD, ""))
+    check_token(request, given)
 
 
 def faults_of(refusal: Invalid) -> dict[str, str]:

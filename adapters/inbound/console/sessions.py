@@ -7,10 +7,10 @@ import hashlib
 import hmac
 import secrets
 from functools import partial
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import Response
 
 from adapters.inbound.rest.auth_middleware import text_of
 from domain.refusals import Forbidden, Unauthenticated
@@ -19,15 +19,12 @@ from ports.use_cases import Access
 SESSION = "switchboard_session"
 VISIT = "switchboard_visit"
 """A random cookie of somebody who has not signed in yet: the form to sign in is bound to it."""
-COOKIE_PATH = "/console"
-SIGN_IN = "/console/sign-in"
+ROOT = "/console"
+"""Where the console is; its cookies are sent nowhere else."""
+SIGN_IN = f"{ROOT}/sign-in"
 FIELD = "csrf"
 HEADER = "x-csrf-token"
 SAFE = ("GET", "HEAD")
-AGAIN = '<!DOCTYPE html><meta http-equiv="refresh" content="0"><title>Switchboard</title>'
-"""Loads the same page anew: browsers keep the session's cookie back from whoever comes by a link of another site, and
-send it when the page itself asks."""
-FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class StaleForm(Forbidden):
@@ -61,7 +58,7 @@ def csrf_token(request: Request) -> str:
     """What each form of this person carries: nobody can know it who does not know the credential."""
     token, acting_for = _credential(request)
     secret = token or visit_of(request)
-    return hashlib.sha256(f"csrf\n{secret}\n{acting_for or ''}".encode()).hexdigest() if secret else ""
+    return hashlib.sha256(f"csrf\n{secret}\n{acting_for or ''}".encode()).hexdigest()
 
 
 def visit_of(request: Request) -> str:
@@ -70,17 +67,6 @@ def visit_of(request: Request) -> str:
     if not hasattr(state, "visit"):
         state.visit = request.cookies.get(VISIT, "") or secrets.token_urlsafe(16)
     return str(state.visit)
-
-
-async def check_form(request: Request) -> None:
-    """Raises `Forbidden` for a request that changes something and comes from another site, or without our token."""
-    if request.method in SAFE:
-        return
-    check_origin(request)
-    given = request.headers.get(HEADER, "")
-    if not given and request.headers.get("content-type", "").partition(";")[0] in FORM_TYPES:
-        given = str((await request.form(max_files=50, max_fields=500)).get(FIELD, ""))
-    check_token(request, given)
 
 
 def check_origin(request: Request) -> None:
@@ -99,7 +85,7 @@ def set_cookie(request: Request, response: Response, name: str, value: str, seco
         name,
         value,
         seconds,
-        path=COOKIE_PATH,
+        path=ROOT,
         secure=_came_by_https(request),
         httponly=True,
         samesite="strict",
@@ -113,29 +99,7 @@ def _came_by_https(request: Request) -> bool:
     return asked_public or request.url.scheme == "https"
 
 
-def to_sign_in(request: Request) -> Response:
-    """Back to the page that the person sees, after signing in; htmx is told to load the whole page."""
-    if request.headers.get("sec-fetch-site") == "cross-site" and request.method == "GET":
-        return HTMLResponse(AGAIN, headers={"Cache-Control": "no-store"})
-    wanted = _page_of(request)
-    address = SIGN_IN if wanted == COOKIE_PATH else f"{SIGN_IN}?next={quote(wanted, safe='')}"
-    if request.headers.get("hx-request") == "true":
-        return Response(status_code=204, headers={"HX-Redirect": address})
-    return RedirectResponse(address, 303)
-
-
-def _page_of(request: Request) -> str:
-    """The address of the page from which a request came: where a form is posted to there may be no page."""
-    headers, address = request.headers, str(request.url)
-    if headers.get("hx-request") == "true":
-        address = headers.get("hx-current-url") or headers.get("referer", "")
-    elif request.method not in SAFE:
-        address = headers.get("referer", "")
-    parts = urlsplit(address)
-    return safe_next(parts.path + (f"?{parts.query}" if parts.query else ""))
-
-
 def safe_next(wanted: str) -> str:
     """A page of the console, whatever the address asks for."""
-    good = wanted.startswith("/console") and "\\" not in wanted and not urlsplit(wanted).netloc
-    return wanted if good else COOKIE_PATH
+    good = wanted.startswith(ROOT) and "\\" not in wanted and not urlsplit(wanted).netloc
+    return wanted if good else ROOT

@@ -30,6 +30,7 @@ PUBLIC = re.compile(
 
 MOST_VALUES = 2**20
 """In a JSON body, as far as commas and brackets tell: small values take many times the memory of their text."""
+NO_INSTANCE = "there is no instance {}"
 LARGEST_ID = 2**63 - 1
 LARGEST_LIMIT = 1000
 LARGEST_OFFSET = 2**31 - 1
@@ -125,7 +126,7 @@ async def caller_of(request: Request) -> Caller:
 
 
 async def instance_id(instanceId: str) -> int:
-    return path_id(instanceId, "there is no instance {}")
+    return path_id(instanceId, NO_INSTANCE)
 
 
 async def _delivery_id(deliveryId: str) -> int:

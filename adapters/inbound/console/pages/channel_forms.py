@@ -26,6 +26,7 @@ from adapters.inbound.console.requests import (
     faults_of,
     form_of,
     gateway_of,
+    instance_of,
     is_htmx,
     redirect,
     render,
@@ -33,7 +34,6 @@ from adapters.inbound.console.requests import (
     services_of,
 )
 from adapters.inbound.console.setup_steps import callback_address, is_public, steps_of
-from adapters.inbound.rest.routing import path_id
 from domain.channels.model import ChannelDefinition
 from domain.instances.checks.model import ConfigDraft, CredentialsCheck
 from domain.instances.model import Instance, InstanceChange, NewInstance
@@ -82,7 +82,7 @@ async def target_of(request: Request) -> FormTarget:
     if "type" in params:
         definition = await services.catalogue.definition(params["type"])
         return FormTarget(definition, None, f"{CHANNELS}/new/{definition.id}")
-    number = path_id(params["instance"], "there is no instance {}")
+    number = instance_of(request)
     instance = (await services.instances.get(caller_of(request), number)).instance
     definition = await services.catalogue.definition(instance.channel_id)
     return FormTarget(definition, instance, f"{CHANNELS}/{number}/edit")

@@ -13,6 +13,7 @@ from adapters.inbound.console.pages.channel_forms import CHANNELS
 from adapters.inbound.console.requests import (
     caller_of,
     gateway_of,
+    instance_of,
     is_htmx,
     redirect,
     render,
@@ -26,7 +27,6 @@ from adapters.inbound.console.setup_steps import (
     steps_of,
     works_from_here,
 )
-from adapters.inbound.rest.routing import path_id
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import ConversationFilter, ConversationView
 from domain.instances.checks.model import ConfigDraft, CredentialsCheck, CredentialsState
@@ -87,7 +87,7 @@ async def channel(request: Request) -> Response:
 
 async def _page(request: Request, check: CredentialsCheck | None = None) -> Response:
     """The set-up and health of an instance, with the outcome of a check where one was asked for."""
-    services, caller, number = services_of(request), caller_of(request), _number(request)
+    services, caller, number = services_of(request), caller_of(request), instance_of(request)
     view, health, first = await asyncio.gather(
         services.instances.get(caller, number),
         services.operations.health(caller, number),
@@ -138,14 +138,14 @@ async def _first_conversation(request: Request, number: int) -> ConversationView
 
 
 async def first_message(request: Request) -> Response:
-    number = _number(request)
+    number = instance_of(request)
     context = {"number": number, "first": await _first_conversation(request, number)}
     return render_part(request, "channel_first_message.html", context)
 
 
 async def health(request: Request) -> Response:
     """The health of an instance, and the pairing of a linked device."""
-    number = _number(request)
+    number = instance_of(request)
     services, caller = services_of(request), caller_of(request)
     view, found = await asyncio.gather(
         services.instances.get(caller, number), services.operations.health(caller, number)
@@ -161,7 +161,7 @@ async def health(request: Request) -> Response:
 
 
 async def check_credentials(request: Request) -> Response:
-    number = _number(request)
+    number = instance_of(request)
     result = await services_of(request).checks.credentials(
         caller_of(request), ConfigDraft(instance_id=number)
     )
@@ -173,7 +173,7 @@ async def check_credentials(request: Request) -> Response:
 
 
 async def pair(request: Request) -> Response:
-    number = _number(request)
+    number = instance_of(request)
     pairing = await services_of(request).instances.request_pairing(caller_of(request), number)
     if not pairing.success:
         return await _page(request, CredentialsCheck(CredentialsState.REFUSED, pairing.message))
@@ -181,12 +181,8 @@ async def pair(request: Request) -> Response:
 
 
 async def delete(request: Request) -> Response:
-    await services_of(request).instances.delete(caller_of(request), _number(request))
+    await services_of(request).instances.delete(caller_of(request), instance_of(request))
     return redirect(CHANNELS, "The channel is disconnected.")
-
-
-def _number(request: Request) -> int:
-    return path_id(request.path_params["instance"], "there is no instance {}")
 
 
 ROUTES = [

@@ -18,13 +18,13 @@ from adapters.inbound.console.requests import (
     caller_of,
     form_of,
     gateway_of,
+    instance_of,
     is_htmx,
     redirect,
     render,
     render_part,
     services_of,
 )
-from adapters.inbound.rest.routing import path_id
 from domain.conversations.history.rules import HANDLER_MINUTES, MOST_MINUTES
 from domain.conversations.model import (
     ConversationFilter,
@@ -59,7 +59,7 @@ class Place:
     @classmethod
     def of(cls, request: Request) -> Place:
         """Raises `NotFound`."""
-        instance_id = path_id(request.path_params["instance"], "there is no instance {}")
+        instance_id = instance_of(request)
         return cls(request, instance_id, session_of(request.path_params["session"]))
 
     @property

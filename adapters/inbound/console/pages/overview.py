@@ -11,7 +11,8 @@ from starlette.routing import Route
 
 from adapters.inbound.console.charts import messages_chart, times_chart
 from adapters.inbound.console.health import FAILING_KINDS, attention
-from adapters.inbound.console.requests import ROOT, caller_of, render, render_part, services_of
+from adapters.inbound.console.requests import caller_of, render, render_part, services_of
+from adapters.inbound.console.sessions import ROOT
 from domain.monitoring.model import Period
 from domain.monitoring.rules import parse_period
 from domain.paging import LARGEST_LIMIT

@@ -8,13 +8,14 @@ from starlette.routing import Route
 
 from adapters.inbound.console.requests import (
     caller_of,
+    instance_of,
     is_htmx,
     redirect,
     render,
     render_part,
     services_of,
 )
-from adapters.inbound.rest.routing import cursor_page, path_id
+from adapters.inbound.rest.routing import cursor_page
 from domain.polling.model import ScheduleView
 
 PAGE = "/console/schedules"
@@ -38,7 +39,7 @@ def _is_failing(schedule: ScheduleView) -> bool:
 
 
 async def run(request: Request) -> Response:
-    instance_id = path_id(request.path_params["instance"], "there is no instance {}")
+    instance_id = instance_of(request)
     await services_of(request).schedules.run(caller_of(request), instance_id)
     return redirect(PAGE, "It runs as soon as a worker can take it, usually within a second.")
 

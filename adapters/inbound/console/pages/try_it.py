@@ -9,7 +9,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.requests import (
-    ROOT,
     caller_of,
     faults_of,
     form_of,
@@ -17,6 +16,7 @@ from adapters.inbound.console.requests import (
     render,
     services_of,
 )
+from adapters.inbound.console.sessions import ROOT
 from adapters.inbound.rest.routing import parsed_id
 from domain.instances.model import InstanceView, NewInstance
 from domain.limits import CHANNEL_NAME
