@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -30,11 +31,12 @@ from adapters.inbound.console.pages import (
     subscriptions,
     try_it,
 )
-from adapters.inbound.console.requests import check_form, services_of
+from adapters.inbound.console.requests import caller_of, check_form, services_of
 from adapters.inbound.console.sessions import ROOT, authenticate, check_origin
 from adapters.inbound.rest.asgi import App, Receive, Scope, Send
 from adapters.inbound.rest.events import Streams
 from adapters.inbound.rest.routing import Gateway
+from domain.refusals import TooMany
 
 OPEN = (static, sign_in)
 """Modules whose pages need nobody to have signed in."""
@@ -98,6 +100,19 @@ async def _uploading(request: Request) -> None:
 async def _signed_in(request: Request) -> None:
     await authenticate(request, services_of(request).access)
     await check_form(request)
+    if "text/html" in request.headers.get("accept", ""):  # a page, neither a part of one nor a stream
+        request.state.live_after = await _position(request)
+
+
+async def _position(request: Request) -> int | None:
+    """Where events stand before the page reads its data: its stream goes on from there. None, and the page fetches
+    its live parts once its stream is open, where no more streams can be had."""
+    try:
+        pages = await services_of(request).events.watch(caller_of(request), None, (), ())
+        async with aclosing(pages):
+            return (await anext(pages)).cursor
+    except TooMany:
+        return None
 
 
 def _guarded(route: Route, check: Check) -> Route:

@@ -103,7 +103,12 @@ def render(
 ) -> Response:
     """A whole page. `live_kinds` are the kinds of events after which parts of it fetch themselves anew."""
     notice = request.cookies.get(NOTICE, "")
-    values = {"live_kinds": live_kinds, "notice": filters.from_cookie(notice), **(context or {})}
+    values = {
+        "live_kinds": live_kinds,
+        "live_after": getattr(request.state, "live_after", None),
+        "notice": filters.from_cookie(notice),
+        **(context or {}),
+    }
     response = _response(request, template, values, status)
     if notice:
         response.delete_cookie(NOTICE, path=ROOT)

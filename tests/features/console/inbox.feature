@@ -8,6 +8,12 @@ Feature: The inbox
     When ann opens it
     Then she reads "The pump runs dry" and the bot's answer to it
 
+  Scenario: What is written while a page is being opened stands on it
+    Given ann looks at her bot's conversation with ada
+    And a colleague looks at it too
+    When ada writes "Wait for me" after ann's page was made anew and before it listens
+    Then she reads "Wait for me" without loading the page again
+
   Scenario: Ann takes a conversation over, answers and hands it back, by keyboard alone
     Given ann looks at her bot's conversation with ada
     When she takes it over

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from tests.drivers.served import ServedWorld
@@ -81,6 +81,17 @@ def _(scene: Scene, number: int) -> None:
 @when(parsers.parse('ada writes "{text}"'))
 def _(scene: Scene, text: str) -> None:
     scene.talks.write("ada", text)
+
+
+@when(parsers.parse('ada writes "{text}" after ann\'s page was made anew and before it listens'))
+def _(scene: Scene, text: str) -> None:
+    held: list[Route] = []
+    scene.ann.route("**/console/live?*", lambda route: held.append(route))
+    with scene.ann.expect_request("**/console/live?*"):
+        scene.look(scene.ann)
+    scene.talks.write("ada", text)
+    _said(scene.other, text)
+    held[0].continue_()
 
 
 @then("the inbox shows ada's conversation without being loaded again")

@@ -11,6 +11,8 @@ import httpx
 import pytest
 
 from adapters.inbound.console.addresses import conversation_path
+from domain.events.service import EventStreams
+from domain.refusals import TooMany
 from tests.drivers.served import ServedWorld
 from tests.features.console.talks import INSTANCES, Talks
 
@@ -275,3 +277,15 @@ def test_the_list_is_filtered_and_goes_on(talks: Talks, ann: httpx.Client) -> No
     assert "No conversation fits" in page(ann, "/console/inbox?query=nothing+like+it").text
     page(ann, "/console/inbox?instanceId=x", 400)
     page(ann, "/console/inbox?cursor=x", 400)
+
+
+def test_a_page_says_where_its_stream_goes_on_and_is_there_when_no_more_streams_are(
+    ann: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise TooMany("800 streams of events are open", 5.0)
+
+    ann.headers["accept"] = "text/html"
+    assert page(ann, "/console/inbox").all("body")[0]["data-live-after"].isdigit()
+    monkeypatch.setattr(EventStreams, "watch", refuse)
+    assert "data-live-after" not in page(ann, "/console/inbox").all("body")[0]

@@ -184,6 +184,7 @@
   const session = decodeURIComponent(body.dataset.liveSession ?? ""); // of a page about one conversation
   const last = {};
   let stream = null;
+  let after = body.dataset.liveAfter; // where events stood before the page was made
 
   function fire(kind, detail) {
     htmx.trigger(body, `live:${kind}`, detail);
@@ -192,7 +193,9 @@
   function open(missed) {
     if (stream || !kinds.length || document.hidden) return;
     const only = body.dataset.liveInstance ? `&instanceId=${body.dataset.liveInstance}` : "";
-    stream = new EventSource(`/console/live?kinds=${kinds.join(",")}${only}`);
+    const since = after ? `&after=${after}` : "";
+    after = "";
+    stream = new EventSource(`/console/live?kinds=${kinds.join(",")}${only}${since}`);
     stream.onopen = () => {
       offline.hidden = true;
       if (missed) fire("reset", {});
@@ -224,5 +227,5 @@
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open(true)));
   addEventListener("pagehide", close);
   addEventListener("pageshow", (event) => { if (event.persisted) open(true); });
-  open(false);
+  open(!after);
 })();
