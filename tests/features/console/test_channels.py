@@ -159,7 +159,7 @@ def _(scene: Scene) -> None:
     scene.page.get_by_label("Server URL").fill(scene.server)
     scene.page.get_by_label("Channel ID").fill(CHANNEL)
     scene.page.get_by_label("Token", exact=True).fill("wrong")
-    scene.button("Check credentials").click()
+    scene.button("Check credentials").press("Enter")
 
 
 @then("the page shows the words of the chat server and what to do")
@@ -172,7 +172,7 @@ def _(scene: Scene) -> None:
 @when("she corrects the token and checks it")
 def _(scene: Scene) -> None:
     scene.page.get_by_label("Token", exact=True).fill(TOKEN)
-    scene.button("Check credentials").click()
+    scene.button("Check credentials").press("Enter")
 
 
 @then("the page says that the credentials are accepted")
@@ -190,7 +190,7 @@ def _(scene: Scene) -> None:
 def _(scene: Scene) -> None:
     expect(scene.page.get_by_role("heading", level=1)).to_have_text("Mattermost")
     assert TOKEN not in scene.page.content()
-    scene.page.get_by_role("link", name="Change").click()
+    scene.page.get_by_role("link", name="Change").press("Enter")
     expect(scene.page.get_by_label("Token (stored)", exact=True)).to_have_value("")
     assert TOKEN not in scene.page.content()
 
@@ -218,7 +218,7 @@ def _(chat: Mattermost) -> None:
 
 @when("she checks the credentials")
 def _(scene: Scene) -> None:
-    scene.button("Check credentials").click()
+    scene.button("Check credentials").press("Enter")
 
 
 @then("the page says by itself that the bot is healthy")

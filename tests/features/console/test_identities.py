@@ -55,8 +55,8 @@ class Scene:
     def choose(self, row: str, button: str) -> None:
         """The button in a row of the table, and yes to what it asks."""
         cell = self.page.get_by_role("row").filter(has_text=row)
-        cell.locator("summary").filter(has_text=button).click()
-        cell.get_by_role("button", name=button).click()
+        cell.locator("summary").filter(has_text=button).press("Enter")
+        cell.get_by_role("button", name=button).press("Enter")
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def _(scene: Scene) -> None:
 @when("she chooses to sign in at Discord", target_fixture="opened")
 def _(scene: Scene) -> Page:
     with scene.windows[-1].context.expect_page() as opened:
-        scene.page.get_by_role("link", name="Sign in at Discord").click()
+        scene.page.get_by_role("link", name="Sign in at Discord").press("Enter")
     return opened.value
 
 
@@ -162,13 +162,13 @@ def _(scene: Scene) -> None:
 def _(scene: Scene, opened: Page) -> None:
     expect(opened.get_by_role("heading", name="Not verified")).to_be_visible()
     expect(opened.get_by_text("start again where you came from")).to_be_visible()
-    opened.get_by_role("link", name="To your identities").click()
+    opened.get_by_role("link", name="To your identities").press("Enter")
     expect(opened.get_by_role("heading", level=1)).to_have_text("My identities")
 
 
 @when("she asks for a link to Telegram")
 def _(scene: Scene) -> None:
-    scene.page.get_by_role("button", name="Get a link to Telegram").click()
+    scene.page.get_by_role("button", name="Get a link to Telegram").press("Enter")
 
 
 @when("she shares her contact with the bot there")
@@ -208,7 +208,7 @@ def _(scene: Scene) -> None:
         lambda route: route.fulfill(content_type="text/html", body=f'<a href="{address}">Verify</a>'),
     )
     scene.page.goto(elsewhere)
-    scene.page.get_by_role("link", name="Verify").click()
+    scene.page.get_by_role("link", name="Verify").press("Enter")
 
 
 @then(parsers.parse('the page "{title}" is shown'))

@@ -45,7 +45,7 @@ class Scene:
     def create(self, name: str) -> None:
         self.window.go("/console/knowledge")
         self.page.get_by_label("Name").fill(name)
-        self.page.get_by_role("button", name="Create").click()
+        self.page.get_by_role("button", name="Create").press("Enter")
         expect(self.page.get_by_role("heading", level=1)).to_have_text(name)
 
     def row(self, name: str) -> Locator:
@@ -163,7 +163,7 @@ def _(scene: Scene, name: str) -> None:
 
 @when(parsers.parse('she cancels "{name}"'))
 def _(scene: Scene, name: str) -> None:
-    scene.page.get_by_role("button", name=f"Cancel {name}").click()
+    scene.page.get_by_role("button", name=f"Cancel {name}").press("Enter")
     expect(scene.row(name)).to_have_count(0)
 
 
@@ -176,22 +176,22 @@ def _(scene: Scene) -> None:
 
 @when(parsers.parse('she searches for "{query}"'))
 def _(scene: Scene, query: str) -> None:
-    scene.page.get_by_role("link", name="Search").click()
+    scene.page.get_by_role("link", name="Search").press("Enter")
     scene.page.get_by_label("Question or words").fill(query)
     scene.page.keyboard.press("Enter")
 
 
 @when("she follows the hit to its place")
 def _(scene: Scene) -> None:
-    scene.page.locator("#hit-1 a").click()
+    scene.page.locator("#hit-1 a").press("Enter")
 
 
 @when("she deletes the base and answers the question")
 def _(scene: Scene) -> None:
-    scene.page.get_by_role("link", name="Settings and sharing").click()
+    scene.page.get_by_role("link", name="Settings and sharing").press("Enter")
     question = scene.page.locator("details", has_text="Delete the knowledge base")
-    question.locator("summary").click()
-    question.get_by_role("button", name="Delete the knowledge base").click()
+    question.locator("summary").press("Enter")
+    question.get_by_role("button", name="Delete the knowledge base").press("Enter")
 
 
 @then(parsers.parse('"{one}" and "{other}" become ready'))

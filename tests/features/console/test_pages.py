@@ -9,6 +9,7 @@ from types import ModuleType
 
 import httpx
 import pytest
+from playwright.sync_api import Page
 
 from adapters.inbound.console.sessions import SESSION
 from tests.drivers.served import ServedWorld
@@ -51,6 +52,27 @@ def _looks(window: Window, name: str) -> list[str]:
     return wrong
 
 
+LISTEN = """() => {
+  const wanted = 'a[href], button, input:not([type=hidden]), select, textarea, summary';
+  const shown = (each) => each.checkVisibility({ visibilityProperty: true }) && !each.disabled;
+  const left = window.left = new Set([...document.querySelectorAll(wanted)].filter(shown));
+  document.addEventListener('focusin', ({ target }) => {
+    left.delete(target);
+    if (target.type === 'radio') for (const other of target.form.elements[target.name]) left.delete(other);
+  });
+}"""
+LEFT = "[...window.left].filter((each) => each.isConnected).map((each) => each.outerHTML.slice(0, 200))"
+
+
+def _unreached(page: Page) -> list[str]:
+    """What the Tab key does not come to, of all that can be pressed or filled in."""
+    page.evaluate(LISTEN)
+    for _ in range(3):  # elements of a chat panel are not counted, and take the focus too
+        for _ in page.evaluate(LEFT):
+            page.keyboard.press("Tab")
+    return [f"{page.url}: not reached by keyboard: {each}" for each in page.evaluate(LEFT)]
+
+
 def _differs(own: httpx.Response, remote: httpx.Response) -> list[str]:
     """What is wrong with a page over HTTP: too large, or another one on a gateway without a database."""
     wrong = [] if len(own.content) < LATER_BYTES else [f"{own.url.path}: {len(own.content)} bytes"]
@@ -71,6 +93,7 @@ def test_pages_can_be_used_by_everybody(
         response = seen.page.goto(world.url + path)
         assert response is not None
         assert response.status == 200, path
+        wrong += _unreached(seen.page)
         wrong += _looks(seen, f"{request.node.callspec.id}-{number}")
         wrong += _differs(*(gateway.request("GET", path, headers=headers) for gateway in gateways))
     for gateway in gateways:

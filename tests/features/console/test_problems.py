@@ -70,7 +70,7 @@ def _(scene: Scene) -> None:
 def _(scene: Scene) -> None:
     chart = scene.page.get_by_role("img", name="Messages: 2 received, 0 answered, 2 given up")
     expect(chart).to_be_visible()
-    scene.page.get_by_text("The same as a table").click()
+    scene.page.get_by_text("The same as a table").press("Enter")
     expect(scene.page.get_by_role("columnheader", name="Given up")).to_be_visible()
 
 
@@ -130,5 +130,5 @@ def _(scene: Scene) -> None:
 @then("the page says that more messages were given up")
 def _(scene: Scene) -> None:
     expect(scene.page.get_by_text("More messages were given up.")).to_be_visible()
-    scene.page.get_by_role("link", name="Show them").click()
+    scene.page.get_by_role("link", name="Show them").press("Enter")
     expect(scene.page.get_by_text("Is anybody there?")).to_be_visible()

@@ -80,7 +80,7 @@ def _(scene: Scene) -> None:
     secret = scene.page.get_by_text("whsec_")
     expect(secret).to_be_visible()
     scene.subscriber.secret = secret.text_content() or ""
-    scene.page.get_by_role("link", name="To the log of pushes").click()
+    scene.page.get_by_role("link", name="To the log of pushes").press("Enter")
     expect(scene.page.get_by_role("heading", name="Pushes")).to_be_visible()
     assert scene.subscriber.secret not in scene.page.content()
 
@@ -106,7 +106,7 @@ def _(scene: Scene) -> None:
 
 @when("she runs it now")
 def _(scene: Scene) -> None:
-    scene.go("/console/schedules").get_by_role("button", name="Run My bot now").click()
+    scene.go("/console/schedules").get_by_role("button", name="Run My bot now").press("Enter")
 
 
 @then("the page says so, and soon that it worked")
@@ -122,7 +122,7 @@ def _(scene: Scene, resource: str, text: str) -> None:
         scene.expect_refusal()
     page.get_by_label("Resource id").fill(resource)
     page.get_by_label("Message").fill(text)
-    page.get_by_role("button", name="Ask it").click()
+    page.get_by_role("button", name="Ask it").press("Enter")
 
 
 @then(parsers.parse('the answer "{text}" is shown beside it'))

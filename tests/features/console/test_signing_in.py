@@ -102,7 +102,7 @@ def _(scene: Scene) -> None:
     [cookie] = [each for each in scene.window.context.cookies() if each["name"] == SESSION]
     scene.link = cookie["value"]
     open_menu(scene.window.page)
-    scene.window.page.get_by_role("button", name="Sign out").click()
+    scene.window.page.get_by_role("button", name="Sign out").press("Enter")
 
 
 @then("the session's cookie opens nothing any more")

@@ -35,7 +35,7 @@ def create(world: ServedWorld, user: str, channel: str, name: str, resource: str
 def _(window: Open, user: str) -> Page:
     page = window(user).go("/console")
     open_menu(page)
-    page.get_by_role("link", name="Try it").click()
+    page.get_by_role("link", name="Try it").press("Enter")
     return page
 
 
@@ -60,7 +60,7 @@ def _(page: Page, resource: str) -> None:
 
 @when(parsers.parse('he presses "{name}"'))
 def _(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name).click()
+    page.get_by_role("button", name=name).press("Enter")
 
 
 @when(parsers.parse('she writes "{text}" in the chat'))
@@ -81,7 +81,7 @@ def _(page: Page) -> None:
 
 @when("she begins a new conversation")
 def _(page: Page) -> None:
-    page.get_by_role("button", name="New conversation").click()
+    page.get_by_role("button", name="New conversation").press("Enter")
 
 
 @then("the chat shows nothing of what was said before")
