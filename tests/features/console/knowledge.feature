@@ -24,6 +24,11 @@ Feature: Knowledge bases in the console
     When she adds "pumps.md" once more
     Then she is told that the base has it already
 
+  Scenario: Files chosen while the page is still loading are sent
+    Given ann's base "Handbook"
+    When she adds "pumps.md" before the page is whole
+    Then "pumps.md" is ready and nothing else is listed
+
   Scenario: What cannot be taken is said beside the file
     Given ann's base "Handbook"
     When she adds "tool.exe"

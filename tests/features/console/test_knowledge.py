@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
@@ -46,7 +46,12 @@ class Scene:
         self.window.go("/console/knowledge")
         self.page.get_by_label("Name").fill(name)
         self.page.get_by_role("button", name="Create").press("Enter")
+        self.see_whole(name)
+
+    def see_whole(self, name: str) -> None:
+        """The page of the base, with its scripts: nothing can be dropped on it before."""
         expect(self.page.get_by_role("heading", level=1)).to_have_text(name)
+        self.page.wait_for_load_state()
 
     def row(self, name: str) -> Locator:
         return self.page.locator("#files tbody tr").filter(has_text=name)
@@ -110,7 +115,7 @@ def _(scene: Scene, name: str) -> None:
         keyboard.press("Tab")
     keyboard.type(name)
     keyboard.press("Enter")
-    expect(scene.page.get_by_role("heading", level=1)).to_have_text(name)
+    scene.see_whole(name)
 
 
 @when("she drops the folder of manuals on the page")
@@ -124,6 +129,16 @@ def _(scene: Scene, manuals: Path) -> None:
 def _(scene: Scene, manuals: Path, name: str) -> None:
     scene.window.expect_refusal()
     scene.page.get_by_label("Files", exact=True).set_input_files(manuals / name)
+
+
+@when(parsers.parse('she adds "{name}" before the page is whole'))
+def _(scene: Scene, manuals: Path, name: str) -> None:
+    held: list[Route] = []
+    scene.page.route("**/upload.js*", lambda route: held.append(route))
+    with scene.page.expect_request("**/upload.js*"):
+        scene.page.goto(scene.page.url, wait_until="commit")
+    scene.page.get_by_label("Files", exact=True).set_input_files(manuals / name)
+    held[0].continue_()
 
 
 @when(parsers.parse('she adds "{first}" and then "{second}"'))

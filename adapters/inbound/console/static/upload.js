@@ -12,7 +12,9 @@
   let active = 0;
 
   for (const input of form.querySelectorAll('input[type="file"]')) {
-    input.addEventListener("change", () => { add([...input.files]); input.value = ""; });
+    const take = () => { add([...input.files]); input.value = ""; };
+    input.addEventListener("change", take);
+    take(); // what was chosen before this script ran
   }
   form.addEventListener("submit", (event) => event.preventDefault());
   for (const kind of ["dragenter", "dragover"]) {
