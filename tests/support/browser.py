@@ -57,7 +57,7 @@ class Window:
 
     def _noted(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not any(words in message.text for words in self._expected):
-            self.faults.append(f"in the browser's console: {message.text}")
+            self.faults.append(f"in the browser's console: {message.text} ({message.location['url']})")
 
     def _requested(self, url: str) -> None:
         address = urlsplit(url)

@@ -44,6 +44,14 @@ Feature: The inbox
     Then she reads when the platform took it, and the id of the request
     And it stays unfolded when ada writes again
 
+  Scenario: The focus stays where it is when something comes in
+    Given ann's bot has failed at a message of ada's
+    When ann looks at the conversation
+    And she comes to "Process it again" by keyboard
+    And ada writes "Is anybody there?"
+    Then she reads "Is anybody there?" without loading the page again
+    And the focus is on the first "Process it again"
+
   Scenario: Earlier messages are loaded on demand
     Given ada has written 15 messages to ann's bot
     When ann looks at the conversation

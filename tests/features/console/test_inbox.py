@@ -191,6 +191,17 @@ def _(scene: Scene, text: str) -> None:
     _answers(scene.other, text)
 
 
+@when(parsers.parse('she comes to "{name}" by keyboard'))
+def _(scene: Scene, name: str) -> None:
+    scene.ann.get_by_role("button", name=name).focus()
+
+
+@then(parsers.parse('the focus is on the first "{name}"'))
+def _(scene: Scene, name: str) -> None:
+    expect(scene.ann.get_by_role("button", name=name)).to_have_count(2)
+    expect(scene.ann.get_by_role("button", name=name).first).to_be_focused()
+
+
 @then(parsers.parse('ann reads "{text}"'))
 def _(scene: Scene, text: str) -> None:
     _said(scene.ann, text)

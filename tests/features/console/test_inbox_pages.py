@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import quote
 
 import httpx
 import pytest
 
 from adapters.inbound.console.addresses import conversation_path
+from adapters.outbound.storage.conversations.timelines import PostgresTimelines
 from domain.events.service import EventStreams
 from domain.refusals import TooMany
 from tests.drivers.served import ServedWorld
@@ -289,3 +291,19 @@ def test_a_page_says_where_its_stream_goes_on_and_is_there_when_no_more_streams_
     assert page(ann, "/console/inbox").all("body")[0]["data-live-after"].isdigit()
     monkeypatch.setattr(EventStreams, "watch", refuse)
     assert "data-live-after" not in page(ann, "/console/inbox").all("body")[0]
+
+
+def test_a_message_that_goes_while_the_page_is_made_is_not_on_it(
+    talks: Talks, ann: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talks.write("ada", "hello")
+    of = PostgresTimelines.of
+    reads: list[Any] = []
+
+    async def gone_at_first(self: PostgresTimelines, *args: Any) -> Any:
+        reads.append(args)
+        return await of(self, *args) if len(reads) > 1 else []
+
+    monkeypatch.setattr(PostgresTimelines, "of", gone_at_first)
+    assert "hello" in page(ann, conversation_path(talks.id, "ada")).text
+    assert len(reads) == 2

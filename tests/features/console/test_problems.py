@@ -79,7 +79,9 @@ def _(scene: Scene) -> None:
     open_menu(scene.page)
     scene.page.get_by_role("link", name="Problems").press("Enter")
     expect(scene.page.get_by_role("heading", level=1)).to_have_text("Problems")
-    scene.page.get_by_label("All on this page").press("Space")
+    box = scene.page.get_by_label("All on this page")
+    expect(box).to_be_visible()  # once the scripts ran
+    box.press("Space")
     expect(scene.page.get_by_label("Choose message").first).to_be_checked()
     expect(scene.page.get_by_label("Choose message").last).to_be_checked()
 

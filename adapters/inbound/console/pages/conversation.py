@@ -82,6 +82,13 @@ class Place:
         )
         return [*page.messages][::-1], page.next
 
+    async def read(
+        self, limit: int, cursor: str | None
+    ) -> tuple[list[Message], str | None, Mapping[str, Timeline]]:
+        """Messages as `messages`, and what happened to them. Raises `NotFound` where one is gone meanwhile."""
+        messages, earlier = await self.messages(limit, cursor)
+        return messages, earlier, await self.timelines(messages)
+
     async def timelines(self, messages: Sequence[Message]) -> Mapping[str, Timeline]:
         ids = [message.id for message in messages]
         found = await services_of(self.request).messages.timelines(
@@ -138,11 +145,14 @@ async def _handler_values(place: Place) -> dict[str, Any]:
 
 
 async def _message_values(place: Place, limit: int, cursor: str | None) -> dict[str, Any]:
-    messages, earlier = await place.messages(limit, cursor)
+    try:
+        messages, earlier, timelines = await place.read(limit, cursor)
+    except NotFound:  # an answer goes when its message is run again, also between the two reads
+        messages, earlier, timelines = await place.read(limit, cursor)
     return {
         "place": place,
         **_window(messages),
-        "timelines": await place.timelines(messages),
+        "timelines": timelines,
         "earlier": earlier,
         "last": messages[-1].id if messages else "",
         "longest": LONGEST,

@@ -32,14 +32,25 @@
   setInterval(showTimeLeft, 10000);
   body.addEventListener("htmx:load", showTimeLeft);
 
-  // What is unfolded stays so when the part around it is fetched anew.
+  // What is unfolded stays so when the part around it is fetched anew, and what has the focus keeps it.
   let unfolded = [];
-  body.addEventListener("htmx:beforeSwap", (event) => {
-    unfolded = [...event.detail.target.querySelectorAll("details[id][open]")].map((each) => each.id);
+  let focused = null;
+  body.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+    unfolded = [...target.querySelectorAll("details[id][open]")].map((each) => each.id);
+    const active = document.activeElement;
+    focused = target !== active && target.contains(active) ? [active, namesakes(target, active).indexOf(active)] : null;
   });
-  body.addEventListener("htmx:afterSwap", () => {
+  body.addEventListener("htmx:afterSwap", ({ detail: { target } }) => {
     for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+    if (focused && !focused[0].isConnected && document.activeElement === body) {
+      namesakes(target, focused[0])[focused[1]]?.focus({ preventScroll: true });
+    }
   });
+
+  function namesakes(part, element) {
+    const name = (each) => each.getAttribute("aria-label") ?? `${each.name ?? ""} ${each.textContent}`;
+    return [...part.querySelectorAll(element.localName)].filter((each) => name(each) === name(element));
+  }
 
   // The end of a chat stays in sight while it was.
   const log = document.querySelector("[role=log]");
@@ -81,6 +92,20 @@
     if (!name) return;
     for (const box of event.target.form.querySelectorAll(`input[name="${name}"]`)) box.checked = event.target.checked;
   });
+
+  // What was typed, ticked, chosen or unfolded before the scripts ran counts as done now.
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea")) {
+      if (!isChanged(field)) continue;
+      for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind, { bubbles: true }));
+    }
+    for (const each of document.querySelectorAll("details[hx-get][open]")) each.dispatchEvent(new Event("toggle"));
+  });
+
+  function isChanged(field) {
+    if (field.options) return [...field.options].some((each) => each.defaultSelected && !each.selected);
+    return field.checked !== field.defaultChecked || field.value !== field.defaultValue;
+  }
 
   // Trying a resource anew, without what was said before.
   body.addEventListener("click", (event) => {

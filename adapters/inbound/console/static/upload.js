@@ -12,9 +12,7 @@
   let active = 0;
 
   for (const input of form.querySelectorAll('input[type="file"]')) {
-    const take = () => { add([...input.files]); input.value = ""; };
-    input.addEventListener("change", take);
-    take(); // what was chosen before this script ran
+    input.addEventListener("change", () => { add([...input.files]); input.value = ""; });
   }
   form.addEventListener("submit", (event) => event.preventDefault());
   for (const kind of ["dragenter", "dragover"]) {
