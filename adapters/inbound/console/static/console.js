@@ -104,7 +104,8 @@
 
   function isChanged(field) {
     if (field.options) return [...field.options].some((each) => each.defaultSelected && !each.selected);
-    return field.checked !== field.defaultChecked || field.value !== field.defaultValue;
+    const ticked = ["checkbox", "radio"].includes(field.type);
+    return ticked ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
   }
 
   // Trying a resource anew, without what was said before.
