@@ -337,10 +337,14 @@ def _(scene: Scene) -> None:
     assert scene.page.visitor
 
 
+def _other(letter: str) -> str:
+    return "A" if letter != "A" else "B"
+
+
 @when("somebody reads with a token for that visitor that was made up")
 def _(scene: Scene) -> None:
     token = scene.page.visitor
-    for forged in (token[:-1] + ("A" if token[-1] != "A" else "B"), "x" + token[1:], token[40:], "none"):
+    for forged in (token[:-1] + _other(token[-1]), _other(token[0]) + token[1:], token[40:], "none"):
         thief = scene.visitor()
         thief.visitor = forged
         scene.look(thief)
