@@ -1,6 +1,7 @@
 """Cuts a document into chunks: whole sentences, rows, slides and sections, within the model's window.
 
-Every chunk is a stretch of the document's own text; together they hold every word of it. A chunk's context
+Every chunk is a stretch of the document's own text; together they hold every word of it, but for running headers,
+page numbers and tables of contents: these are cut only where a document holds nothing else. A chunk's context
 (title and headings) is put in front of it for embedding and index alone: without it a passage that never
 repeats what it is about is not found.
 """
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from domain.knowledge.documents import Block, BlockKind, Document
+from domain.knowledge.documents import APART, Block, BlockKind, Document
 from domain.knowledge.model import Piece
 from domain.knowledge.positions import metadata
 from domain.knowledge.titles import title_of
@@ -29,6 +30,7 @@ _PROSE = frozenset(
 _TOKENS_OF_A_WORD = 2.5
 """Prose in Latin script has fewer; codes, figures and scripts without blanks have more."""
 _MAX_UNIT_CHARS = 2_000
+_LONGEST_SEPARATOR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def chunk(
     limits = limits or Limits()
     title = title_of(document, file_name)
     pieces: list[Piece] = []
-    for section in _sections(document.blocks):
+    for section in _sections(_cut(document.blocks)):
         context = _context(title, section, count_tokens, limits.context)
         room = limits.maximum - count_tokens(context) - 1
         units: list[_Unit] = []
@@ -81,6 +83,11 @@ def chunk(
             where = metadata(blocks, title, len(pieces), group[0].start, group[0].start + len(text))
             pieces.append(Piece(len(pieces), text, _new_in(context, text), where))
     return pieces
+
+
+def _cut(blocks: Sequence[Block]) -> Sequence[Block]:
+    """What is cut: all but margins and tables of contents, or these too where there is nothing else."""
+    return [block for block in blocks if block.kind not in APART] or blocks
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[list[Block]]:
@@ -97,6 +104,8 @@ def _sections(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 
 def _breaks(section: Sequence[Block], block: Block) -> bool:
     last = section[-1]
+    if block.start - last.end > _LONGEST_SEPARATOR:  # something between them is passed over
+        return True
     if (block.slide, block.sheet) != (last.slide, last.sheet):
         return True
     if block.kind is BlockKind.HEADING:
@@ -157,7 +166,7 @@ class _Measure:
                 size = 0.0 if in_context else self._size(tokens, words)
                 yield _Unit(start, end, tokens, words, size, self._block)
                 return
-        middle = _cut(self._text, start, end)
+        middle = _middle(self._text, start, end)
         yield from self._fitting(start, middle, in_context)
         yield from self._fitting(middle, end, in_context)
 
@@ -167,7 +176,7 @@ class _Measure:
         return tokens / self._limits.tokens
 
 
-def _cut(text: str, start: int, end: int) -> int:
+def _middle(text: str, start: int, end: int) -> int:
     middle = (start + end) // 2
     for mark in ("\n", " | ", " "):
         before = text.rfind(mark, start + (middle - start) // 2, middle)

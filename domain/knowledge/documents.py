@@ -38,11 +38,15 @@ class BlockKind(StrEnum):
     CODE = "code"
     FIELD = "field"  # one "path: value" line of a JSON document
     NOTE = "note"  # speaker's notes, footnotes, endnotes, comments
-    MARGIN = "margin"  # running headers and footers
+    MARGIN = "margin"  # running headers and footers, page numbers
+    CONTENTS = "contents"  # tables of contents, indexes: lists of places in the document itself
     SPEECH = "speech"  # one segment of recognised speech
 
 
 _TIGHT = frozenset({BlockKind.TABLE_ROW, BlockKind.LIST_ITEM, BlockKind.FIELD, BlockKind.SPEECH})
+
+APART = frozenset({BlockKind.MARGIN, BlockKind.CONTENTS})
+"""What is in a document's text but says nothing of its own: it is not cut into chunks and gives no title."""
 
 
 def separator(before: str, after: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from pathlib import PurePath
 
-from domain.knowledge.documents import BlockKind, Document
+from domain.knowledge.documents import APART, BlockKind, Document
 
 _MAX_LEAD_WORDS = 40
 
@@ -71,8 +71,9 @@ def _readable(stem: str) -> str:
 
 
 def _lead(document: Document) -> str:
-    text = document.blocks[0].text.strip() if document.blocks else ""
+    first = next((block for block in document.blocks if block.kind not in APART), None)
+    text = first.text.strip() if first else ""
     line = text.split("\n", 1)[0]
     has_more = len(document.blocks) > 1 or "\n" in text
     is_lead = 0 < len(line.split()) <= _MAX_LEAD_WORDS and len(line) * 2 < len(document.text)
-    return line if has_more and is_lead and document.blocks[0].kind is BlockKind.PARAGRAPH else ""
+    return line if first and has_more and is_lead and first.kind is BlockKind.PARAGRAPH else ""

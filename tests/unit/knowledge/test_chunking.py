@@ -163,6 +163,31 @@ def test_text_without_any_blank_is_cut_all_the_same() -> None:
     assert all(count(piece.searchable) <= Limits().maximum and len(piece.text) <= 4000 for piece in made)
 
 
+def test_running_headers_and_tables_of_contents_are_passed_over() -> None:
+    made = chunk(
+        document(
+            paragraph("The pump is"),
+            Block(BlockKind.MARGIN, "Handbook 12"),
+            paragraph("serviced in March."),
+            Block(BlockKind.CONTENTS, "1 Pumps . . . 3"),
+            paragraph("Fans run on."),
+        ),
+        "a.pdf",
+        count,
+    )
+    assert [piece.text for piece in made] == ["The pump is", "serviced in March.", "Fans run on."]
+    assert [piece.metadata["position"] for piece in made] == [0, 1, 2]
+
+
+def test_a_document_of_nothing_but_such_lists_is_cut_all_the_same() -> None:
+    made = chunk(
+        document(Block(BlockKind.MARGIN, "Price list"), Block(BlockKind.CONTENTS, "Pump . . . 40")),
+        "a.pdf",
+        count,
+    )
+    assert [piece.text for piece in made] == ["Price list\n\nPump . . . 40"]
+
+
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=60)
 BLOCKS = st.builds(
     Block,
