@@ -18,6 +18,7 @@ from domain.knowledge.model import (
     UploadedFile,
 )
 from domain.knowledge.search.explanation import Explanation
+from domain.knowledge.search.options import DEFAULT, SearchOptions
 
 
 class KnowledgeBases(Protocol):
@@ -133,10 +134,15 @@ class BaseFiles(Protocol):
 class KnowledgeSearch(Protocol):
     """Search in a base. Each method raises `NotFound`, `Forbidden`, `Invalid`."""
 
-    async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
-        """At most ten chunks, the most relevant first."""
+    async def search(
+        self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
+    ) -> Sequence[SearchResult]:
+        """At most `top_k` chunks, the most relevant first. None where vectors alone are asked for and the model does
+        not know the query's script."""
         ...
 
-    async def explain(self, caller: Caller, base_id: int, query: str) -> Explanation:
+    async def explain(
+        self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
+    ) -> Explanation:
         """The same chunks with what each of the two searches says of them, and what only one of them found."""
         ...

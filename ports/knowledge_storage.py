@@ -16,6 +16,7 @@ from domain.knowledge.model import (
     Permission,
     Piece,
 )
+from domain.knowledge.search.options import DEFAULT, SearchOptions
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from ports.embedding import Vector
 
@@ -227,10 +228,12 @@ class Staging(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that may match, with those of the query's words that it holds."""
+    """A chunk that may match, with those of the query's words that it holds. `file_id` is told where the search asks
+    for files."""
 
     key: str
     held: frozenset[str]
+    file_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,16 +252,22 @@ class Passage:
 
 
 class ChunkIndex(Protocol):
-    """The two searches over the chunks of one base."""
+    """The two searches over the chunks of one base.
+
+    Each finds as many as `top_k`, of the files that the options name, and `per_file` of each: it looks as deep as
+    that takes.
+    """
 
     async def statistics(self, base_id: int, query: Query) -> Statistics: ...
 
-    async def matches(self, base_id: int, match: TextMatch, statistics: Statistics) -> Sequence[Candidate]:
-        """The chunks that hold most of the query's weight."""
+    async def matches(
+        self, base_id: int, match: TextMatch, statistics: Statistics, options: SearchOptions = DEFAULT
+    ) -> Sequence[Candidate]:
+        """The chunks that hold most of the query's weight, several times as many as are wanted."""
         ...
 
     async def nearest(
-        self, base_id: int, vector: Vector, fingerprint: str, limit: int
+        self, base_id: int, vector: Vector, fingerprint: str, options: SearchOptions = DEFAULT
     ) -> Sequence[tuple[str, float]]:
         """Keys and cosines of the nearest chunks, among those that the model embedded."""
         ...

@@ -3,6 +3,7 @@
 from switchboard.knowledge.v1 import base_files_pb2 as pb
 
 from adapters.wire.conversion import Conversion
+from adapters.wire.knowledge import highlights_from_pb, highlights_to_pb
 from domain.knowledge.search.explanation import ExplainedHit, Explanation, QueryWord
 
 WORD = Conversion(QueryWord, pb.QueryWord)
@@ -23,8 +24,8 @@ def explanation_from_pb(message: pb.ExplainSearchResponse) -> Explanation:
 
 
 def _hit_to_pb(hit: ExplainedHit) -> pb.ExplainedHit:
-    return HIT.to_pb(hit, highlights=[pb.Highlight(start=start, end=end) for start, end in hit.highlights])
+    return HIT.to_pb(hit, highlights=highlights_to_pb(hit.highlights))
 
 
 def _hit_from_pb(message: pb.ExplainedHit) -> ExplainedHit:
-    return HIT.from_pb(message, highlights=[(place.start, place.end) for place in message.highlights])
+    return HIT.from_pb(message, highlights=highlights_from_pb(message.highlights))

@@ -1,6 +1,6 @@
 """Knowledge bases, files and chunks to protobuf and back. Manifests cross as JSON text."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
 
 from switchboard.knowledge.v1 import knowledge_pb2 as pb
@@ -17,6 +17,7 @@ from domain.knowledge.model import (
     SearchResult,
     UploadedFile,
 )
+from domain.knowledge.search.options import MOST_RESULTS, SearchOptions, mode_of
 
 BASE = Conversion(Base, pb.Base, permission_level="level")
 NEW = Conversion(NewBase, pb.CreateBaseRequest)
@@ -26,6 +27,7 @@ FILE = Conversion(
     FileRecord, pb.File, knowledge_base_id="base_id", file_name="name", file_path="blob_key", file_hash="hash"
 )
 CHUNK = Conversion(Chunk, pb.Chunk, chunk_id="id", chunk="text", file_id="file_hash")
+OPTIONS = Conversion(SearchOptions, pb.SearchOptions)
 RESULT = Conversion(SearchResult, pb.SearchResult, chunk="text", file_id="file_hash")
 
 
@@ -50,6 +52,35 @@ async def files_from_messages(messages: AsyncIterator[pb.ListFilesResponse]) -> 
         else:
             files[-1][1].append(message.more_text)
     return [replace(FILE.from_pb(file), text="".join(texts)) for file, texts in files]
+
+
+def options_to_pb(options: SearchOptions) -> pb.SearchOptions:
+    most = min(options.per_file, MOST_RESULTS) if options.per_file else None
+    return OPTIONS.to_pb(options, per_file=most)
+
+
+def options_from_pb(message: pb.SearchOptions) -> SearchOptions:
+    """What is not set stays the default. Raises `Invalid`."""
+    given = {field.name: value for field, value in message.ListFields()}
+    if "mode" in given:
+        given["mode"] = mode_of(message.mode)
+    return SearchOptions(**{**given, "file_ids": tuple(message.file_ids)})
+
+
+def result_to_pb(result: SearchResult) -> pb.SearchResult:
+    return RESULT.to_pb(result, highlights=highlights_to_pb(result.highlights))
+
+
+def result_from_pb(message: pb.SearchResult) -> SearchResult:
+    return RESULT.from_pb(message, highlights=highlights_from_pb(message.highlights))
+
+
+def highlights_to_pb(places: Iterable[tuple[int, int]]) -> list[pb.Highlight]:
+    return [pb.Highlight(start=start, end=end) for start, end in places]
+
+
+def highlights_from_pb(places: Iterable[pb.Highlight]) -> list[tuple[int, int]]:
+    return [(place.start, place.end) for place in places]
 
 
 def page_to_pb(page: ChunkPage) -> pb.ListChunksResponse:

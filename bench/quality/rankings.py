@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from apps.container import Container
 from domain.knowledge.fusion import Hit, fuse
+from domain.knowledge.search.options import SearchOptions
 from domain.knowledge.text_match import Query, TextMatch, phrases_in
 from domain.knowledge.words import mostly_outside_latin
 from ports.knowledge_storage import Passage
@@ -28,7 +29,7 @@ class Rankings:
         statistics = await index.statistics(self._base_id, query)
         match = TextMatch(query, statistics, alone=text_alone)
         candidates = await index.matches(self._base_id, match, statistics)
-        nearest = await index.nearest(self._base_id, vector, fingerprint, DEEP)
+        nearest = await index.nearest(self._base_id, vector, fingerprint, SearchOptions(top_k=DEEP))
         keys = list({*(each.key for each in candidates), *(key for key, _ in nearest)})
         passages = await index.passages(self._base_id, keys, match.vocabulary, vector, fingerprint)
         scores = {each.key: (_score(query, match, each), each.cosine) for each in passages}
@@ -38,9 +39,7 @@ class Rankings:
         return {
             "vector alone": _documents(names, {key: cosine for key, (_, cosine) in scores.items()}),
             "text alone": _documents(names, {key: score for key, (score, _) in scores.items() if score > 0}),
-            "hybrid": list(
-                dict.fromkeys(names[hit.key] for hit in fuse(hits, limit=len(hits)) if hit.similarity > 0)
-            ),
+            "hybrid": list(dict.fromkeys(names[hit.key] for hit in fuse(hits) if hit.similarity > 0)),
             "hybrid, the ten results": list(
                 dict.fromkeys(each.file_name.removesuffix(".txt") for each in results)
             ),

@@ -85,7 +85,7 @@ class Bench:
         for name, on_topic in (("on topic", True), ("off topic", False)):
             found = 0
             for vector in asked(self._bases["large"], RECALLED, on_topic=on_topic):
-                near = {key for key, _ in await self._index.nearest(base_id, vector, MODEL, 10)}
+                near = {key for key, _ in await self._index.nearest(base_id, vector, MODEL)}
                 found += len(near & await self._true(base_id, vector))
             self._say(f"Recall of the vector index, {name}: {found / RECALLED / 10:.3f}.")
 
@@ -105,7 +105,7 @@ class Bench:
         times: dict[str, list[float]] = {}
         vectors = asked(self._bases["floor"], len(sets[0]))
         for vector, *three in zip(vectors, *sets, strict=True):
-            floor = self._index.nearest(self._ids["floor"], vector, MODEL, 10)
+            floor = self._index.nearest(self._ids["floor"], vector, MODEL)
             times.setdefault("exact vector scan alone, 5,000 chunks", []).append(await _timed(floor))
             for where, question in zip(("5,000 chunks", "large base", "small bases"), three, strict=True):
                 took = await _timed(ask(self._service, self._embedder, question))

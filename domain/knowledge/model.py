@@ -132,7 +132,11 @@ class ChunkPage:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A chunk that answers a query; `similarity` 0 to 1, higher is more relevant."""
+    """A chunk that answers a query; `similarity` 0 to 1, higher is more relevant.
+
+    It is the higher of `text_score` and `vector_score`, each None where that search did not find the chunk.
+    `highlights` are characters of the text, first and behind the last.
+    """
 
     chunk_id: str
     text: str
@@ -140,6 +144,9 @@ class SearchResult:
     metadata: str | None
     similarity: float
     file_name: str = ""
+    text_score: float | None = None
+    vector_score: float | None = None
+    highlights: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)

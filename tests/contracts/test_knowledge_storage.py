@@ -383,7 +383,7 @@ async def found(stores: Stores, base_id: int, text: str, model: str = MODEL) -> 
     query, vector = Query.of(text), await EMBEDDER.embed_query(text)
     statistics = await stores.index.statistics(base_id, query)
     match = TextMatch(query, statistics)
-    keys = [key for key, _ in await stores.index.nearest(base_id, vector, model, 10)]
+    keys = [key for key, _ in await stores.index.nearest(base_id, vector, model)]
     keys += [each.key for each in await stores.index.matches(base_id, match, statistics)]
     passages = await stores.index.passages(base_id, list(set(keys)), match.vocabulary, vector, model)
     return [each.text for each in sorted(passages, key=lambda each: -each.cosine)]
@@ -400,7 +400,7 @@ async def test_the_two_searches_agree_on_a_chunk(stores: Stores) -> None:
     assert "err4711" in candidate.held
     assert not any(other.held for other in others)
     vector = await EMBEDDER.embed_query("The cooling pump ERR-4711.")
-    nearest = await stores.index.nearest(base_id, vector, MODEL, 10)
+    nearest = await stores.index.nearest(base_id, vector, MODEL)
     assert nearest[0][0] == candidate.key
     (passage,) = await stores.index.passages(base_id, [candidate.key], match.vocabulary, vector, MODEL)
     assert (passage.text, passage.context) == ("The cooling pump ERR-4711.", "Pumps")
@@ -420,12 +420,12 @@ async def test_vectors_of_another_model_are_never_compared_until_they_are_replac
     base_id = await stores.base()
     await stores.published(base_id, "a.txt", "The cooling pump.")
     vector = await EMBEDDER.embed_query("The cooling pump.")
-    assert await stores.index.nearest(base_id, vector, "other", 10) == []
+    assert await stores.index.nearest(base_id, vector, "other") == []
     assert await stores.reindexing.count_other("other") == 1
     others = await stores.reindexing.next_other("other", (0, 0), 10)
     assert [each.text for each in others] == ["Pumps\nThe cooling pump."]
     vectors: Sequence[Sequence[float]] = await EMBEDDER.embed_passages([each.text for each in others])
     await stores.reindexing.replace("other", list(zip(others, vectors, strict=True)))
     assert await stores.reindexing.count_other("other") == 0
-    assert len(await stores.index.nearest(base_id, vector, "other", 10)) == 1
-    assert await stores.index.nearest(base_id, vector, MODEL, 10) == []
+    assert len(await stores.index.nearest(base_id, vector, "other")) == 1
+    assert await stores.index.nearest(base_id, vector, MODEL) == []

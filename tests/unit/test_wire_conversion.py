@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from switchboard.channels.v1 import instances_pb2
+from switchboard.knowledge.v1 import knowledge_pb2
 
 from adapters.wire import instances, knowledge
 from adapters.wire.conversion import Conversion
@@ -32,6 +33,7 @@ from domain.knowledge.model import (
     SearchResult,
     UploadedFile,
 )
+from domain.knowledge.search.options import Mode, SearchOptions
 from domain.refusals import Invalid
 
 AT = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
@@ -54,12 +56,20 @@ AT = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
             FileRecord(1, 2, "n", "k", "h", 3, "m", "t", "ann", AT, AT, FileStatus.FAILED, 0.5, "e"),
         ),
         (knowledge.CHUNK, Chunk("i", "ann", "t", "f", None, AT)),
-        (knowledge.RESULT, SearchResult("i", "t", "h", "{}", 0.5, "n")),
     ],
     ids=lambda given: type(given).__name__,
 )
 def test_a_value_comes_back(conversion: Conversion[Any, Any], value: object) -> None:
     assert conversion.from_pb(conversion.to_pb(value)) == value
+
+
+def test_search_results_and_options_come_back() -> None:
+    result = SearchResult("i", "t", "h", "{}", 0.5, "n", None, 0.5, [(0, 1), (3, 9)])
+    assert knowledge.result_from_pb(knowledge.result_to_pb(result)) == result
+    for options in (SearchOptions(), SearchOptions(50, 0.5, ("a" * 64,), 3, Mode.TEXT, True)):
+        assert knowledge.options_from_pb(knowledge.options_to_pb(options)) == options
+    with pytest.raises(Invalid, match="mode: must be one of hybrid, text, vector"):
+        knowledge.options_from_pb(knowledge_pb2.SearchOptions(mode="semantic"))
 
 
 def test_health_and_configurations_come_back() -> None:

@@ -9,6 +9,7 @@ from adapters.inbound.grpc.interceptors import caller
 from adapters.inbound.grpc.knowledge import DEFAULT_LIMIT
 from adapters.wire import base_files as convert
 from adapters.wire.explanations import explanation_to_pb
+from adapters.wire.knowledge import options_from_pb
 from adapters.wire.pages import limit_of
 from ports.knowledge import BaseFiles, KnowledgeSearch
 
@@ -45,5 +46,6 @@ class BaseFileServicer(base_files_pb2_grpc.BaseFileServiceServicer):
         return convert.text_to_pb(await self._files.text(caller(), base, file, limit, request.offset))
 
     async def ExplainSearch(self, request: pb.ExplainSearchRequest, context: Any) -> pb.ExplainSearchResponse:
-        explanation = await self._search.explain(caller(), request.knowledge_base_id, request.query)
+        base, options = request.knowledge_base_id, options_from_pb(request.options)
+        explanation = await self._search.explain(caller(), base, request.query, options)
         return explanation_to_pb(explanation)

@@ -106,8 +106,9 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
             yield pb.DownloadResponse(data=piece)
 
     async def Search(self, request: pb.SearchRequest, context: Any) -> pb.SearchResponse:
-        results = await self._search.search(caller(), request.knowledge_base_id, request.query)
-        return pb.SearchResponse(results=map(wire.RESULT.to_pb, results))
+        options = wire.options_from_pb(request.options)
+        results = await self._search.search(caller(), request.knowledge_base_id, request.query, options)
+        return pb.SearchResponse(results=map(wire.result_to_pb, results))
 
     async def GetChunk(self, request: pb.GetChunkRequest, context: Any) -> pb.Chunk:
         return wire.CHUNK.to_pb(await self._files.chunk(caller(), request.chunk_id))

@@ -25,6 +25,7 @@ from domain.knowledge.model import (
 )
 from domain.knowledge.rules import require
 from domain.knowledge.search.explanation import Explanation
+from domain.knowledge.search.options import DEFAULT, SearchOptions, check_options
 from domain.refusals import Invalid, NotFound
 from ports.knowledge import Download, IncomingFile
 
@@ -137,13 +138,21 @@ class RemoteSearch:
         self._core = core
         self._stub = knowledge_pb2_grpc.KnowledgeServiceStub(core.channel)
 
-    async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
-        request = pb.SearchRequest(knowledge_base_id=base_id, query=query)
+    async def search(
+        self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
+    ) -> Sequence[SearchResult]:
+        check_options(options)
+        wanted = wire.options_to_pb(options)
+        request = pb.SearchRequest(knowledge_base_id=base_id, query=query, options=wanted)
         answer = await self._core.call(self._stub.Search, request, deadline=SLOW)
-        return [wire.RESULT.from_pb(result) for result in answer.results]
+        return [wire.result_from_pb(result) for result in answer.results]
 
-    async def explain(self, caller: Caller, base_id: int, query: str) -> Explanation:
-        request = files_pb.ExplainSearchRequest(knowledge_base_id=base_id, query=query)
+    async def explain(
+        self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
+    ) -> Explanation:
+        check_options(options)
+        wanted = wire.options_to_pb(options)
+        request = files_pb.ExplainSearchRequest(knowledge_base_id=base_id, query=query, options=wanted)
         stub = base_files_pb2_grpc.BaseFileServiceStub(self._core.channel)
         return explanation_from_pb(await self._core.call(stub.ExplainSearch, request, deadline=SLOW))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from domain.knowledge.fusion import MAX_RESULTS, Hit
+from domain.knowledge.fusion import Hit
 from domain.knowledge.highlights import highlights
 from domain.knowledge.text_match import Statistics, TextMatch
 from ports.knowledge_storage import Passage
@@ -67,13 +67,15 @@ def explained(
     nearest: Sequence[str],
     passages: Mapping[str, Passage],
     wanted: frozenset[str],
+    limit: int,
     *,
     by_meaning: bool,
 ) -> list[ExplainedHit]:
     """`fused`: the answer; `hits`: all that was looked at; `nearest`: what the vector search found alone, ordered;
-    `wanted`: the words to highlight."""
+    `wanted`: the words to highlight; `limit`: how many places are told."""
     by_text = sorted((hit for hit in hits if hit.text > 0), key=lambda hit: (-hit.text, hit.key))
-    ranks = [*(_ranks([hit.key for hit in found]) for found in (fused, by_text)), _ranks(nearest)]
+    ranked_keys = [[hit.key for hit in fused], [hit.key for hit in by_text], nearest]
+    ranks = [_ranks(keys[:limit]) for keys in ranked_keys]
     scores = {hit.key: hit for hit in hits}
     shown = dict.fromkeys(key for ranked in ranks for key in ranked if key in scores)
     return [
@@ -109,4 +111,4 @@ def telling_words(match: TextMatch, statistics: Statistics) -> frozenset[str]:
 
 
 def _ranks(keys: Sequence[str]) -> dict[str, int]:
-    return {key: rank for rank, key in enumerate(keys[:MAX_RESULTS], 1)}
+    return {key: rank for rank, key in enumerate(keys, 1)}

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from domain import limits
 from domain.access.model import Caller
 from domain.knowledge.bases.service import BaseAccess
-from domain.knowledge.fusion import MAX_RESULTS, Hit, fuse, leaders
+from domain.knowledge.fusion import Hit, Score, fuse, leaders, of_each_file
+from domain.knowledge.highlights import highlights
 from domain.knowledge.model import SearchResult
 from domain.knowledge.rules import check_filled
 from domain.knowledge.search.explanation import Explanation, explained, query_words, telling_words
+from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions, check_options
 from domain.knowledge.text_match import (
     Phrase,
     Query,
@@ -24,14 +26,12 @@ from domain.knowledge.words import mostly_outside_latin
 from ports.embedding import Embedder, Vector
 from ports.knowledge_storage import ChunkIndex, Passage
 
-MOST_EQUALS = 30
-"""How many chunks of equal text score are looked at more closely."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """What both searches found for a query, before it is brought into one order."""
+    """What the searches found, before it is brought into one order. `by_meaning`: vectors were compared."""
 
+    options: SearchOptions
     query: Query
     statistics: Statistics
     match: TextMatch
@@ -51,43 +51,55 @@ class SearchService:
         self._index = index
         self._embedder = embedder
 
-    async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
-        check_filled("query", query, limits.QUERY)
-        await self._access.inside(caller, base_id)
-        return await self.find(base_id, query)
+    async def search(
+        self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
+    ) -> Sequence[SearchResult]:
+        await self._check(caller, base_id, query, options)
+        return await self.find(base_id, query, options)
 
-    async def explain(self, caller: Caller, base_id: int, query: str) -> Explanation:
-        check_filled("query", query, limits.QUERY)
-        await self._access.inside(caller, base_id)
-        searched = await self._searched(base_id, query)
+    async def explain(
+        self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
+    ) -> Explanation:
+        await self._check(caller, base_id, query, options)
+        searched = await self._searched(base_id, query, options)
         hits = _scored(searched)
         shown = {passage.key: passage for passage in searched.passages}
         nearest = [key for key, _ in searched.nearest]
         wanted, by_meaning = telling_words(searched.match, searched.statistics), searched.by_meaning
-        found = explained(_best(hits), hits, nearest, shown, wanted, by_meaning=by_meaning)
+        found = explained(
+            _best(searched, hits), hits, nearest, shown, wanted, options.top_k, by_meaning=by_meaning
+        )
         return Explanation(query_words(searched.query.words, searched.statistics), found, by_meaning)
 
-    async def find(self, base_id: int, query: str) -> Sequence[SearchResult]:
-        searched = await self._searched(base_id, query)
-        shown = {passage.key: passage for passage in searched.passages}
-        return [_result(shown[hit.key], hit) for hit in _best(_scored(searched))]
+    async def _check(self, caller: Caller, base_id: int, query: str, options: SearchOptions) -> None:
+        check_filled("query", query, limits.QUERY)
+        check_options(options)
+        await self._access.inside(caller, base_id)
 
-    async def _searched(self, base_id: int, query: str) -> _Searched:
+    async def find(
+        self, base_id: int, query: str, options: SearchOptions = DEFAULT
+    ) -> Sequence[SearchResult]:
+        searched = await self._searched(base_id, query, options)
+        shown = {passage.key: passage for passage in searched.passages}
+        wanted = telling_words(searched.match, searched.statistics) if options.highlight else frozenset()
+        return [_result(shown[hit.key], hit, wanted) for hit in _best(searched, _scored(searched))]
+
+    async def _searched(self, base_id: int, query: str, options: SearchOptions) -> _Searched:
         parsed = Query.of(query)
         model = await self._embedder.model()
-        text_alone = model.latin_only and mostly_outside_latin(query)
+        unknown_script = model.latin_only and mostly_outside_latin(query)
         (vector, nearest), (statistics, match, leading) = await asyncio.gather(
-            self._by_vector(base_id, query, model.fingerprint, skip=text_alone),
-            self._by_text(base_id, parsed, alone=text_alone),
+            self._by_vector(base_id, query, model.fingerprint, options, skip=unknown_script),
+            self._by_text(base_id, parsed, options, alone=unknown_script),
         )
         keys = dict.fromkeys([*leading, *(key for key, _ in nearest)])
         passages = await self._index.passages(
             base_id, list(keys), match.vocabulary, vector, model.fingerprint
         )
-        return _Searched(parsed, statistics, match, nearest, passages, vector is not None)
+        return _Searched(options, parsed, statistics, match, nearest, passages, vector is not None)
 
     async def _by_text(
-        self, base_id: int, query: Query, *, alone: bool
+        self, base_id: int, query: Query, options: SearchOptions, *, alone: bool
     ) -> tuple[Statistics, TextMatch, list[str]]:
         """The best candidates: those for which all is certain, and those that may be the best.
 
@@ -96,28 +108,34 @@ class SearchService:
         """
         statistics = await self._index.statistics(base_id, query)
         match = TextMatch(query, statistics, alone=alone)
-        candidates = await self._index.matches(base_id, match, statistics)
         leading: list[str] = []
+        if options.mode is Mode.VECTOR:
+            return statistics, match, leading
+        candidates = await self._index.matches(base_id, match, statistics, options)
         for phrases_of in (whole_phrases, possible_phrases):
             scores = {
                 held: match.score(held, phrases_of(query, held))
                 for held in {candidate.held for candidate in candidates}
             }
-            ranked = ((candidate.key, scores[candidate.held]) for candidate in candidates)
-            leading += leaders(ranked, MAX_RESULTS, MOST_EQUALS)
+            ranked = [Score(found.key, scores[found.held], found.file_id) for found in candidates]
+            leading += leaders(ranked, options.top_k, options.of_one_file)
             if not any(len(phrase) > 1 for phrase in query.phrases):
                 break
         return statistics, match, leading
 
-    async def _by_vector(self, base_id: int, query: str, fingerprint: str, *, skip: bool) -> Nearest:
-        if skip:
+    async def _by_vector(
+        self, base_id: int, query: str, fingerprint: str, options: SearchOptions, *, skip: bool
+    ) -> Nearest:
+        if skip or options.mode is Mode.TEXT:
             return None, []
         vector = await self._embedder.embed_query(query)
-        return vector, await self._index.nearest(base_id, vector, fingerprint, MAX_RESULTS)
+        return vector, await self._index.nearest(base_id, vector, fingerprint, options)
 
 
 def _scored(searched: _Searched) -> list[Hit]:
     """Both scores of every passage, now with its text at hand."""
+    if searched.options.mode is Mode.VECTOR:
+        return [Hit(passage.key, 0.0, passage.cosine) for passage in searched.passages]
     standing = {
         passage.key: phrases_in(searched.query, passage.held, f"{passage.context}\n{passage.text}")
         for passage in searched.passages
@@ -133,12 +151,15 @@ def _scored(searched: _Searched) -> list[Hit]:
     ]
 
 
-def _best(hits: Sequence[Hit]) -> list[Hit]:
-    """The best ten, in order."""
-    return [hit for hit in fuse(hits) if hit.similarity > 0]
+def _best(searched: _Searched, hits: Sequence[Hit]) -> list[Hit]:
+    """The best, in order, as many as are wanted in all and of each file."""
+    options = searched.options
+    files = {passage.key: passage.file_hash for passage in searched.passages}
+    similar = [hit for hit in fuse(hits) if hit.similarity > 0 and hit.similarity >= options.min_similarity]
+    return list(of_each_file(similar, options.of_one_file, lambda hit: files[hit.key]))[: options.top_k]
 
 
-def _result(passage: Passage, hit: Hit) -> SearchResult:
+def _result(passage: Passage, hit: Hit, wanted: frozenset[str]) -> SearchResult:
     return SearchResult(
         chunk_id=passage.chunk_id,
         text=passage.text,
@@ -146,4 +167,12 @@ def _result(passage: Passage, hit: Hit) -> SearchResult:
         metadata=passage.metadata,
         similarity=hit.similarity,
         file_name=passage.file_name,
+        text_score=_found(hit.text),
+        vector_score=_found(hit.cosine),
+        highlights=highlights(passage.text, wanted) if wanted else (),
     )
+
+
+def _found(score: float) -> float | None:
+    """A score as it is told: None where the search did not find the chunk."""
+    return round(min(1.0, score), 3) if score > 0 else None

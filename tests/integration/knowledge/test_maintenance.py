@@ -14,6 +14,7 @@ from domain.access.model import Caller
 from domain.knowledge.answers.service import AnswersService
 from domain.knowledge.memory.service import MemoryService
 from domain.knowledge.reindex.service import ReindexService
+from domain.knowledge.search.options import SearchOptions
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import Knowledge
@@ -35,7 +36,7 @@ async def test_after_a_change_of_model_a_reindex_brings_the_vectors_back(
     reindex = ReindexService(chunks, changed.embedder)
     assert await reindex.run(lambda done, of: told.append((done, of))) == total
     assert told[-1] == (total, total)
-    nearest = await changed.index.nearest(base, vector, model, 3)
+    nearest = await changed.index.nearest(base, vector, model, SearchOptions(top_k=3))
     assert len(nearest) == 3
     assert nearest[0][1] > 0.5
     assert await reindex.run(lambda done, of: None) == 0

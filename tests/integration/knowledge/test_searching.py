@@ -114,7 +114,7 @@ async def test_chunks_of_another_model_are_found_by_their_text_alone(
     results = await changed.search.search(ann, base, "cooling pump")
     assert results[0].file_name == "pumps.txt"
     model = (await changed.embedder.model()).fingerprint
-    assert await changed.index.nearest(base, await changed.embedder.embed_query("pump"), model, 10) == []
+    assert await changed.index.nearest(base, await changed.embedder.embed_query("pump"), model) == []
 
 
 async def test_candidates_hold_the_best_of_all_chunks(

@@ -10,6 +10,7 @@ from psycopg import AsyncConnection
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
+from domain.knowledge.search.options import SearchOptions
 from tests.support.knowledge import Knowledge
 from tests.support.search_base import DOCUMENTS, base_of_documents
 
@@ -61,13 +62,13 @@ async def test_a_query_far_from_all_chunks_is_searched_wider_in_a_vector_index(
     near, far = [
         await knowledge.embedder.embed_query(text) for text in (DOCUMENTS["valves_txt"], "xylophone")
     ]
-    await knowledge.index.nearest(base, far, model, 1)
+    await knowledge.index.nearest(base, far, model, SearchOptions(top_k=1))
     assert not widened  # scanned exactly: nothing to widen
     await database.execute("UPDATE knowledge_base SET chunk_count = 20000")
     assert await VectorIndexes(database).maintain() == 1
-    await knowledge.index.nearest(base, near, model, 1)
+    await knowledge.index.nearest(base, near, model, SearchOptions(top_k=1))
     assert not widened
-    await knowledge.index.nearest(base, far, model, 1)
+    await knowledge.index.nearest(base, far, model, SearchOptions(top_k=1))
     assert widened
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.knowledge.fusion import MAX_RESULTS, Hit, fuse, leaders
+from domain.knowledge.fusion import EQUALS, Hit, Score, fuse, leaders
 
 
 def test_the_same_chunk_twice_keeps_the_higher_similarity() -> None:
@@ -35,15 +35,31 @@ def test_similarities_are_cut_to_0_and_1_and_rounded() -> None:
         st.builds(Hit, st.sampled_from("abcdefghijklmnop"), st.floats(0, 1), st.floats(-1, 1)), max_size=60
     )
 )
-def test_at_most_ten_each_once_in_falling_order(hits: list[Hit]) -> None:
+def test_each_once_in_falling_order(hits: list[Hit]) -> None:
     fused = fuse(hits)
-    assert len(fused) == min(MAX_RESULTS, len({hit.key for hit in hits}))
+    assert len(fused) == len({hit.key for hit in hits})
     assert len({hit.key for hit in fused}) == len(fused)
     assert [hit.similarity for hit in fused] == sorted((hit.similarity for hit in fused), reverse=True)
 
 
 def test_leaders_keep_equals_of_the_last_one() -> None:
-    scores = [("a", 0.9), ("b", 0.5), ("c", 0.5), ("d", 0.5), ("e", 0.1), ("f", 0.0)]
-    assert sorted(leaders(scores, 2, 10)) == ["a", "b", "c", "d"]
-    assert len(leaders(scores, 2, 3)) == 3
-    assert sorted(leaders(scores[4:], 2, 10)) == ["e"]
+    scores = [
+        Score("a", 0.9),
+        Score("b", 0.5),
+        Score("c", 0.5),
+        Score("d", 0.5),
+        Score("e", 0.1),
+        Score("f", 0.0),
+    ]
+    assert sorted(leaders(scores, 2, 2)) == ["a", "b", "c", "d"]
+    assert sorted(leaders(scores[4:], 2, 2)) == ["e"]
+    assert len(leaders([Score(str(number), 0.5) for number in range(99)], 2, 2)) == 2 * EQUALS
+
+
+def test_leaders_are_chosen_of_each_file() -> None:
+    one = [Score(f"one-{number}", 0.9, 1) for number in range(20)]
+    others = [Score("two", 0.8, 2), Score("two-less", 0.7, 2), Score("three", 0.6, 3), Score("four", 0.1, 4)]
+    found = leaders([*one, *others], 3, 1)
+    assert len(found) == EQUALS + 2
+    assert {key.partition("-")[0] for key in found} == {"one", "two", "three"}
+    assert "two-less" not in found

@@ -5,16 +5,21 @@ base's own vector index and the postings of its own terms. How wide vector index
 words count as similar, is set on every connection of the pool.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from pgvector import HalfVector
 from psycopg import sql
 
+from adapters.outbound.storage.knowledge import file_candidates
+from adapters.outbound.storage.knowledge.file_candidates import SCOPE, Scope
 from adapters.outbound.storage.knowledge.held_words import HeldWords
-from adapters.outbound.storage.knowledge.text_candidates import best_by_weight
+from adapters.outbound.storage.knowledge.text_candidates import SMALL, best_by_weight
 from adapters.outbound.storage.knowledge.vector_indexes import index_name
 from adapters.outbound.storage.pool import Connection, Database
+from domain.knowledge.fusion import of_each_file
+from domain.knowledge.search.options import DEFAULT, SearchOptions
 from domain.knowledge.text_match import Query, Statistics, TextMatch, unknown_words
 from ports.embedding import Vector
 from ports.knowledge_storage import Candidate, Passage
@@ -80,33 +85,35 @@ class PostgresChunkIndex:
             frequency[term] = df
         return similar
 
-    async def matches(self, base_id: int, match: TextMatch, statistics: Statistics) -> Sequence[Candidate]:
+    async def matches(
+        self, base_id: int, match: TextMatch, statistics: Statistics, options: SearchOptions = DEFAULT
+    ) -> Sequence[Candidate]:
         weights = {
             term: weight for term, weight in match.weights().items() if statistics.frequency.get(term, 0) > 0
         }
         if not weights:
             return []
         held = HeldWords(base_id, match.vocabulary)
-        statement = best_by_weight(base_id, weights, statistics, held)
         async with self._database.connection() as connection:
-            rows = await _all(connection, statement)
+            if options.by_file:
+                rows = await _best_of_files(connection, base_id, weights, statistics, held, options)
+                return [Candidate(str(seq), held.of(masks), file_id) for seq, file_id, *masks in rows]
+            rows = await _all(connection, best_by_weight(base_id, weights, statistics, held, options))
         return [Candidate(str(seq), held.of(masks)) for seq, *masks in rows]
 
     async def nearest(
-        self, base_id: int, vector: Vector, fingerprint: str, limit: int
+        self, base_id: int, vector: Vector, fingerprint: str, options: SearchOptions = DEFAULT
     ) -> Sequence[tuple[str, float]]:
         model = await self._model(fingerprint)
         if model is None:
             return []
-        statement = sql.SQL(NEAREST).format(
-            base=base_id, model=model, limit=limit, vector_index=index_name(base_id, model)
-        )
         given = HalfVector(list(vector))
         async with self._database.connection() as connection:
-            rows = await _nearest(connection, statement, given)
-            if rows and rows[0][2] and rows[-1][1] < FAR:
-                rows = await _wider(connection, statement, given)
-        return [(str(seq), float(cosine)) for seq, cosine, _ in rows]
+            if options.by_file:
+                rows = await _nearest_of_files(connection, base_id, model, given, options)
+            else:
+                rows = await _nearest_of_all(connection, base_id, model, given, options.top_k)
+        return [(str(seq), float(cosine)) for seq, cosine, *_ in rows]
 
     async def passages(
         self,
@@ -142,6 +149,62 @@ class PostgresChunkIndex:
                 return None
             self._models[fingerprint] = row[0]
         return self._models[fingerprint]
+
+
+async def _best_of_files(
+    connection: Connection,
+    base_id: int,
+    weights: Mapping[str, float],
+    statistics: Statistics,
+    held: HeldWords,
+    options: SearchOptions,
+) -> list[Any]:
+    scope = await _scope(connection, base_id, options)
+    rows: list[Any] = []
+    for statement in file_candidates.by_weight(scope, weights, statistics, held, options):
+        rows = await _all(connection, statement)
+        chosen = of_each_file(rows, options.of_one_file, itemgetter(1))
+        if len(list(chosen)) >= options.top_k:
+            break
+    return rows
+
+
+async def _nearest_of_files(
+    connection: Connection, base_id: int, model: int, vector: HalfVector, options: SearchOptions
+) -> list[Any]:
+    scope = await _scope(connection, base_id, options)
+    if scope.chunks > SMALL and await _is_indexed(connection, base_id, model):
+        statement = file_candidates.nearest(scope, model, options, WIDE)
+        rows = await _wider(connection, statement, vector)
+        if len(rows) == options.top_k:
+            return rows
+    return await _nearest(connection, file_candidates.nearest(scope, model, options, None), vector)
+
+
+async def _scope(connection: Connection, base_id: int, options: SearchOptions) -> Scope:
+    if options.file_ids:
+        hashes = list(options.file_ids)
+        rows = await _all(connection, sql.SQL(SCOPE).format(base=base_id, hashes=hashes))
+        return Scope(base_id, [file_id for file_id, _ in rows], sum(chunks for _, chunks in rows))
+    statement = sql.SQL("SELECT chunk_count FROM knowledge_base WHERE id = {}").format(base_id)
+    return Scope(base_id, None, sum(chunks for (chunks,) in await _all(connection, statement)))
+
+
+async def _is_indexed(connection: Connection, base_id: int, model: int) -> bool:
+    name = index_name(base_id, model)
+    return bool((await _all(connection, sql.SQL("SELECT to_regclass({})").format(name)))[0][0])
+
+
+async def _nearest_of_all(
+    connection: Connection, base_id: int, model: int, vector: HalfVector, limit: int
+) -> list[Any]:
+    statement = sql.SQL(NEAREST).format(
+        base=base_id, model=model, limit=limit, vector_index=index_name(base_id, model)
+    )
+    rows = await _nearest(connection, statement, vector)
+    if rows and rows[0][2] and rows[-1][1] < FAR:
+        return await _wider(connection, statement, vector)
+    return rows
 
 
 async def _nearest(connection: Connection, statement: sql.Composed, vector: HalfVector) -> list[Any]:

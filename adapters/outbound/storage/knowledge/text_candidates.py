@@ -11,6 +11,7 @@ from psycopg import sql
 
 from adapters.outbound.storage.knowledge.held_words import HeldWords
 from adapters.outbound.storage.knowledge.terms import lex, term_hash
+from domain.knowledge.search.options import DEFAULT, SearchOptions
 from domain.knowledge.text_match import Statistics
 
 SMALL = 10_000
@@ -24,8 +25,8 @@ TELLING = 4
 below a quarter, and is no match to speak of."""
 ALL_COMMON = 4000
 """Where every word is common, almost any part of a base holds chunks as good as the rest."""
-CANDIDATES = 120
-"""So many of them by weight hold the ten best by score."""
+CANDIDATES = 12
+"""So many times as many by weight hold the best by score."""
 
 # The words that a chunk holds are asked of the best alone.
 WHOLE = """
@@ -49,7 +50,11 @@ SELECT seq, {held} FROM chunk_index WHERE kb_id = {base} AND seq = ANY(ARRAY(
 
 
 def best_by_weight(
-    base_id: int, weights: Mapping[str, float], statistics: Statistics, held: HeldWords
+    base_id: int,
+    weights: Mapping[str, float],
+    statistics: Statistics,
+    held: HeldWords,
+    options: SearchOptions = DEFAULT,
 ) -> sql.Composed:
     """The statement that finds the best chunks by the weights of the words that they hold, with their masks.
 
@@ -60,13 +65,17 @@ def best_by_weight(
     return sql.SQL(text).format(
         base=base_id,
         condition=condition,
-        held=sql.SQL(", ").join(
-            sql.SQL("-(lex <#> {}::sparsevec)").format(mask.to_text()) for mask in held.vectors
-        ),
+        held=masks(held),
         most=ALL_COMMON,
         weights=lex({hashes[term]: weight for term, weight in weights.items()}).to_text(),
-        limit=CANDIDATES,
+        limit=CANDIDATES * options.top_k,
     )
+
+
+def masks(held: HeldWords) -> sql.Composable:
+    """The columns that tell which words a chunk holds."""
+    columns = [sql.SQL("-(lex <#> {}::sparsevec)").format(mask.to_text()) for mask in held.vectors]
+    return sql.SQL(", ").join(columns)
 
 
 def _plan(
@@ -77,35 +86,44 @@ def _plan(
         least = max(weights.values()) / TELLING
         telling = [term for term, weight in weights.items() if weight >= least]
         few = sum(statistics.frequency[term] for term in telling) * FEW <= statistics.chunks
-        return (RANKED, _any_of([hashes[term] for term in telling])) if few else (WHOLE, sql.SQL(""))
+        return (RANKED, any_of([hashes[term] for term in telling])) if few else (WHOLE, sql.SQL(""))
+    condition = rarest(weights, statistics, hashes, POSTINGS)
+    return (RANKED, condition) if condition else (FIRST, sql.SQL(""))
+
+
+def rarest(
+    weights: Mapping[str, float], statistics: Statistics, hashes: Mapping[str, int], budget: int
+) -> sql.Composable | None:
+    """Chunks that hold one of the rarest words, as far as the budget of postings reaches, or the next ones together.
+    None where every word is common."""
     ranked = sorted(weights, key=lambda term: (statistics.frequency[term], term))
     rare: list[str] = []
-    budget = POSTINGS
-    while ranked and statistics.frequency[ranked[0]] <= budget:
-        budget -= statistics.frequency[ranked[0]]
+    left = budget
+    while ranked and statistics.frequency[ranked[0]] <= left:
+        left -= statistics.frequency[ranked[0]]
         rare.append(ranked.pop(0))
-    parts = [_any_of([hashes[term] for term in rare])] if rare else []
-    together, expected = _together(ranked, statistics)
-    if not rare and expected > max(POSTINGS, statistics.chunks / 50):
-        return FIRST, sql.SQL("")
-    if together and (expected <= POSTINGS or not rare):
+    parts = [any_of([hashes[term] for term in rare])] if rare else []
+    together, expected = _together(ranked, statistics, budget)
+    if not rare and expected > max(budget, statistics.chunks / 50):
+        return None
+    if together and (expected <= budget or not rare):
         parts.append(_all_of([hashes[term] for term in together]))
-    return RANKED, sql.SQL(" OR ").join(parts)
+    return sql.SQL(" OR ").join(parts)
 
 
-def _together(ranked: Sequence[str], statistics: Statistics) -> tuple[list[str], float]:
+def _together(ranked: Sequence[str], statistics: Statistics, budget: int) -> tuple[list[str], float]:
     """The fewest of the rarest remaining words whose common chunks fit the budget, were they independent."""
     chosen: list[str] = []
     expected = float(statistics.chunks)
     for term in ranked[:5]:
         chosen.append(term)
         expected *= statistics.frequency[term] / max(1, statistics.chunks)
-        if len(chosen) >= 2 and expected <= POSTINGS:
+        if len(chosen) >= 2 and expected <= budget:
             break
     return chosen, expected
 
 
-def _any_of(hashes: Sequence[int]) -> sql.Composable:
+def any_of(hashes: Sequence[int]) -> sql.Composable:
     return sql.SQL("terms && {}::int4[]").format(list(hashes))
 
 

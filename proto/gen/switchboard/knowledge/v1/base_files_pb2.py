@@ -22,49 +22,48 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from switchboard.knowledge.v1 import knowledge_pb2 as switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)switchboard/knowledge/v1/base_files.proto\x12\x18switchboard.knowledge.v1\"\x17\n\x15GetUploadRulesRequest\"<\n\nFileFormat\x12\x0e\n\x06\x66ormat\x18\x01 \x01(\t\x12\x11\n\tavailable\x18\x02 \x01(\x08\x12\x0b\n\x03how\x18\x03 \x01(\t\"j\n\x0bUploadRules\x12\x11\n\tmax_bytes\x18\x01 \x01(\x03\x12\x11\n\tmax_files\x18\x02 \x01(\x05\x12\x35\n\x07\x66ormats\x18\x03 \x03(\x0b\x32$.switchboard.knowledge.v1.FileFormat\"=\n\x0f\x42\x61seFileRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\x0f\n\x07\x66ile_id\x18\x02 \x01(\t\"Q\n\x15ListFileStatesRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\x0e\n\x06\x63ursor\x18\x02 \x01(\x03\x12\r\n\x05limit\x18\x03 \x01(\x05\"\xdb\x02\n\tFileState\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x19\n\x11knowledge_base_id\x18\x02 \x01(\x03\x12\x0f\n\x07\x66ile_id\x18\x03 \x01(\t\x12\x11\n\tfile_name\x18\x04 \x01(\t\x12\x0c\n\x04size\x18\x05 \x01(\x03\x12\x11\n\tmime_type\x18\x06 \x01(\t\x12\x13\n\x0buploaded_by\x18\x07 \x01(\t\x12\x15\n\rcreated_at_us\x18\x08 \x01(\x03\x12\x15\n\rupdated_at_us\x18\t \x01(\x03\x12\x0e\n\x06status\x18\n \x01(\t\x12\x10\n\x08progress\x18\x0b \x01(\x01\x12\x12\n\x05\x65rror\x18\x0c \x01(\tH\x00\x88\x01\x01\x12\x13\n\x0b\x63hunk_count\x18\r \x01(\x05\x12\x11\n\x04step\x18\x0e \x01(\tH\x01\x88\x01\x01\x12\x1b\n\x0equeue_position\x18\x0f \x01(\x05H\x02\x88\x01\x01\x42\x08\n\x06_errorB\x07\n\x05_stepB\x11\n\x0f_queue_position\"h\n\x16ListFileStatesResponse\x12\x32\n\x05\x66iles\x18\x01 \x03(\x0b\x32#.switchboard.knowledge.v1.FileState\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"\x14\n\x12\x44\x65leteFileResponse\"\x13\n\x11RetryFileResponse\"o\n\x13ReadFileTextRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\x0f\n\x07\x66ile_id\x18\x02 \x01(\t\x12\x12\n\x05limit\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06offset\x18\x04 \x01(\x03\x42\x08\n\x06_limit\"\x8c\x01\n\nChunkPlace\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x10\n\x08position\x18\x02 \x01(\x05\x12\x12\n\x05start\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x10\n\x03\x65nd\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x15\n\x08metadata\x18\x05 \x01(\tH\x02\x88\x01\x01\x42\x08\n\x06_startB\x06\n\x04_endB\x0b\n\t_metadata\"\xce\x01\n\x08\x46ileText\x12\x31\n\x04\x66ile\x18\x01 \x01(\x0b\x32#.switchboard.knowledge.v1.FileState\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05start\x18\x03 \x01(\x03\x12\x0e\n\x06length\x18\x04 \x01(\x03\x12\x34\n\x06\x63hunks\x18\x05 \x03(\x0b\x32$.switchboard.knowledge.v1.ChunkPlace\x12\r\n\x05total\x18\x06 \x01(\x03\x12\r\n\x05limit\x18\x07 \x01(\x05\x12\x0e\n\x06offset\x18\x08 \x01(\x03\"@\n\x14\x45xplainSearchRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\r\n\x05query\x18\x02 \x01(\t\":\n\tQueryWord\x12\x0c\n\x04word\x18\x01 \x01(\t\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x03\x12\x0f\n\x07similar\x18\x03 \x03(\t\"\'\n\tHighlight\x12\r\n\x05start\x18\x01 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x02 \x01(\x05\"\xf0\x02\n\x0c\x45xplainedHit\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\r\n\x05\x63hunk\x18\x02 \x01(\t\x12\x0f\n\x07\x66ile_id\x18\x03 \x01(\t\x12\x11\n\tfile_name\x18\x04 \x01(\t\x12\x15\n\x08metadata\x18\x05 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nsimilarity\x18\x06 \x01(\x01\x12\x12\n\ntext_score\x18\x07 \x01(\x01\x12\x19\n\x0cvector_score\x18\x08 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04rank\x18\t \x01(\x05H\x02\x88\x01\x01\x12\x16\n\ttext_rank\x18\n \x01(\x05H\x03\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x0b \x01(\x05H\x04\x88\x01\x01\x12\x37\n\nhighlights\x18\x0c \x03(\x0b\x32#.switchboard.knowledge.v1.HighlightB\x0b\n\t_metadataB\x0f\n\r_vector_scoreB\x07\n\x05_rankB\x0c\n\n_text_rankB\x0e\n\x0c_vector_rank\"\x95\x01\n\x15\x45xplainSearchResponse\x12\x32\n\x05words\x18\x01 \x03(\x0b\x32#.switchboard.knowledge.v1.QueryWord\x12\x34\n\x04hits\x18\x02 \x03(\x0b\x32&.switchboard.knowledge.v1.ExplainedHit\x12\x12\n\nby_meaning\x18\x03 \x01(\x08\x32\xf1\x05\n\x0f\x42\x61seFileService\x12h\n\x0eGetUploadRules\x12/.switchboard.knowledge.v1.GetUploadRulesRequest\x1a%.switchboard.knowledge.v1.UploadRules\x12s\n\x0eListFileStates\x12/.switchboard.knowledge.v1.ListFileStatesRequest\x1a\x30.switchboard.knowledge.v1.ListFileStatesResponse\x12^\n\x0cGetFileState\x12).switchboard.knowledge.v1.BaseFileRequest\x1a#.switchboard.knowledge.v1.FileState\x12\x65\n\nDeleteFile\x12).switchboard.knowledge.v1.BaseFileRequest\x1a,.switchboard.knowledge.v1.DeleteFileResponse\x12\x63\n\tRetryFile\x12).switchboard.knowledge.v1.BaseFileRequest\x1a+.switchboard.knowledge.v1.RetryFileResponse\x12\x61\n\x0cReadFileText\x12-.switchboard.knowledge.v1.ReadFileTextRequest\x1a\".switchboard.knowledge.v1.FileText\x12p\n\rExplainSearch\x12..switchboard.knowledge.v1.ExplainSearchRequest\x1a/.switchboard.knowledge.v1.ExplainSearchResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)switchboard/knowledge/v1/base_files.proto\x12\x18switchboard.knowledge.v1\x1a(switchboard/knowledge/v1/knowledge.proto\"\x17\n\x15GetUploadRulesRequest\"<\n\nFileFormat\x12\x0e\n\x06\x66ormat\x18\x01 \x01(\t\x12\x11\n\tavailable\x18\x02 \x01(\x08\x12\x0b\n\x03how\x18\x03 \x01(\t\"j\n\x0bUploadRules\x12\x11\n\tmax_bytes\x18\x01 \x01(\x03\x12\x11\n\tmax_files\x18\x02 \x01(\x05\x12\x35\n\x07\x66ormats\x18\x03 \x03(\x0b\x32$.switchboard.knowledge.v1.FileFormat\"=\n\x0f\x42\x61seFileRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\x0f\n\x07\x66ile_id\x18\x02 \x01(\t\"Q\n\x15ListFileStatesRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\x0e\n\x06\x63ursor\x18\x02 \x01(\x03\x12\r\n\x05limit\x18\x03 \x01(\x05\"\xdb\x02\n\tFileState\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x19\n\x11knowledge_base_id\x18\x02 \x01(\x03\x12\x0f\n\x07\x66ile_id\x18\x03 \x01(\t\x12\x11\n\tfile_name\x18\x04 \x01(\t\x12\x0c\n\x04size\x18\x05 \x01(\x03\x12\x11\n\tmime_type\x18\x06 \x01(\t\x12\x13\n\x0buploaded_by\x18\x07 \x01(\t\x12\x15\n\rcreated_at_us\x18\x08 \x01(\x03\x12\x15\n\rupdated_at_us\x18\t \x01(\x03\x12\x0e\n\x06status\x18\n \x01(\t\x12\x10\n\x08progress\x18\x0b \x01(\x01\x12\x12\n\x05\x65rror\x18\x0c \x01(\tH\x00\x88\x01\x01\x12\x13\n\x0b\x63hunk_count\x18\r \x01(\x05\x12\x11\n\x04step\x18\x0e \x01(\tH\x01\x88\x01\x01\x12\x1b\n\x0equeue_position\x18\x0f \x01(\x05H\x02\x88\x01\x01\x42\x08\n\x06_errorB\x07\n\x05_stepB\x11\n\x0f_queue_position\"h\n\x16ListFileStatesResponse\x12\x32\n\x05\x66iles\x18\x01 \x03(\x0b\x32#.switchboard.knowledge.v1.FileState\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"\x14\n\x12\x44\x65leteFileResponse\"\x13\n\x11RetryFileResponse\"o\n\x13ReadFileTextRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\x0f\n\x07\x66ile_id\x18\x02 \x01(\t\x12\x12\n\x05limit\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06offset\x18\x04 \x01(\x03\x42\x08\n\x06_limit\"\x8c\x01\n\nChunkPlace\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x10\n\x08position\x18\x02 \x01(\x05\x12\x12\n\x05start\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x10\n\x03\x65nd\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x15\n\x08metadata\x18\x05 \x01(\tH\x02\x88\x01\x01\x42\x08\n\x06_startB\x06\n\x04_endB\x0b\n\t_metadata\"\xce\x01\n\x08\x46ileText\x12\x31\n\x04\x66ile\x18\x01 \x01(\x0b\x32#.switchboard.knowledge.v1.FileState\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05start\x18\x03 \x01(\x03\x12\x0e\n\x06length\x18\x04 \x01(\x03\x12\x34\n\x06\x63hunks\x18\x05 \x03(\x0b\x32$.switchboard.knowledge.v1.ChunkPlace\x12\r\n\x05total\x18\x06 \x01(\x03\x12\r\n\x05limit\x18\x07 \x01(\x05\x12\x0e\n\x06offset\x18\x08 \x01(\x03\"z\n\x14\x45xplainSearchRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\r\n\x05query\x18\x02 \x01(\t\x12\x38\n\x07options\x18\x03 \x01(\x0b\x32\'.switchboard.knowledge.v1.SearchOptions\":\n\tQueryWord\x12\x0c\n\x04word\x18\x01 \x01(\t\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x03\x12\x0f\n\x07similar\x18\x03 \x03(\t\"\xf0\x02\n\x0c\x45xplainedHit\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\r\n\x05\x63hunk\x18\x02 \x01(\t\x12\x0f\n\x07\x66ile_id\x18\x03 \x01(\t\x12\x11\n\tfile_name\x18\x04 \x01(\t\x12\x15\n\x08metadata\x18\x05 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nsimilarity\x18\x06 \x01(\x01\x12\x12\n\ntext_score\x18\x07 \x01(\x01\x12\x19\n\x0cvector_score\x18\x08 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04rank\x18\t \x01(\x05H\x02\x88\x01\x01\x12\x16\n\ttext_rank\x18\n \x01(\x05H\x03\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x0b \x01(\x05H\x04\x88\x01\x01\x12\x37\n\nhighlights\x18\x0c \x03(\x0b\x32#.switchboard.knowledge.v1.HighlightB\x0b\n\t_metadataB\x0f\n\r_vector_scoreB\x07\n\x05_rankB\x0c\n\n_text_rankB\x0e\n\x0c_vector_rank\"\x95\x01\n\x15\x45xplainSearchResponse\x12\x32\n\x05words\x18\x01 \x03(\x0b\x32#.switchboard.knowledge.v1.QueryWord\x12\x34\n\x04hits\x18\x02 \x03(\x0b\x32&.switchboard.knowledge.v1.ExplainedHit\x12\x12\n\nby_meaning\x18\x03 \x01(\x08\x32\xf1\x05\n\x0f\x42\x61seFileService\x12h\n\x0eGetUploadRules\x12/.switchboard.knowledge.v1.GetUploadRulesRequest\x1a%.switchboard.knowledge.v1.UploadRules\x12s\n\x0eListFileStates\x12/.switchboard.knowledge.v1.ListFileStatesRequest\x1a\x30.switchboard.knowledge.v1.ListFileStatesResponse\x12^\n\x0cGetFileState\x12).switchboard.knowledge.v1.BaseFileRequest\x1a#.switchboard.knowledge.v1.FileState\x12\x65\n\nDeleteFile\x12).switchboard.knowledge.v1.BaseFileRequest\x1a,.switchboard.knowledge.v1.DeleteFileResponse\x12\x63\n\tRetryFile\x12).switchboard.knowledge.v1.BaseFileRequest\x1a+.switchboard.knowledge.v1.RetryFileResponse\x12\x61\n\x0cReadFileText\x12-.switchboard.knowledge.v1.ReadFileTextRequest\x1a\".switchboard.knowledge.v1.FileText\x12p\n\rExplainSearch\x12..switchboard.knowledge.v1.ExplainSearchRequest\x1a/.switchboard.knowledge.v1.ExplainSearchResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchboard.knowledge.v1.base_files_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_GETUPLOADRULESREQUEST']._serialized_start=71
-  _globals['_GETUPLOADRULESREQUEST']._serialized_end=94
-  _globals['_FILEFORMAT']._serialized_start=96
-  _globals['_FILEFORMAT']._serialized_end=156
-  _globals['_UPLOADRULES']._serialized_start=158
-  _globals['_UPLOADRULES']._serialized_end=264
-  _globals['_BASEFILEREQUEST']._serialized_start=266
-  _globals['_BASEFILEREQUEST']._serialized_end=327
-  _globals['_LISTFILESTATESREQUEST']._serialized_start=329
-  _globals['_LISTFILESTATESREQUEST']._serialized_end=410
-  _globals['_FILESTATE']._serialized_start=413
-  _globals['_FILESTATE']._serialized_end=760
-  _globals['_LISTFILESTATESRESPONSE']._serialized_start=762
-  _globals['_LISTFILESTATESRESPONSE']._serialized_end=866
-  _globals['_DELETEFILERESPONSE']._serialized_start=868
-  _globals['_DELETEFILERESPONSE']._serialized_end=888
-  _globals['_RETRYFILERESPONSE']._serialized_start=890
-  _globals['_RETRYFILERESPONSE']._serialized_end=909
-  _globals['_READFILETEXTREQUEST']._serialized_start=911
-  _globals['_READFILETEXTREQUEST']._serialized_end=1022
-  _globals['_CHUNKPLACE']._serialized_start=1025
-  _globals['_CHUNKPLACE']._serialized_end=1165
-  _globals['_FILETEXT']._serialized_start=1168
-  _globals['_FILETEXT']._serialized_end=1374
-  _globals['_EXPLAINSEARCHREQUEST']._serialized_start=1376
-  _globals['_EXPLAINSEARCHREQUEST']._serialized_end=1440
-  _globals['_QUERYWORD']._serialized_start=1442
-  _globals['_QUERYWORD']._serialized_end=1500
-  _globals['_HIGHLIGHT']._serialized_start=1502
-  _globals['_HIGHLIGHT']._serialized_end=1541
-  _globals['_EXPLAINEDHIT']._serialized_start=1544
-  _globals['_EXPLAINEDHIT']._serialized_end=1912
-  _globals['_EXPLAINSEARCHRESPONSE']._serialized_start=1915
-  _globals['_EXPLAINSEARCHRESPONSE']._serialized_end=2064
-  _globals['_BASEFILESERVICE']._serialized_start=2067
-  _globals['_BASEFILESERVICE']._serialized_end=2820
+  _globals['_GETUPLOADRULESREQUEST']._serialized_start=113
+  _globals['_GETUPLOADRULESREQUEST']._serialized_end=136
+  _globals['_FILEFORMAT']._serialized_start=138
+  _globals['_FILEFORMAT']._serialized_end=198
+  _globals['_UPLOADRULES']._serialized_start=200
+  _globals['_UPLOADRULES']._serialized_end=306
+  _globals['_BASEFILEREQUEST']._serialized_start=308
+  _globals['_BASEFILEREQUEST']._serialized_end=369
+  _globals['_LISTFILESTATESREQUEST']._serialized_start=371
+  _globals['_LISTFILESTATESREQUEST']._serialized_end=452
+  _globals['_FILESTATE']._serialized_start=455
+  _globals['_FILESTATE']._serialized_end=802
+  _globals['_LISTFILESTATESRESPONSE']._serialized_start=804
+  _globals['_LISTFILESTATESRESPONSE']._serialized_end=908
+  _globals['_DELETEFILERESPONSE']._serialized_start=910
+  _globals['_DELETEFILERESPONSE']._serialized_end=930
+  _globals['_RETRYFILERESPONSE']._serialized_start=932
+  _globals['_RETRYFILERESPONSE']._serialized_end=951
+  _globals['_READFILETEXTREQUEST']._serialized_start=953
+  _globals['_READFILETEXTREQUEST']._serialized_end=1064
+  _globals['_CHUNKPLACE']._serialized_start=1067
+  _globals['_CHUNKPLACE']._serialized_end=1207
+  _globals['_FILETEXT']._serialized_start=1210
+  _globals['_FILETEXT']._serialized_end=1416
+  _globals['_EXPLAINSEARCHREQUEST']._serialized_start=1418
+  _globals['_EXPLAINSEARCHREQUEST']._serialized_end=1540
+  _globals['_QUERYWORD']._serialized_start=1542
+  _globals['_QUERYWORD']._serialized_end=1600
+  _globals['_EXPLAINEDHIT']._serialized_start=1603
+  _globals['_EXPLAINEDHIT']._serialized_end=1971
+  _globals['_EXPLAINSEARCHRESPONSE']._serialized_start=1974
+  _globals['_EXPLAINSEARCHRESPONSE']._serialized_end=2123
+  _globals['_BASEFILESERVICE']._serialized_start=2126
+  _globals['_BASEFILESERVICE']._serialized_end=2879
 # @@protoc_insertion_point(module_scope)

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from switchboard.knowledge.v1 import knowledge_pb2 as _knowledge_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -392,17 +393,21 @@ class ExplainSearchRequest(_message.Message):
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
     query: _builtins.str
+    @_builtins.property
+    def options(self) -> _knowledge_pb2.SearchOptions: ...
     def __init__(
         self,
         *,
         knowledge_base_id: _builtins.int = ...,
         query: _builtins.str = ...,
+        options: _knowledge_pb2.SearchOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["knowledge_base_id", b"knowledge_base_id", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["knowledge_base_id", b"knowledge_base_id", "options", b"options", "query", b"query"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -438,28 +443,6 @@ class QueryWord(_message.Message):
 Global___QueryWord: _TypeAlias = QueryWord  # noqa: Y015
 
 @_typing.final
-class Highlight(_message.Message):
-    DESCRIPTOR: _descriptor.Descriptor
-
-    START_FIELD_NUMBER: _builtins.int
-    END_FIELD_NUMBER: _builtins.int
-    start: _builtins.int
-    end: _builtins.int
-    def __init__(
-        self,
-        *,
-        start: _builtins.int = ...,
-        end: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "start", b"start"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Highlight: _TypeAlias = Highlight  # noqa: Y015
-
-@_typing.final
 class ExplainedHit(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -489,7 +472,7 @@ class ExplainedHit(_message.Message):
     text_rank: _builtins.int
     vector_rank: _builtins.int
     @_builtins.property
-    def highlights(self) -> _containers.RepeatedCompositeFieldContainer[Global___Highlight]:
+    def highlights(self) -> _containers.RepeatedCompositeFieldContainer[_knowledge_pb2.Highlight]:
         """Characters of the chunk."""
 
     def __init__(
@@ -506,7 +489,7 @@ class ExplainedHit(_message.Message):
         rank: _builtins.int | None = ...,
         text_rank: _builtins.int | None = ...,
         vector_rank: _builtins.int | None = ...,
-        highlights: _abc.Iterable[Global___Highlight] | None = ...,
+        highlights: _abc.Iterable[_knowledge_pb2.Highlight] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_rank", b"_rank", "_text_rank", b"_text_rank", "_vector_rank", b"_vector_rank", "_vector_score", b"_vector_score", "metadata", b"metadata", "rank", b"rank", "text_rank", b"text_rank", "vector_rank", b"vector_rank", "vector_score", b"vector_score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

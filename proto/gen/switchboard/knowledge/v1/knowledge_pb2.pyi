@@ -713,26 +713,105 @@ class DownloadResponse(_message.Message):
 Global___DownloadResponse: _TypeAlias = DownloadResponse  # noqa: Y015
 
 @_typing.final
+class SearchOptions(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOP_K_FIELD_NUMBER: _builtins.int
+    MIN_SIMILARITY_FIELD_NUMBER: _builtins.int
+    FILE_IDS_FIELD_NUMBER: _builtins.int
+    PER_FILE_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
+    HIGHLIGHT_FIELD_NUMBER: _builtins.int
+    top_k: _builtins.int
+    """1 to 50; without one: 10."""
+    min_similarity: _builtins.float
+    """0 to 1."""
+    per_file: _builtins.int
+    """At most so many results of one file."""
+    mode: _builtins.str
+    """hybrid, text or vector; without one: hybrid."""
+    highlight: _builtins.bool
+    """Whether to tell where words of the query stand."""
+    @_builtins.property
+    def file_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Only in these files; none: in all of the base."""
+
+    def __init__(
+        self,
+        *,
+        top_k: _builtins.int | None = ...,
+        min_similarity: _builtins.float = ...,
+        file_ids: _abc.Iterable[_builtins.str] | None = ...,
+        per_file: _builtins.int | None = ...,
+        mode: _builtins.str | None = ...,
+        highlight: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_per_file", b"_per_file", "_top_k", b"_top_k", "mode", b"mode", "per_file", b"per_file", "top_k", b"top_k"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_per_file", b"_per_file", "_top_k", b"_top_k", "file_ids", b"file_ids", "highlight", b"highlight", "min_similarity", b"min_similarity", "mode", b"mode", "per_file", b"per_file", "top_k", b"top_k"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__mode: _TypeAlias = _typing.Literal["mode"]  # noqa: Y015
+    _WhichOneofArgType__mode: _TypeAlias = _typing.Literal["_mode", b"_mode"]  # noqa: Y015
+    _WhichOneofReturnType__per_file: _TypeAlias = _typing.Literal["per_file"]  # noqa: Y015
+    _WhichOneofArgType__per_file: _TypeAlias = _typing.Literal["_per_file", b"_per_file"]  # noqa: Y015
+    _WhichOneofReturnType__top_k: _TypeAlias = _typing.Literal["top_k"]  # noqa: Y015
+    _WhichOneofArgType__top_k: _TypeAlias = _typing.Literal["_top_k", b"_top_k"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mode) -> _WhichOneofReturnType__mode | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__per_file) -> _WhichOneofReturnType__per_file | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__top_k) -> _WhichOneofReturnType__top_k | None: ...
+
+Global___SearchOptions: _TypeAlias = SearchOptions  # noqa: Y015
+
+@_typing.final
 class SearchRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
     query: _builtins.str
+    @_builtins.property
+    def options(self) -> Global___SearchOptions: ...
     def __init__(
         self,
         *,
         knowledge_base_id: _builtins.int = ...,
         query: _builtins.str = ...,
+        options: Global___SearchOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["knowledge_base_id", b"knowledge_base_id", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["knowledge_base_id", b"knowledge_base_id", "options", b"options", "query", b"query"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SearchRequest: _TypeAlias = SearchRequest  # noqa: Y015
+
+@_typing.final
+class Highlight(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
+    start: _builtins.int
+    end: _builtins.int
+    def __init__(
+        self,
+        *,
+        start: _builtins.int = ...,
+        end: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "start", b"start"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Highlight: _TypeAlias = Highlight  # noqa: Y015
 
 @_typing.final
 class SearchResult(_message.Message):
@@ -744,12 +823,22 @@ class SearchResult(_message.Message):
     SIMILARITY_FIELD_NUMBER: _builtins.int
     CHUNK_ID_FIELD_NUMBER: _builtins.int
     FILE_NAME_FIELD_NUMBER: _builtins.int
+    TEXT_SCORE_FIELD_NUMBER: _builtins.int
+    VECTOR_SCORE_FIELD_NUMBER: _builtins.int
+    HIGHLIGHTS_FIELD_NUMBER: _builtins.int
     chunk: _builtins.str
     file_id: _builtins.str
     metadata: _builtins.str
     similarity: _builtins.float
     chunk_id: _builtins.str
     file_name: _builtins.str
+    text_score: _builtins.float
+    """Not set where that search did not find the chunk."""
+    vector_score: _builtins.float
+    @_builtins.property
+    def highlights(self) -> _containers.RepeatedCompositeFieldContainer[Global___Highlight]:
+        """Characters of the chunk."""
+
     def __init__(
         self,
         *,
@@ -759,14 +848,26 @@ class SearchResult(_message.Message):
         similarity: _builtins.float = ...,
         chunk_id: _builtins.str = ...,
         file_name: _builtins.str = ...,
+        text_score: _builtins.float | None = ...,
+        vector_score: _builtins.float | None = ...,
+        highlights: _abc.Iterable[Global___Highlight] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "metadata", b"metadata"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_text_score", b"_text_score", "_vector_score", b"_vector_score", "metadata", b"metadata", "text_score", b"text_score", "vector_score", b"vector_score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "chunk", b"chunk", "chunk_id", b"chunk_id", "file_id", b"file_id", "file_name", b"file_name", "metadata", b"metadata", "similarity", b"similarity"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_text_score", b"_text_score", "_vector_score", b"_vector_score", "chunk", b"chunk", "chunk_id", b"chunk_id", "file_id", b"file_id", "file_name", b"file_name", "highlights", b"highlights", "metadata", b"metadata", "similarity", b"similarity", "text_score", b"text_score", "vector_score", b"vector_score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__metadata: _TypeAlias = _typing.Literal["metadata"]  # noqa: Y015
     _WhichOneofArgType__metadata: _TypeAlias = _typing.Literal["_metadata", b"_metadata"]  # noqa: Y015
+    _WhichOneofReturnType__text_score: _TypeAlias = _typing.Literal["text_score"]  # noqa: Y015
+    _WhichOneofArgType__text_score: _TypeAlias = _typing.Literal["_text_score", b"_text_score"]  # noqa: Y015
+    _WhichOneofReturnType__vector_score: _TypeAlias = _typing.Literal["vector_score"]  # noqa: Y015
+    _WhichOneofArgType__vector_score: _TypeAlias = _typing.Literal["_vector_score", b"_vector_score"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__metadata) -> _WhichOneofReturnType__metadata | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__text_score) -> _WhichOneofReturnType__text_score | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__vector_score) -> _WhichOneofReturnType__vector_score | None: ...
 
 Global___SearchResult: _TypeAlias = SearchResult  # noqa: Y015
 
