@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from adapters.outbound.embedding.sentence import SentenceEmbedder
+from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.storage.pool import Database
 from apps.containers.knowledge import Knowledge
 from apps.settings import Settings
@@ -19,7 +19,7 @@ class KnowledgeState:
     memory_error: str | None
 
 
-async def state_of(knowledge: Knowledge, embedder: SentenceEmbedder, database: Database) -> KnowledgeState:
+async def state_of(knowledge: Knowledge, embedder: OnnxEmbedder, database: Database) -> KnowledgeState:
     """Counts; changes nothing."""
     chunks = knowledge.reindexing
     orphans = await chunks.orphans()

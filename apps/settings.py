@@ -200,11 +200,20 @@ class Settings(BaseModel):
         " alone",
     )
     embedding_preload: Flag = setting(
-        False, "load the model right after the start instead of with the first file or search (about 500 MB)"
+        False, "load the model right after the start instead of with the first file or search (about 100 MB)"
     )
-    embedding_threads: int = setting(1, "processor threads that embed one batch of passages", low=1, high=64)
-    embedding_dtype: Literal["float32", "bfloat16"] = setting(
-        "float32", "bfloat16 embeds twice as fast on processors with AVX512-BF16 or AMX, and slower on others"
+    embedding_threads: int = setting(
+        0,
+        "passages that are embedded at a time, each by one processor thread; 0: as many as there are processors, at"
+        " most 8",
+        low=0,
+        high=64,
+    )
+    embedding_dtype: Literal["auto", "int8", "float32"] = setting(
+        "auto",
+        "what the embedding model computes with. `int8` is twice as fast as `float32` where the processor has"
+        " instructions for it (AVX-VNNI, AVX512-VNNI, AMX, ARM dot products), and slower elsewhere; `auto` looks. A"
+        " change embeds all chunks anew",
     )
     blob_s3_bucket: str = setting("", "bucket of an S3-compatible store for uploaded files; empty: DATA_DIR")
     blob_s3_endpoint: Address = setting("https://s3.us-east-1.amazonaws.com", "address of that store")

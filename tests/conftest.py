@@ -13,12 +13,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from adapters.outbound.storage import pool
+from tests.support.exported import exported
 from tests.support.folders import open_folder
 from tests.support.loops import Loops
 from tests.support.postgres import database_url, postgres_dsn
 from tests.support.redis import redis_server, redis_url
 
-__all__ = ["database_url", "open_folder", "postgres_dsn", "redis_server", "redis_url"]
+__all__ = ["database_url", "exported", "open_folder", "postgres_dsn", "redis_server", "redis_url"]
 
 settings.register_profile(
     "steady",

@@ -3,8 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from adapters.outbound.embedding.exports import Exports
 from adapters.outbound.embedding.model_files import ModelFiles
-from adapters.outbound.embedding.sentence import SentenceEmbedder
+from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
+from adapters.outbound.embedding.processor import has_fast_int8
 from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.storage.knowledge.bases import PostgresBases
@@ -37,8 +39,11 @@ def build_model_files(settings: Settings) -> ModelFiles:
     return ModelFiles(folder, multilingual=settings.embedding_multilingual)
 
 
-def build_embedder(settings: Settings, files: ModelFiles) -> SentenceEmbedder:
-    return SentenceEmbedder(files, threads=settings.embedding_threads, dtype=settings.embedding_dtype)
+def build_embedder(settings: Settings, files: ModelFiles) -> OnnxEmbedder:
+    wanted = settings.embedding_dtype
+    precision = wanted if wanted != "auto" else "int8" if has_fast_int8() else "float32"
+    exports = Exports(settings.data_dir / "models" / "exported")
+    return OnnxEmbedder(files, exports, precision=precision, threads=settings.embedding_threads)
 
 
 class Uploads:
@@ -50,7 +55,7 @@ class Uploads:
         storage: Storage,
         files: Files,
         model: ModelFiles,
-        embedder: SentenceEmbedder,
+        embedder: OnnxEmbedder,
     ) -> None:
         settings, database, blobs = foundation.settings, storage.database, files.blobs
         self.parser = parser = _parser(settings)
@@ -83,7 +88,7 @@ class Knowledge:
         storage: Storage,
         files: Files,
         uploads: Uploads,
-        embedder: SentenceEmbedder,
+        embedder: OnnxEmbedder,
     ) -> None:
         settings, database = foundation.settings, storage.database
         access, retention = uploads.access, uploads.retention

@@ -1,6 +1,6 @@
 """The bare model, in a process of its own: a line of texts (JSON) is answered with the seconds that encoding takes.
 
-It is set up as the service sets it up: one thread, single precision, batches of 16.
+One thread, single precision, batches of 16.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from adapters.outbound.embedding.model_files import packaged_folder
-from adapters.outbound.embedding.sentence import BATCH
+
+BATCH = 16
+"""The fastest size on a CPU."""
 
 
 class Bare:

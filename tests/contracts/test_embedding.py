@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.outbound.embedding.model_files import ModelFiles, packaged_folder
-from adapters.outbound.embedding.sentence import SentenceEmbedder
+from adapters.outbound.embedding.exports import Exports
+from adapters.outbound.embedding.model_files import ModelFiles
+from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
 from ports.embedding import DIMENSION, Embedder, TokenCounter, Vector
 from tests.support.hashed_embedder import HashedEmbedder, count_words
 
@@ -29,13 +30,13 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="module", params=["hashed", pytest.param("sentence", marks=pytest.mark.model)])
-async def subject(request: pytest.FixtureRequest) -> AsyncIterator[Subject]:
+@pytest.fixture(scope="module", params=["hashed", pytest.param("int8", marks=pytest.mark.model)])
+async def subject(request: pytest.FixtureRequest, exported: Exports) -> AsyncIterator[Subject]:
     if request.param == "hashed":
         yield Subject(HashedEmbedder(), count_words)
         return
-    files = ModelFiles(packaged_folder())
-    embedder = SentenceEmbedder(files)
+    files = ModelFiles()
+    embedder = OnnxEmbedder(files, exported, precision="int8", threads=2)
     yield Subject(embedder, files.count_tokens)
     embedder.close()
 

@@ -4,6 +4,7 @@ import hashlib
 import importlib.util
 import json
 import threading
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,15 @@ PACKAGED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128
 REMEMBERED_WORDS = 200_000
 """Words whose tokens are known; then it begins anew."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+LONGEST_WINDOW = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What a model wants in front of a text, by what the text is."""
+
+    query: str = ""
+    passage: str = ""
 
 
 def packaged_folder() -> Path:
@@ -32,9 +42,12 @@ def packaged_folder() -> Path:
 class ModelFiles:
     """A sentence-transformers model in a folder; an empty `folder` means the packaged one."""
 
-    def __init__(self, folder: Path | None = None, *, multilingual: bool = False) -> None:
+    def __init__(
+        self, folder: Path | None = None, *, multilingual: bool = False, prompts: Prompts | None = None
+    ) -> None:
         self._given = folder
         self._multilingual = multilingual
+        self._prompts = prompts
         self._lock = threading.Lock()
         self._tokenizer: Any = None
         self._by_word = False
@@ -53,7 +66,7 @@ class ModelFiles:
         weights = next((self.folder / name for name in WEIGHTS if (self.folder / name).is_file()), None)
         if weights is None:
             raise Unavailable(f"no sentence-transformers model in {self.folder} (its weights are missing)")
-        digest = _sha256(weights)
+        digest = sha256_of(weights)
         if self._given is None and digest != PACKAGED_WEIGHTS:
             raise Unavailable(
                 "the weights of the packaged embedding model are not the expected ones; reinstall it"
@@ -62,15 +75,41 @@ class ModelFiles:
         name = self._given.name if self._given else "all-MiniLM-L6-v2"
         return EmbeddingModel(name, f"{name}:{DIMENSION}:{digest[:16]}", latin_only=not self._multilingual)
 
+    @cached_property
+    def prompts(self) -> Prompts:
+        """Those given, else those that the model's configuration names."""
+        if self._prompts is not None:
+            return self._prompts
+        named = self._config("config_sentence_transformers.json").get("prompts") or {}
+        return Prompts(named.get("query") or "", named.get("document") or named.get("passage") or "")
+
+    @cached_property
+    def window(self) -> int:
+        """How many tokens the model reads, the marks for start and end included."""
+        longest = self._config("config.json").get("max_position_embeddings") or LONGEST_WINDOW
+        window = self._config("sentence_bert_config.json").get("max_seq_length") or longest
+        return min(int(window), int(longest), LONGEST_WINDOW)
+
+    def token_ids(self, text: str) -> list[int]:
+        """The tokens of a text with the marks for start and end, cut at the window."""
+        ids: list[int] = self.tokenizer.encode(text).ids
+        return ids if len(ids) <= self.window else [*ids[: self.window - 1], ids[-1]]
+
     def count_tokens(self, text: str) -> int:
         """Tokens of a text, without the marks for start and end."""
+        tokenizer = self.tokenizer
+        if self._by_word:
+            return self._sum_of_words(text.split())
+        return len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+    @property
+    def tokenizer(self) -> Any:
+        """Loaded at first use. Nothing changes its state, so that threads share it."""
         with self._lock:
             if self._tokenizer is None:
                 self._tokenizer = self.load_tokenizer()
                 self._by_word = type(self._tokenizer.pre_tokenizer).__name__ == "BertPreTokenizer"
-        if self._by_word:
-            return self._sum_of_words(text.split())
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return self._tokenizer
 
     def _sum_of_words(self, words: list[str]) -> int:
         """BERT's tokenizers split at blanks first, so a text has the tokens of its words; most words come again."""
@@ -93,12 +132,15 @@ class ModelFiles:
         return tokenizer
 
     def _check_dimension(self) -> None:
-        config = json.loads((self.folder / "config.json").read_text())
-        size = config.get("hidden_size", DIMENSION)
+        size = self._config("config.json").get("hidden_size", DIMENSION)
         if size != DIMENSION:
             raise Unavailable(f"the model in {self.folder} makes {size} dimensions; {DIMENSION} are needed")
 
+    def _config(self, name: str) -> dict[str, Any]:
+        path = self.folder / name
+        return dict(json.loads(path.read_text())) if path.is_file() else {}
 
-def _sha256(path: Path) -> str:
+
+def sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,15 +7,18 @@ import json
 import logging
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from adapters.outbound.embedding import model_files, sentence
+from adapters.outbound.embedding import model_files, onnx_embedder
+from adapters.outbound.embedding.exports import Exports
 from adapters.outbound.embedding.model_files import ModelFiles
-from adapters.outbound.embedding.sentence import BATCH, SentenceEmbedder
+from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
+from adapters.outbound.embedding.processor import has_fast_int8
 from domain.refusals import Unavailable
 from ports.embedding import DIMENSION
 
@@ -33,10 +36,15 @@ def test_importing_the_apps_loads_no_model_library() -> None:
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
 
 
-async def test_the_packaged_model_is_known_by_its_weights() -> None:
-    model = await SentenceEmbedder(ModelFiles()).model()
+async def test_the_packaged_model_is_known_by_its_weights_and_by_what_it_computes_with(
+    tmp_path: Path,
+) -> None:
+    model = await OnnxEmbedder(ModelFiles(), Exports(tmp_path), precision="float32").model()
     assert (model.name, model.dimension, model.latin_only) == ("all-MiniLM-L6-v2", DIMENSION, True)
     assert model.fingerprint == "all-MiniLM-L6-v2:384:53aa51172d142c89"
+    quantised = await OnnxEmbedder(ModelFiles(), Exports(tmp_path), precision="int8").model()
+    assert quantised.fingerprint == "all-MiniLM-L6-v2:384:53aa51172d142c89:int8-1"
+    assert not list(tmp_path.iterdir())
 
 
 def test_tokens_are_counted_without_a_limit() -> None:
@@ -59,6 +67,13 @@ def test_tokens_are_counted_as_the_tokenizer_does(monkeypatch: pytest.MonkeyPatc
         "x" * 300 + " the the the",
     ):
         assert files.count_tokens(text) == len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def test_long_texts_are_cut_at_the_window_and_keep_their_marks() -> None:
+    files = ModelFiles()
+    long, short = files.token_ids("pump " * 1000), files.token_ids("pump")
+    assert (len(long), len(short), files.window) == (256, 3, 256)
+    assert (long[0], long[-1]) == (short[0], short[-1])
 
 
 def a_folder(path: Path, **config: Any) -> Path:
@@ -86,47 +101,49 @@ def test_folders_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         _ = ModelFiles(tmp_path).model
 
 
-class Fake(SentenceEmbedder):
-    """Counts what is embedded instead of embedding it."""
+class Fake(OnnxEmbedder):
+    """Notes what is embedded instead of embedding it; `held` keeps the embedding of that text from ending."""
 
-    def __init__(self) -> None:
-        super().__init__(ModelFiles())
-        self.batches: list[list[str]] = []
+    def __init__(self, threads: int = 1, held: str | None = None) -> None:
+        super().__init__(ModelFiles(), Exports(Path()), precision="int8", threads=threads)
+        self.texts: list[str] = []
+        self.held = held
+        self.begun, self.free = threading.Event(), threading.Event()
 
-    def encode(self, texts: list[str], is_query: bool) -> list[Sequence[float]]:
-        self.batches.append(texts)
-        return [[float(len(text))] for text in texts]
+    def embed(self, text: str) -> Sequence[float]:
+        self.texts.append(text)
+        if text == self.held:
+            self.begun.set()
+            self.free.wait(60)
+        return [float(len(text))]
 
 
 async def test_a_query_is_embedded_once() -> None:
     embedder = Fake()
     assert await embedder.embed_query("same") == await embedder.embed_query("same")
-    assert embedder.batches == [["same"]]
+    assert embedder.texts == ["same"]
     embedder.close()
 
 
 async def test_a_prepared_model_is_loaded_once_and_the_log_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    embedder = SentenceEmbedder(ModelFiles())
+    embedder = Fake()
     loads: list[object] = []
     monkeypatch.setattr(embedder, "load", lambda: loads.append(embedder) or embedder)
     with caplog.at_level(logging.INFO):
         await asyncio.gather(embedder.prepare(), embedder.prepare())
     assert len(loads) == 1
-    said = [record.message for record in caplog.records if record.name == sentence.__name__]
-    assert [each.split(" in ")[0] for each in said[1:]] == ["embedding model loaded"]
-    assert said[0].startswith("loading the embedding model from")
+    said = [record.message for record in caplog.records if record.name == onnx_embedder.__name__]
+    assert [each.split(" in ")[0] for each in said] == ["embedding model loaded"]
     embedder.close()
 
 
-async def test_passages_go_in_batches_of_like_length_and_come_back_in_order() -> None:
-    embedder = Fake()
+@pytest.mark.parametrize("threads", [1, 3])
+async def test_vectors_of_passages_come_back_in_order(threads: int) -> None:
+    embedder = Fake(threads)
     texts = ["x" * (length * 37 % 101) for length in range(50)]
     assert await embedder.embed_passages(texts) == [[float(len(text))] for text in texts]
-    assert [len(batch) for batch in embedder.batches] == [BATCH, BATCH, BATCH, 2]
-    lengths = [len(text) for batch in embedder.batches for text in batch]
-    assert lengths == sorted(lengths)
     assert await embedder.embed_passages([]) == []
     embedder.close()
 
@@ -134,5 +151,46 @@ async def test_passages_go_in_batches_of_like_length_and_come_back_in_order() ->
 async def test_two_uploads_take_turns() -> None:
     embedder = Fake()
     await asyncio.gather(embedder.embed_passages(["a"] * 64), embedder.embed_passages(["bb"] * 64))
-    assert [batch[0] for batch in embedder.batches[:4]] == ["a", "bb", "a", "bb"]
+    assert {"a", "bb"} == set(embedder.texts[:4])
+    assert max(embedder.texts.index("bb"), embedder.texts.index("a")) <= 2
     embedder.close()
+
+
+async def test_a_query_passes_the_passages_that_wait() -> None:
+    embedder = Fake(held="passage 0")
+    passages = asyncio.create_task(embedder.embed_passages([f"passage {number}" for number in range(20)]))
+    await asyncio.to_thread(embedder.begun.wait, 60)
+    await embedder.embed_query("query")
+    assert embedder.texts == ["passage 0", "query"]
+    embedder.free.set()
+    assert len(await passages) == 20
+    embedder.close()
+
+
+async def test_passages_go_on_while_queries_never_end() -> None:
+    embedder = Fake(held="query")
+    query = asyncio.create_task(embedder.embed_query("query"))
+    await asyncio.to_thread(embedder.begun.wait, 60)
+    assert await embedder.embed_passages(["passage"]) == [[7.0]]
+    embedder.free.set()
+    await query
+    embedder.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "fast"),
+    [
+        ("flags\t\t: fpu sse4_2 avx2 avx512f avx512_vnni", True),
+        ("flags\t\t: fpu sse4_2 avx2", False),
+        ("Features\t: fp asimd asimddp", True),
+        ("Features\t: fp asimd", False),
+        ("model name\t: avx512_vnni", False),
+    ],
+)
+def test_the_processor_says_whether_integers_are_fast(tmp_path: Path, line: str, fast: bool) -> None:
+    info = tmp_path / "cpuinfo"
+    assert not has_fast_int8(info)
+    has_fast_int8.cache_clear()
+    info.write_text(f"processor\t: 0\n{line}\n")
+    assert has_fast_int8(info) is fast
+    has_fast_int8.cache_clear()

@@ -1,0 +1,97 @@
+"""Models as files of ONNX: made once, at first use, in a child process, and kept.
+
+The name of a file ends with the digest of its content, so that a damaged one is known and made anew.
+"""
+
+import fcntl
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from adapters.outbound.embedding.model_files import ModelFiles, sha256_of
+from domain.full_disk import full_disk_refused
+from domain.refusals import Unavailable
+
+Precision = Literal["int8", "float32"]
+EXPORTER = 1
+"""Raised when files are made in another way."""
+PATIENCE_SECONDS = 900
+MODULE = "adapters.outbound.embedding.export"
+
+logger = logging.getLogger(__name__)
+
+
+class Exports:
+    """The exported models of a folder, which several processes may share."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def file_of(self, files: ModelFiles, precision: Precision) -> Path:
+        """The model as a whole and sound file; makes it where there is none. Blocks; raises `Unavailable`."""
+        key = sha256(f"{files.model.fingerprint} {precision} {EXPORTER}".encode()).hexdigest()[:16]
+        with full_disk_refused():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with self._alone(key):
+                return self._sound(key) or self._made(key, files, precision)
+
+    @contextmanager
+    def _alone(self, key: str) -> Iterator[None]:
+        """One process at a time: others wait for what it makes."""
+        with (self.folder / f"{key}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _sound(self, key: str) -> Path | None:
+        for path in self.folder.glob(f"{key}.*.onnx"):
+            if path.suffixes[0] == f".{sha256_of(path)}":
+                return path
+            logger.warning("%s is damaged and made anew", path)
+            path.unlink()
+        return None
+
+    def _made(self, key: str, files: ModelFiles, precision: Precision) -> Path:
+        started = time.monotonic()
+        logger.info("preparing the embedding model %s as %s", files.model.name, precision)
+        with tempfile.TemporaryDirectory(prefix="making-", dir=self.folder) as work:
+            made = Path(work) / "model.onnx"
+            _run(files.folder, made, precision)
+            path = self.folder / f"{key}.{sha256_of(made)}.onnx"
+            made.replace(path)
+        logger.info("embedding model prepared in %.1f s", time.monotonic() - started)
+        return path
+
+
+def _run(folder: Path, file: Path, precision: Precision) -> None:
+    command = [sys.executable, "-P", "-m", MODULE, str(folder), str(file), precision]
+    path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)  # noqa: PTH100 - "" is the current folder
+    environment = {
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": path,
+        "TMPDIR": str(file.parent),
+    }
+    try:
+        subprocess.run(  # noqa: S603 - our own module, under our own interpreter
+            command,
+            check=True,
+            capture_output=True,
+            cwd=file.parent,
+            env={**os.environ, **environment},
+            timeout=PATIENCE_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"the embedding model in {folder} could not be prepared in time") from None
+    except subprocess.CalledProcessError as error:
+        why = error.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise Unavailable(
+            f"the embedding model in {folder} could not be prepared: {''.join(why) or error.returncode}"
+        ) from None
