@@ -118,11 +118,12 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class StagedPiece:
-    """A piece whose vector is still to be made."""
+    """A piece whose vector is still to be made. `seq`: pieces are numbered in the order in which they are staged."""
 
     file_id: int
     position: int
     text: str
+    seq: int = 0
 
 
 class BlobReferences(Protocol):
@@ -215,7 +216,10 @@ class Staging(Protocol):
         """Stores a parsed file's text and pieces, each with its chunk id."""
         ...
 
-    async def unembedded(self, upload_id: int, limit: int) -> Sequence[StagedPiece]: ...
+    async def unembedded(self, upload_id: int, limit: int, after: int = 0) -> Sequence[StagedPiece]:
+        """The next pieces behind a `seq`. What is staged at the same time may be numbered the other way round, so
+        that only a search from the beginning finds all."""
+        ...
 
     async def embedded(self, upload_id: int, vectors: Sequence[tuple[StagedPiece, Vector]]) -> None:
         """Stores vectors and the files' progress."""

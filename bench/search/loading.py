@@ -7,16 +7,13 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from struct import pack
 
-import numpy
-
+from adapters.outbound.storage.copying import copy_rows, packed_row
 from adapters.outbound.storage.knowledge.staging import model_number
-from adapters.outbound.storage.knowledge.terms import LEX_DIMENSIONS, lex_index, term_hash
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.knowledge.terms import packed_lex, packed_terms, term_hash
+from adapters.outbound.storage.pool import Database
 from bench.search.synthetic import Synthetic, terms_of, vocabulary
 
 MODEL = "synthetic"
-_HEAD, _END = b"PGCOPY\n\xff\r\n\0" + pack(">ii", 0, 0), pack(">h", -1)
-_INT4 = 23  # its number in pg_type
 _GIN = """
 SELECT c.oid::regclass::text, pg_get_indexdef(c.oid) FROM pg_class c
 JOIN pg_index i ON i.indexrelid = c.oid JOIN pg_am a ON a.oid = c.relam
@@ -61,7 +58,7 @@ async def load(database: Database, name: str, made: Synthetic) -> int:
             frequency.update(each)
         rows = enumerate(texts, position)
         chunks = (
-            _row(
+            packed_row(
                 pack(">i", base_id),
                 pack(">q", place),
                 f"{base_id}-{place}".encode(),
@@ -75,7 +72,7 @@ async def load(database: Database, name: str, made: Synthetic) -> int:
         )
         halves = vectors.astype(">f2")
         index = (
-            _row(
+            packed_row(
                 pack(">i", base_id),
                 pack(">q", position + offset),
                 pack(">h", model),
@@ -85,16 +82,17 @@ async def load(database: Database, name: str, made: Synthetic) -> int:
             for offset, held in enumerate(words)
         )
         async with database.transaction() as connection:
-            await _copy(
+            await copy_rows(
                 connection, "chunk (kb_id, seq, chunk_id, file_id, position, text, context, metadata)", chunks
             )
-            await _copy(connection, "chunk_index (kb_id, seq, model, terms, lex, embedding)", index)
+            await copy_rows(connection, "chunk_index (kb_id, seq, model, terms, lex, embedding)", index)
         position += len(texts)
     async with database.transaction() as connection:
         terms = (
-            _row(pack(">i", base_id), term.encode(), pack(">i", count)) for term, count in frequency.items()
+            packed_row(pack(">i", base_id), term.encode(), pack(">i", count))
+            for term, count in frequency.items()
         )
-        await _copy(connection, "kb_term (kb_id, term, df)", terms)
+        await copy_rows(connection, "kb_term (kb_id, term, df)", terms)
     return base_id
 
 
@@ -107,42 +105,12 @@ class _Hashes:
 
     def columns(self, words: Iterable[str]) -> tuple[bytes, bytes]:
         hashes = sorted({self._of(word) for word in words})
-        array = numpy.empty((len(hashes), 2), ">i4")
-        array[:, 0], array[:, 1] = 4, hashes
-        head = pack(">iiIii", 1, 0, _INT4, len(hashes), 1)
-        places = sorted({lex_index(hashed) for hashed in hashes})
-        ones = numpy.ones(len(places), ">f4").tobytes()
-        sparse = pack(">iii", LEX_DIMENSIONS, len(places), 0) + numpy.array(places, ">i4").tobytes() + ones
-        return head + array.tobytes(), sparse
+        return packed_terms(hashes), packed_lex(hashes)
 
     def _of(self, word: str) -> int:
         if word not in self._known:
             self._known[word] = term_hash(self._base_id, word)
         return self._known[word]
-
-
-def _row(*fields: bytes) -> bytes:
-    return b"".join([pack(">h", len(fields)), *(pack(">i", len(field)) + field for field in fields)])
-
-
-async def _copy(connection: Connection, into: str, rows: Iterable[bytes]) -> None:
-    async with connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN (FORMAT binary)") as copy:
-        await copy.write(_HEAD)
-        for some in _joined(rows):
-            await copy.write(some)
-        await copy.write(_END)
-
-
-def _joined(rows: Iterable[bytes], size: int = 1 << 18) -> Iterable[bytes]:
-    held: list[bytes] = []
-    length = 0
-    for row in rows:
-        held.append(row)
-        length += len(row)
-        if length > size:
-            yield b"".join(held)
-            held, length = [], 0
-    yield b"".join(held)
 
 
 async def _base(database: Database, name: str, chunks: int) -> int:

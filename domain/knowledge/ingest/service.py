@@ -128,17 +128,7 @@ class IngestService:
         parsing = asyncio.create_task(self._parse_all(work, parsed))
         loading = asyncio.create_task(self._embedder.prepare())
         try:
-            while True:
-                parsed.clear()
-                finished = parsing.done()
-                if finished:
-                    parsing.result()
-                if not await self._embed_some(work) and finished:
-                    break
-                if not finished:
-                    waiting = asyncio.create_task(parsed.wait())
-                    await asyncio.wait({parsing, waiting}, return_when=asyncio.FIRST_COMPLETED)
-                    waiting.cancel()
+            await self._embed_all(work, parsing, parsed)
         finally:
             parsing.cancel()
             loading.cancel()
@@ -190,11 +180,31 @@ class IngestService:
     def _chunk_id(self) -> str:
         return f"{int(self._clock.now().timestamp() * 1000)}-{self._ids.request_id()}"
 
-    async def _embed_some(self, work: Work) -> bool:
-        """Embeds what is staged; stores one slice while the next is being embedded. False: nothing was left."""
-        waiting = sorted(
-            await self._staging.unembedded(work.upload_id, LOOK_AHEAD), key=lambda piece: len(piece.text)
-        )
+    async def _embed_all(self, work: Work, parsing: asyncio.Task[None], parsed: asyncio.Event) -> None:
+        """Embeds what is staged while reading goes on, and looks from the beginning once all is read."""
+        after = 0
+        while True:
+            parsed.clear()
+            finished = parsing.done()
+            if finished:
+                parsing.result()
+            embedded = await self._embed_some(work, after)
+            if embedded:
+                after = embedded
+            elif not finished:
+                waiting = asyncio.create_task(parsed.wait())
+                await asyncio.wait({parsing, waiting}, return_when=asyncio.FIRST_COMPLETED)
+                waiting.cancel()
+            elif after:
+                after = 0
+            else:
+                return
+
+    async def _embed_some(self, work: Work, after: int) -> int:
+        """Embeds the next staged pieces; stores one slice while the next is being embedded. Gives the last one's
+        number, 0 where none was left."""
+        staged = await self._staging.unembedded(work.upload_id, LOOK_AHEAD, after)
+        waiting = sorted(staged, key=lambda piece: len(piece.text))
         storing: asyncio.Task[None] | None = None
         try:
             for start in range(0, len(waiting), SLICE):
@@ -207,4 +217,4 @@ class IngestService:
         finally:
             if storing:
                 await storing
-        return bool(waiting)
+        return staged[-1].seq if staged else 0

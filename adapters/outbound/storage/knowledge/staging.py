@@ -2,72 +2,101 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from struct import Struct
 
+import numpy
 from pgvector import HalfVector
+from psycopg import Rollback
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from adapters.outbound.storage.codec import storable
+from adapters.outbound.storage.copying import copy_rows, packed_row
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.tables import embedding_model, kb_file, kb_piece, knowledge_base
-from adapters.outbound.storage.knowledge.terms import lex_of_terms, term_hash
+from adapters.outbound.storage.knowledge.tables import (
+    embedding_model,
+    kb_file,
+    kb_piece,
+    kb_upload,
+    knowledge_base,
+)
+from adapters.outbound.storage.knowledge.terms import packed_lex, packed_terms, term_hash
 from adapters.outbound.storage.knowledge.upload_events import log_upload
-from adapters.outbound.storage.knowledge.uploads import DONE, leased
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.knowledge.uploads import DONE, WORKING, leased
+from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
 from domain.events.model import EventKind
 from domain.knowledge.model import Piece
 from domain.knowledge.words import index_words
 from ports.embedding import Vector
 from ports.knowledge_storage import StagedPiece, Work
 
-COPY_PIECES = """
-COPY kb_piece (file_id, position, upload_id, chunk_id, text, context, metadata, words, terms, lex) FROM STDIN
-"""
+PIECES = "kb_piece (file_id, position, upload_id, chunk_id, text, context, metadata, words, terms, lex)"
 UNEMBEDDED = """
-SELECT p.file_id, p.position, CASE p.context WHEN '' THEN p.text ELSE p.context || E'\\n' || p.text END
-FROM kb_piece p WHERE p.upload_id = %s AND NOT EXISTS (
+SELECT p.file_id, p.position, CASE p.context WHEN '' THEN p.text ELSE p.context || E'\\n' || p.text END, p.seq
+FROM kb_piece p WHERE p.upload_id = %s AND p.seq > %s AND NOT EXISTS (
     SELECT FROM kb_piece_vector v WHERE v.file_id = p.file_id AND v.position = p.position
-) ORDER BY p.file_id, p.position LIMIT %s
+) ORDER BY p.seq LIMIT %s
 """
 READ = 0.2
 """The share of a file's progress that reading it makes; embedding is the rest."""
-PROGRESS = f"""
-UPDATE kb_file f SET progress = {READ} + {1 - READ} * (
-    SELECT count(*) FROM kb_piece_vector v WHERE v.file_id = f.id
-) / greatest(1, f.chunk_count) WHERE id = ANY(%s)
+# The rows may be gone (base deleted, lease lost): those are passed over.
+EMBEDDED = f"""
+WITH stored AS (
+    INSERT INTO kb_piece_vector (file_id, position, embedding)
+    SELECT p.file_id, p.position, v.embedding
+    FROM unnest(%s::int8[], %s::int4[], %b::halfvec[]) v(file_id, position, embedding)
+    JOIN kb_piece p ON p.file_id = v.file_id AND p.position = v.position AND p.upload_id = %s
+    ON CONFLICT DO NOTHING RETURNING file_id
+), counted AS (SELECT file_id, count(*)::int4 AS n FROM stored GROUP BY file_id)
+UPDATE kb_file f SET embedded = f.embedded + n,
+    progress = {READ} + {1 - READ} * least(1, (f.embedded + n)::real / greatest(1, f.chunk_count))
+FROM counted WHERE f.id = counted.file_id
 """
-# Chunks, their index and the vocabulary come from the staged pieces inside the server.
+# Chunks and their index come from the staged pieces inside the server. Nobody waits for this part: the rows are new.
+# Pending entries of the inverted indexes enter them at once, else searches would read them one by one.
 PUBLISH = (
     """
-    CREATE TEMP TABLE publishing ON COMMIT DROP AS
-    SELECT p.*, v.embedding, nextval('chunk_seq') AS seq FROM (
-        SELECT * FROM kb_piece WHERE upload_id = %(upload)s ORDER BY file_id, position
-    ) p JOIN kb_piece_vector v ON v.file_id = p.file_id AND v.position = p.position
-    """,
-    """
     INSERT INTO chunk (kb_id, seq, chunk_id, file_id, position, text, context, metadata)
-    SELECT %(base)s, seq, chunk_id, file_id, position, text, context, metadata FROM publishing ORDER BY seq
+    SELECT %(base)s, seq, chunk_id, file_id, position, text, context, metadata
+    FROM kb_piece WHERE upload_id = %(upload)s ORDER BY seq
     """,
     """
     INSERT INTO chunk_index (kb_id, seq, model, terms, lex, embedding)
-    SELECT %(base)s, seq, %(model)s, terms, lex, embedding FROM publishing ORDER BY seq
+    SELECT %(base)s, p.seq, %(model)s, p.terms, p.lex, v.embedding
+    FROM kb_piece p JOIN kb_piece_vector v ON v.file_id = p.file_id AND v.position = p.position
+    WHERE p.upload_id = %(upload)s ORDER BY p.seq
     """,
     """
+    SELECT gin_clean_pending_list(format('%%s_terms', tableoid::regclass)::regclass)
+    FROM chunk_index WHERE kb_id = %(base)s LIMIT 1
+    """,
+)
+# From here on other changes of the base wait.
+PUBLISH_IN_TURN = (
+    """
     INSERT INTO kb_term AS t (kb_id, term, df)
-    SELECT %(base)s, word, count(*) FROM publishing, unnest(words) word GROUP BY word ORDER BY word
+    SELECT %(base)s, word, count(*) FROM kb_piece, string_to_table(words, ' ') word
+    WHERE upload_id = %(upload)s GROUP BY word ORDER BY word
     ON CONFLICT (kb_id, term) DO UPDATE SET df = t.df + excluded.df
+    """,
+    """
+    SELECT gin_clean_pending_list(format('%%s_similar', tableoid::regclass)::regclass)
+    FROM kb_term WHERE kb_id = %(base)s LIMIT 1
+    """,
+    """
+    UPDATE knowledge_base SET chunk_count = chunk_count + (
+        SELECT count(*) FROM kb_piece WHERE upload_id = %(upload)s
+    ) WHERE id = %(base)s
     """,
     """
     UPDATE kb_file SET status = 'ready', progress = 1, updated_at = clock_timestamp(), upload_id = NULL
     WHERE upload_id = %(upload)s
     """,
-    """
-    UPDATE knowledge_base SET chunk_count = chunk_count + (SELECT count(*) FROM publishing)
-    WHERE id = %(base)s
-    """,
-    "DELETE FROM kb_piece WHERE upload_id = %(upload)s",
 )
+PUBLISHED = "DELETE FROM kb_piece WHERE upload_id = %s"
+
+_INT, _BIGINT = Struct(">i").pack, Struct(">q").pack
 
 
 class PostgresStaging:
@@ -86,69 +115,69 @@ class PostgresStaging:
         staged = update(kb_file).filter_by(id=file_id, upload_id=work.upload_id)
         async with self._database.transaction() as connection:
             await connection.run(delete(kb_piece).filter_by(file_id=file_id))
-            touched = await connection.run(staged.values(**columns, staged=True, progress=READ))
+            touched = await connection.run(staged.values(**columns, staged=True, embedded=0, progress=READ))
             if touched.rowcount:
-                await self._copy(connection, work, file_id, pieces)
+                for start in range(0, len(pieces), 256):
+                    rows = await asyncio.to_thread(_rows, work, file_id, pieces[start : start + 256])
+                    await copy_rows(connection, PIECES, rows)
 
-    async def _copy(
-        self, connection: Connection, work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]
-    ) -> None:
-        async with connection.cursor() as cursor, cursor.copy(COPY_PIECES) as copy:
-            for start in range(0, len(pieces), 64):
-                some = pieces[start : start + 64]
-                for row in await asyncio.to_thread(_rows, work, file_id, some):
-                    await copy.write_row(row)
-
-    async def unembedded(self, upload_id: int, limit: int) -> Sequence[StagedPiece]:
-        rows = await self._database.fetch(UNEMBEDDED, (upload_id, limit))
+    async def unembedded(self, upload_id: int, limit: int, after: int = 0) -> Sequence[StagedPiece]:
+        rows = await self._database.fetch(UNEMBEDDED, (upload_id, after, limit))
         return [StagedPiece(*row) for row in rows]
 
     @retried
     async def embedded(self, upload_id: int, vectors: Sequence[tuple[StagedPiece, Vector]]) -> None:
+        files = [piece.file_id for piece, _ in vectors]
+        positions = [piece.position for piece, _ in vectors]
+        packed = [HalfVector(numpy.asarray(vector, numpy.float32)) for _, vector in vectors]
         async with self._database.transaction() as connection:
-            # The rows may be gone (base deleted, lease lost): those are passed over.
-            await connection.execute(
-                "INSERT INTO kb_piece_vector (file_id, position, embedding)"
-                " SELECT p.file_id, p.position, v.embedding"
-                " FROM unnest(%s::int8[], %s::int4[], %s::halfvec[]) v(file_id, position, embedding)"
-                " JOIN kb_piece p ON p.file_id = v.file_id AND p.position = v.position AND p.upload_id = %s"
-                " ON CONFLICT DO NOTHING",
-                (
-                    [piece.file_id for piece, _ in vectors],
-                    [piece.position for piece, _ in vectors],
-                    [HalfVector(list(vector)) for _, vector in vectors],
-                    upload_id,
-                ),
-            )
-            await connection.execute(PROGRESS, (list({piece.file_id for piece, _ in vectors}),))
+            await connection.execute(EMBEDDED, (files, positions, packed, upload_id))
 
     @retried
     async def publish(self, work: Work, owner: int, fingerprint: str) -> bool:
         model = await model_number(self._database, fingerprint)
         parameters = {"upload": work.upload_id, "base": work.base_id, "model": model}
+        published = False
         async with self._database.transaction() as connection:
-            base = select(knowledge_base.c.id).filter_by(id=work.base_id).with_for_update()
-            if await (await connection.run(base)).fetchone() is None:
-                return False
-            ended = leased(work.upload_id, owner).values(state=DONE, owner=None, ended_at=func.now())
-            if not (await connection.run(ended)).rowcount:
-                return False
-            await log_upload(connection, EventKind.UPLOAD_READY, work.upload_id)
-            for statement in PUBLISH:
-                await connection.execute(statement, parameters, prepare=False)
+            if await self._is_held(connection, work, owner):
+                for statement in PUBLISH:
+                    await connection.execute(statement, parameters, prepare=False)
+                published = await self._end(connection, work, owner, parameters)
+            if not published:
+                raise Rollback
+        if published:
+            await self._database.execute(PUBLISHED, (work.upload_id,), within=BULK_SECONDS)
+        return published
+
+    async def _is_held(self, connection: Connection, work: Work, owner: int) -> bool:
+        held = select(kb_upload.c.id).filter_by(id=work.upload_id, owner=owner, state=WORKING)
+        return await (await connection.run(held)).fetchone() is not None
+
+    async def _end(
+        self, connection: Connection, work: Work, owner: int, parameters: Mapping[str, object]
+    ) -> bool:
+        """What concerns others: the lease is renewed until here, and other uploads go on. False: it is lost."""
+        base = select(knowledge_base.c.id).filter_by(id=work.base_id).with_for_update(key_share=True)
+        ended = leased(work.upload_id, owner).values(state=DONE, owner=None, ended_at=func.now())
+        found = await (await connection.run(base)).fetchone()
+        if found is None or not (await connection.run(ended)).rowcount:
+            return False
+        await log_upload(connection, EventKind.UPLOAD_READY, work.upload_id)
+        for statement in PUBLISH_IN_TURN:
+            await connection.execute(statement, parameters, prepare=False)
         return True
 
 
-def _rows(work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]) -> list[tuple[object, ...]]:
-    rows: list[tuple[object, ...]] = []
+def _rows(work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]) -> list[bytes]:
+    rows: list[bytes] = []
     for chunk_id, piece in pieces:
-        words = sorted(index_words(storable(piece.searchable)))
-        terms = sorted({term_hash(work.base_id, word) for word in words})
+        words = index_words(storable(piece.searchable))
+        hashes = sorted({term_hash(work.base_id, word) for word in words})
         where = json.dumps(piece.metadata, ensure_ascii=False)
-        texts = (storable(piece.text), storable(piece.context), storable(where))
-        rows.append(
-            (file_id, piece.position, work.upload_id, chunk_id, *texts, words, terms, lex_of_terms(terms))
-        )
+        texts = (chunk_id, storable(piece.text), storable(piece.context), storable(where), " ".join(words))
+        ids = (_BIGINT(file_id), _INT(piece.position), _BIGINT(work.upload_id))
+        packed = (text.encode() for text in texts)
+        rows.append(packed_row(*ids, *packed, packed_terms(hashes), packed_lex(hashes)))
     return rows
 
 

@@ -90,7 +90,7 @@ kb_file = table(
     *required(REAL, "progress"),
     *optional(Text, "error"),
     *required(Boolean, "staged"),
-    *required(Integer, "chunk_count"),
+    *required(Integer, "chunk_count embedded"),
     *required(Timestamp, "created_at updated_at"),
     UniqueConstraint("kb_id", "file_hash"),
     index("kb_file_by_hash", "file_hash"),
@@ -104,11 +104,11 @@ kb_piece = table(
     reference("file_id", "kb_file.id", primary_key=True),
     key("position", Integer),
     reference("upload_id", "kb_upload.id"),
-    *required(Text, "chunk_id text context metadata"),
-    *required(ARRAY(Text), "words"),
+    *required(BigInteger, "seq"),
+    *required(Text, "chunk_id text context metadata words"),
     *required(ARRAY(Integer), "terms"),
     *required(SPARSEVEC(LEX_DIMENSIONS), "lex"),
-    index("kb_piece_by_upload", "upload_id"),
+    index("kb_piece_by_upload", "upload_id seq"),
 )
 
 kb_piece_vector = table(

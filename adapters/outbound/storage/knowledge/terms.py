@@ -1,12 +1,17 @@
 """Hashed terms, and sparse vectors of them."""
 
-from collections.abc import Iterable, Mapping
+import sys
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from struct import pack
 
 from pgvector import SparseVector
 
 LEX_DIMENSIONS = 1_000_000_000
+_INT4 = 23  # its number in pg_type
+_ONE = pack(">f", 1.0)
 
 
 @lru_cache(16_384)
@@ -30,5 +35,20 @@ def lex(weights: Mapping[int, float]) -> SparseVector:
     return SparseVector(entries, LEX_DIMENSIONS)
 
 
-def lex_of_terms(hashes: Iterable[int]) -> SparseVector:
-    return lex(dict.fromkeys(hashes, 1.0))
+def packed_terms(hashes: Sequence[int]) -> bytes:
+    """Distinct hashes as an int4[] in binary form."""
+    cells = array("i", [4]) * (2 * len(hashes))
+    cells[1::2] = array("i", hashes)
+    return pack(">iiIii", 1, 0, _INT4, len(hashes), 1) + _big_endian(cells)
+
+
+def packed_lex(hashes: Iterable[int]) -> bytes:
+    """A sparse vector with a one for each hash, in binary form."""
+    places = array("i", sorted({lex_index(hashed) for hashed in hashes}))
+    return pack(">iii", LEX_DIMENSIONS, len(places), 0) + _big_endian(places) + _ONE * len(places)
+
+
+def _big_endian(numbers: "array[int]") -> bytes:
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return numbers.tobytes()
