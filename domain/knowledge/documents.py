@@ -26,6 +26,14 @@ class Format(StrEnum):
     WAV = "wav"
     OGG = "ogg"
     HTML = "html"
+    RTF = "rtf"
+    ODT = "odt"
+    ODS = "ods"
+    ODP = "odp"
+    EPUB = "epub"
+    EML = "eml"
+    MSG = "msg"
+    TIFF = "tiff"
 
 
 class BlockKind(StrEnum):

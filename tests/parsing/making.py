@@ -87,7 +87,14 @@ def _escaped(line: str) -> str:
 
 
 def bomb(
-    path: Path, member: str, unit: bytes, times: int, *, declared: int | None = None, head: bytes = b""
+    path: Path,
+    member: str,
+    unit: bytes,
+    times: int,
+    *,
+    declared: int | None = None,
+    head: bytes = b"",
+    mimetype: bytes | None = None,
 ) -> None:
     """A ZIP container whose one large member inflates to `head` and `times` units, whatever it declares.
 
@@ -101,14 +108,15 @@ def bomb(
     packed = start + one * times + packer.flush(zlib.Z_FINISH)
     size = len(head) + len(unit) * times if declared is None else declared
     small = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    types = small.compress(CONTENT_TYPES) + small.flush()
-    _zip(path, [("[Content_Types].xml", types, len(CONTENT_TYPES)), (member, packed, size)])
+    name, content = ("mimetype", mimetype) if mimetype else ("[Content_Types].xml", CONTENT_TYPES)
+    types = small.compress(content) + small.flush()
+    _zip(path, [(name, types, len(content), zlib.crc32(content)), (member, packed, size, 0)])
 
 
-def _zip(path: Path, members: Sequence[tuple[str, bytes, int]]) -> None:
+def _zip(path: Path, members: Sequence[tuple[str, bytes, int, int]]) -> None:
     out, directory = bytearray(), bytearray()
-    for name, packed, size in members:
-        fields = struct.pack("<HHHHHIIIHH", 20, 0, 8, 0, 0x21, 0, len(packed), size, len(name), 0)
+    for name, packed, size, checksum in members:
+        fields = struct.pack("<HHHHHIIIHH", 20, 0, 8, 0, 0x21, checksum, len(packed), size, len(name), 0)
         directory += (
             b"PK\x01\x02\x14\x00" + fields + struct.pack("<HHHII", 0, 0, 0, 0, len(out)) + name.encode()
         )

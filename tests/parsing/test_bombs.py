@@ -15,6 +15,7 @@ from PIL import Image
 
 from domain.refusals import TooLarge, Unreadable
 from tests.parsing.making import CONTENT_TYPES, NOISE, SAMPLES, bomb, pdf, word
+from tests.parsing.making_open import MIMETYPES
 
 pytestmark = pytest.mark.anyio
 
@@ -34,11 +35,15 @@ def rezipped(content: bytes, member: str, data: bytes) -> bytes:
         ("word/document.xml", "bomb.docx"),
         ("ppt/presentation.xml", "bomb.pptx"),
         ("xl/workbook.xml", "bomb.xlsx"),
+        ("content.xml", "bomb.odt"),
+        ("content.xml", "bomb.ods"),
+        ("content.xml", "bomb.odp"),
+        ("chapter.xhtml", "bomb.epub"),
     ],
 )
 async def test_zip_bombs(refusal, tmp_path, member, name, declared):
     path = tmp_path / name
-    bomb(path, member, b" " * 1_000_000, 1_000, declared=declared)
+    bomb(path, member, b" " * 1_000_000, 1_000, declared=declared, mimetype=MIMETYPES.get(path.suffix))
     assert path.stat().st_size < 2_000_000
 
     started = time.process_time()

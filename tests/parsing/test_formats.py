@@ -12,11 +12,11 @@ from tests.parsing.making import pdf
 pytestmark = pytest.mark.anyio
 
 
-async def test_every_format_of_the_contract_is_available(parser):
+async def test_every_format_is_available(parser):
     support = parser.available()
 
     assert [entry.format for entry in support] == list(Format)
-    assert len(support) == 21
+    assert len(support) == 29
     assert all(entry.available for entry in support)
 
 

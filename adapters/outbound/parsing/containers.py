@@ -13,12 +13,26 @@ from domain.knowledge.documents import Format
 from domain.refusals import TooLarge, Unreadable, Unsupported
 
 _OFFICE = {"word/": Format.DOCX, "ppt/": Format.PPTX, "xl/": Format.XLSX}
-# Word, PowerPoint and Excel before 2007.
+_DECLARED = {
+    b"application/vnd.oasis.opendocument.text": Format.ODT,
+    b"application/vnd.oasis.opendocument.text-template": Format.ODT,
+    b"application/vnd.oasis.opendocument.spreadsheet": Format.ODS,
+    b"application/vnd.oasis.opendocument.spreadsheet-template": Format.ODS,
+    b"application/vnd.oasis.opendocument.presentation": Format.ODP,
+    b"application/vnd.oasis.opendocument.presentation-template": Format.ODP,
+    b"application/epub+zip": Format.EPUB,
+}
+"""By the member "mimetype" (OpenDocument 1.3, part 2, 3.3; EPUB 3.3, 4.2.3)."""
+_CONTAINERS = frozenset({*_OFFICE.values(), *_DECLARED.values()})
+_DECLARATION = "mimetype"
+_DECLARATION_BYTES = 200
+# Word, PowerPoint and Excel before 2007, and Outlook.
 _STREAMS = (
     ("WordDocument", Format.DOC),
     ("PowerPoint Document", Format.PPT),
     ("Workbook", Format.XLS),
     ("Book", Format.XLS),
+    ("__properties_version1.0", Format.MSG),
 )
 _STORED, _DEFLATED = 0, 8
 _LOCAL_HEADER_BYTES = 30
@@ -27,34 +41,39 @@ _ENCRYPTED_FLAG = 0x1
 
 
 def office_kind(file: BinaryIO, name: str, wanted: Format | None, limits: Limits) -> Format:
-    """DOCX, PPTX or XLSX by the member names. Raises `Unsupported` for any other archive."""
+    """The format of a ZIP archive, by what it declares and by its members. Raises `Unsupported` for any other."""
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        if wanted is not None and wanted in _OFFICE.values():
+            declared = _declared(archive) if _DECLARATION in members else None
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, zlib.error) as error:
+        if wanted is not None and wanted in _CONTAINERS:
             reason = "it is damaged or cut off, its directory cannot be read"
             raise Unreadable(f"{name} cannot be read as {LABELS[wanted]}: {reason}") from error
         raise Unsupported(f"{name} is not of a supported format: it is a damaged ZIP archive") from error
     if len(members) > limits.members:
         raise TooLarge(f"{name} is too large: it holds more than {limits.members:,} parts")
+    if found := declared or _office_parts(members):
+        return found
+    if wanted is not None and wanted in _CONTAINERS:
+        reason = f"it is a ZIP archive without the parts of a {LABELS[wanted]}"
+        raise Unreadable(f"{name} cannot be read as {LABELS[wanted]}: {reason}")
+    raise Unsupported(
+        f"{name} is not of a supported format: it is a ZIP archive (upload the files in it one by one)"
+    )
+
+
+def _declared(archive: zipfile.ZipFile) -> Format | None:
+    with archive.open(_DECLARATION) as member:
+        return _DECLARED.get(member.read(_DECLARATION_BYTES).strip())
+
+
+def _office_parts(members: Sequence[str]) -> Format | None:
     if "[Content_Types].xml" in members:
         for prefix, format_ in _OFFICE.items():
             if any(member.startswith(prefix) for member in members):
                 return format_
-    if wanted is not None and wanted in _OFFICE.values():
-        reason = f"it is a ZIP archive without the parts of a {LABELS[wanted]}"
-        raise Unreadable(f"{name} cannot be read as {LABELS[wanted]}: {reason}")
-    raise Unsupported(f"{name} is not of a supported format: it is {_kind(members)}")
-
-
-def _kind(members: Sequence[str]) -> str:
-    """What an archive is that is no document of ours, and what to do with it."""
-    if "META-INF/manifest.xml" in members and "content.xml" in members:
-        return "an OpenDocument file (save it as DOCX, XLSX, PPTX or PDF)"
-    if "META-INF/container.xml" in members:
-        return "an EPUB book (save it as PDF or HTML)"
-    return "a ZIP archive (upload the files in it one by one)"
+    return None
 
 
 def check_inflation(job: Job) -> None:
@@ -117,7 +136,7 @@ def _drain_deflate(file: IO[bytes], budget: _Budget, job: Job) -> None:
 
 
 def ole_kind(file: BinaryIO, name: str) -> Format:
-    """DOC, PPT or XLS by the streams. Raises `Unreadable` for encrypted packages, else `Unsupported`."""
+    """DOC, PPT, XLS or MSG by the streams. Raises `Unreadable` for encrypted packages, else `Unsupported`."""
     try:
         file.seek(0)
         with olefile.OleFileIO(file) as ole:
@@ -133,8 +152,8 @@ def ole_kind(file: BinaryIO, name: str) -> Format:
             f"{name} cannot be read: its compound file structure is damaged ({error})"
         ) from error
     raise Unsupported(
-        f"{name} is not of a supported format: it is a compound file, and none of DOC, PPT and XLS "
-        "(a message or an installer?)"
+        f"{name} is not of a supported format: it is a compound file, and none of DOC, PPT, XLS and MSG "
+        "(an installer?)"
     )
 
 

@@ -5,6 +5,7 @@ from typing import BinaryIO
 
 from adapters.outbound.parsing.containers import office_kind, ole_kind
 from adapters.outbound.parsing.formats import EXTENSIONS, TEXT_FORMATS
+from adapters.outbound.parsing.mpeg import mpeg_frame
 from adapters.outbound.parsing.names import LABELS, extension
 from adapters.outbound.parsing.reading import Limits
 from adapters.outbound.parsing.text import looks_like_text
@@ -15,7 +16,6 @@ HEAD_BYTES = 65_536
 _PDF_SEARCH_BYTES = 1_024
 
 _FOREIGN: tuple[tuple[bytes, str], ...] = (
-    (b"{\\rtf", "an RTF document (save it as DOCX)"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
     (b"Rar!", "a RAR archive"),
@@ -24,14 +24,11 @@ _FOREIGN: tuple[tuple[bytes, str], ...] = (
     (b"MZ", "a Windows program"),
     (b"\x7fELF", "a Linux program"),
     (b"fLaC", "FLAC audio (save it as WAV, MP3 or OGG)"),
-    (b"II*\x00", "a TIFF picture (save it as PNG)"),
-    (b"MM\x00*", "a TIFF picture (save it as PNG)"),
     (b"SQLite format 3\x00", "an SQLite database"),
     (b"%!PS", "a PostScript document (save it as PDF)"),
     (b"\x1a\x45\xdf\xa3", "Matroska or WebM media"),
 )
 _BMP_HEADERS = frozenset({12, 16, 40, 52, 56, 64, 108, 124})
-_MPEG_LAYER_3 = 1
 
 
 def detect(path: Path, name: str, limits: Limits) -> Format:
@@ -54,6 +51,8 @@ def _by_content(
         return ole_kind(file, name)
     if _is_pdf(head, wanted):
         return Format.PDF
+    if head.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"{\\rtf"):
+        return Format.RTF
     return _picture(head) or _sound(head, wanted) or _foreign(head, name, wanted)
 
 
@@ -72,6 +71,8 @@ def _picture(head: bytes) -> Format | None:
         return Format.GIF
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return Format.WEBP
+    if head.startswith((b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+")):
+        return Format.TIFF
     if head.startswith(b"BM") and int.from_bytes(head[14:18], "little") in _BMP_HEADERS:
         return Format.BMP
     return None
@@ -84,27 +85,9 @@ def _sound(head: bytes, wanted: Format | None) -> Format | None:
         return Format.OGG
     if head.startswith(b"ID3"):
         return Format.MP3
-    if _mpeg_frame(head) and (wanted is Format.MP3 or _mpeg_frame(head[_mpeg_frame(head) :])):
+    if mpeg_frame(head) and (wanted is Format.MP3 or mpeg_frame(head[mpeg_frame(head) :])):
         return Format.MP3
     return None
-
-
-def _mpeg_frame(data: bytes) -> int:
-    """The length of the MPEG layer III frame that begins here, or 0 (ISO/IEC 11172-3, 2.4.1.3)."""
-    if len(data) < 4 or data[0] != 0xFF or data[1] & 0xE0 != 0xE0:
-        return 0
-    version, layer = data[1] >> 3 & 3, data[1] >> 1 & 3
-    rate_index, sampling_index = data[2] >> 4, data[2] >> 2 & 3
-    if version == 1 or layer != _MPEG_LAYER_3 or sampling_index == 3 or not 0 < rate_index < 15:
-        return 0
-    first = version == 3
-    kbits = (
-        (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
-        if first
-        else (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
-    )[rate_index]
-    hertz = (44_100, 48_000, 32_000)[sampling_index] >> {3: 0, 2: 1, 0: 2}[version]
-    return (144 if first else 72) * kbits * 1000 // hertz + (data[2] >> 1 & 1)
 
 
 def _foreign(head: bytes, name: str, wanted: Format | None) -> Format | None:
@@ -131,7 +114,7 @@ def _text_kind(head: bytes, name: str, wanted: Format | None) -> Format:
     if wanted is not None:
         raise Unreadable(
             f"{name} cannot be read as {LABELS[wanted]}: it holds plain text; "
-            "name it .txt (or .md, .csv, .json, .xml, .html) and upload it again"
+            "name it .txt (or .md, .csv, .json, .xml, .html, .eml) and upload it again"
         )
     if extension(name):
         raise unsupported(name, f"the extension .{extension(name)} is none of them")
@@ -151,5 +134,6 @@ def unsupported(name: str, reason: str) -> Refusal:
     """The refusal of what is no format of ours; `reason` ends the sentence."""
     return Unsupported(
         f"{name} is not of a supported format (PDF, DOCX, DOC, PPTX, PPT, TXT, Markdown, CSV, JSON, XML, "
-        f"XLSX, XLS, JPEG, PNG, GIF, WebP, BMP, MP3, WAV, OGG, HTML): {reason}"
+        f"XLSX, XLS, JPEG, PNG, GIF, WebP, BMP, MP3, WAV, OGG, HTML, RTF, ODT, ODS, ODP, EPUB, EML, MSG, TIFF): "
+        f"{reason}"
     )

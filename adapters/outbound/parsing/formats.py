@@ -12,14 +12,17 @@ from domain.knowledge.documents import Format, FormatSupport
 
 Reader = Callable[[Job], Reading]
 
-PICTURES = frozenset({Format.JPEG, Format.PNG, Format.GIF, Format.WEBP, Format.BMP})
+PICTURES = frozenset({Format.JPEG, Format.PNG, Format.GIF, Format.WEBP, Format.BMP, Format.TIFF})
 SOUNDS = frozenset({Format.MP3, Format.WAV, Format.OGG})
-RECOGNISING = PICTURES | SOUNDS | {Format.PDF}
-"""Formats whose reader may recognise text or speech, and so may take more memory."""
-TEXT_FORMATS = frozenset({Format.TXT, Format.MARKDOWN, Format.CSV, Format.JSON, Format.XML, Format.HTML})
+RECOGNISING = PICTURES | SOUNDS | {Format.PDF, Format.EML, Format.MSG}
+"""Formats whose reader may recognise text or speech, in an attachment too, and so may take more memory."""
+TEXT_FORMATS = frozenset(
+    {Format.TXT, Format.MARKDOWN, Format.CSV, Format.JSON, Format.XML, Format.HTML, Format.EML}
+)
 
 _PACKAGE = "adapters.outbound.parsing"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument"
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument"
 _OCR = "rapidocr onnxruntime cv2 PIL"
 _SOUND = "soundfile scipy numpy"
 
@@ -62,6 +65,14 @@ _FORMATS: dict[Format, _Row] = {
     Format.WAV: _Row("audio/wav", "sound", _SOUND, "wav wave"),
     Format.OGG: _Row("audio/ogg", "sound", _SOUND, "ogg oga"),
     Format.HTML: _Row("text/html", "html", "unstructured lxml", "html htm xhtml"),
+    Format.RTF: _Row("application/rtf", "rtf", "striprtf charset_normalizer", "rtf"),
+    Format.ODT: _Row(f"{_OPEN_DOCUMENT}.text", "opendocument", "lxml", "odt ott"),
+    Format.ODS: _Row(f"{_OPEN_DOCUMENT}.spreadsheet", "workbook", "python_calamine lxml", "ods ots"),
+    Format.ODP: _Row(f"{_OPEN_DOCUMENT}.presentation", "opendocument", "lxml", "odp otp"),
+    Format.EPUB: _Row("application/epub+zip", "epub", "unstructured lxml", "epub"),
+    Format.EML: _Row("message/rfc822", "mail", "unstructured lxml", "eml"),
+    Format.MSG: _Row("application/vnd.ms-outlook", "mail", "oxmsg unstructured lxml", "msg"),
+    Format.TIFF: _Row("image/tiff", "picture", _OCR, "tif tiff"),
 }
 MIME_TYPES = {format_: row.mime_type for format_, row in _FORMATS.items()}
 EXTENSIONS = {ending: format_ for format_, row in _FORMATS.items() for ending in row.extensions.split()}
@@ -74,6 +85,7 @@ _DISTRIBUTIONS = {
     "markdown_it": "markdown-it-py",
     "faster_whisper": "faster-whisper",
     "charset_normalizer": "charset-normalizer",
+    "oxmsg": "python-oxmsg",
 }
 
 

@@ -7,6 +7,8 @@ LABELS: dict[Format, str] = {
     Format.MARKDOWN: "Markdown",
     Format.WEBP: "WebP",
     Format.TXT: "plain text",
+    Format.EML: "mail message",
+    Format.MSG: "Outlook message",
 }
 
 _SHOWN_CHARS = 200

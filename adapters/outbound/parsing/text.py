@@ -59,7 +59,7 @@ def decode(job: Job, declared: Callable[[bytes], str | None] | None = None) -> s
     data = job.path.read_bytes()
     if len(data) > job.limits.text_chars * 4:
         raise job.too_large(f"it holds more than {job.limits.text_chars:,} characters of text")
-    text = _decoded(data, declared(data[:_DECLARED_BYTES]) if declared else None)
+    text = decoded(data, declared(data[:_DECLARED_BYTES]) if declared else None)
     if text is None:
         raise job.unreadable("its text is in no known encoding")
     if len(text) > job.limits.text_chars:
@@ -67,7 +67,8 @@ def decode(job: Job, declared: Callable[[bytes], str | None] | None = None) -> s
     return text
 
 
-def _decoded(data: bytes, declared: str | None) -> str | None:
+def decoded(data: bytes, declared: str | None = None) -> str | None:
+    """The bytes as text, None where no encoding fits; `declared` is the encoding that they name."""
     shifting = (
         "iso-2022-jp" if _JAPANESE_SHIFT in data[:_SAMPLE_BYTES] else None
     )  # seven bits, so UTF-8 would fit

@@ -71,7 +71,9 @@ def explains(rest: Rest, scene: Scene, query: str) -> None:
 def rules_named(scene: Scene) -> None:
     rules = scene.answer.json()
     assert (rules["maxFileBytes"], rules["maxFiles"]) == (100 * 1024 * 1024, 20)
-    assert {"pdf", "docx", "txt"} <= {entry["format"] for entry in rules["formats"] if entry["available"]}
+    assert {"pdf", "docx", "txt", "odt", "epub", "msg", "tiff"} <= {
+        entry["format"] for entry in rules["formats"] if entry["available"]
+    }
 
 
 @then(parsers.parse('"{name}" is ready, with 1 chunk and nothing ahead of it'))

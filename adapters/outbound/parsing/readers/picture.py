@@ -1,13 +1,14 @@
-"""Pictures: their text is recognised. Of an animation the first frame is read."""
+"""Pictures: their text is recognised. Of an animation the first frame is read, of a TIFF every page."""
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from PIL import Image, ImageOps, ImageStat, UnidentifiedImageError
 
 from adapters.outbound.parsing.engines import ocr
 from adapters.outbound.parsing.reading import Job, Reading
-from domain.knowledge.documents import Block, BlockKind
+from domain.knowledge.documents import Block, BlockKind, Format
 
 _SECONDS_PER_PICTURE = 60.0
 _SEEN, _LIGHT = 127, 160
@@ -16,27 +17,49 @@ warm = ocr.warm
 
 
 def read(job: Job) -> Reading:
-    """One block for each paragraph that is recognised. Raises `TooLarge` over the limit on pixels."""
-    image = _opened(job)
-    job.earn(_SECONDS_PER_PICTURE)
-    return Reading(_blocks(image), engine=ocr.ENGINE)
-
-
-def _opened(job: Job) -> Image.Image:
+    """One block for each paragraph that is recognised. Raises `TooLarge` over the limits on pixels and pages."""
     Image.MAX_IMAGE_PIXELS = None  # the check below is ours, and stricter
+    with _damage(job), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        image = Image.open(job.path)
+        pages = getattr(image, "n_frames", 1) if job.format is Format.TIFF else 1
+    if pages > job.limits.pages:
+        raise job.too_large(f"it has {pages:,} pages, {job.limits.pages:,} are allowed")
+    first = _loaded(job, image)
+    return Reading(_blocks(job, image, first, pages), engine=ocr.ENGINE)
+
+
+@contextmanager
+def _damage(job: Job) -> Iterator[None]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            image = Image.open(job.path)
-        width, height = image.size
-        if width * height > job.limits.pixels:
-            megapixels = job.limits.pixels // 1_000_000
-            raise job.too_large(f"{width} x {height} pixels, {megapixels} million are allowed")
+        yield
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
+        raise job.unreadable(f"it is damaged ({error})") from error
+
+
+def _loaded(job: Job, image: Image.Image) -> Image.Image:
+    """The page that the image stands at, upright."""
+    width, height = image.size
+    if width * height > job.limits.pixels:
+        megapixels = job.limits.pixels // 1_000_000
+        raise job.too_large(f"{width} x {height} pixels, {megapixels} million are allowed")
+    job.earn(_SECONDS_PER_PICTURE)
+    with _damage(job):
         image.draft("RGB", (job.limits.ocr_side, job.limits.ocr_side))
         image.load()
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
-        raise job.unreadable(f"it is damaged ({error})") from error
     return _upright(image, job.limits.ocr_side)
+
+
+def _blocks(job: Job, image: Image.Image, first: Image.Image, pages: int) -> Iterator[Block]:
+    for number in range(1, pages + 1):
+        if number > 1:
+            with _damage(job):
+                image.seek(number - 1)
+        page = first if number == 1 else _loaded(job, image)
+        for lines in ocr.paragraphs(page):
+            place = number if job.format is Format.TIFF else None
+            yield Block(BlockKind.PARAGRAPH, "\n".join(lines), page=place)
+        job.progress(number / pages)
 
 
 def _upright(image: Image.Image, side: int) -> Image.Image:
@@ -56,8 +79,3 @@ def _on_background(layer: Image.Image) -> Image.Image:
     )
     light = bool(drawn.count[0]) and drawn.mean[0] > _LIGHT
     return Image.alpha_composite(Image.new("RGBA", layer.size, "black" if light else "white"), layer)
-
-
-def _blocks(image: Image.Image) -> Iterator[Block]:
-    for lines in ocr.paragraphs(image):
-        yield Block(BlockKind.PARAGRAPH, "\n".join(lines))

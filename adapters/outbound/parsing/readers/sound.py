@@ -10,6 +10,7 @@ from scipy.signal import resample_poly
 
 from adapters.outbound.parsing.engines import speech
 from adapters.outbound.parsing.reading import Job, Reading
+from adapters.outbound.parsing.sound_ends import is_cut_off
 from domain.knowledge.documents import Block, BlockKind
 
 _CPU_PER_SECOND = 1.0
@@ -22,6 +23,8 @@ def read(job: Job) -> Reading:
         information = soundfile.info(str(job.path))
     except soundfile.LibsndfileError as error:
         raise job.unreadable(f"it is damaged ({error.error_string.strip()})") from error
+    if is_cut_off(job.path, job.format):
+        raise job.unreadable("it is cut off: it ends before its sound does")
     seconds = information.frames / max(information.samplerate, 1)
     if seconds > job.limits.audio_seconds:
         raise job.too_large(

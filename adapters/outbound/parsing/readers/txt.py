@@ -15,12 +15,18 @@ _GATHERED_CHARS = 400
 
 def read(job: Job) -> Reading:
     """One block for each paragraph; in very long files short neighbours share a block."""
-    text = clean(decode(job).replace("\f", "\n\n"))
+    return Reading(paragraphs(decode(job).replace("\f", "\n\n")))
+
+
+def paragraphs(text: str) -> Iterator[Block]:
+    """The paragraphs of plain text."""
+    text = clean(text)
     least = 0 if len(text) <= _SMALL_FILE_CHARS else _GATHERED_CHARS
-    return Reading(Block(BlockKind.PARAGRAPH, paragraph) for paragraph in _paragraphs(text, least))
+    for paragraph in _gathered(text, least):
+        yield Block(BlockKind.PARAGRAPH, paragraph)
 
 
-def _paragraphs(text: str, least: int) -> Iterator[str]:
+def _gathered(text: str, least: int) -> Iterator[str]:
     start = 0
     for gap in _BLANK.finditer(text):
         if gap.start() - start > least:

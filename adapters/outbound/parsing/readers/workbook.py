@@ -1,4 +1,4 @@
-"""XLSX and XLS workbooks, sheet by sheet and row by row, with comments and text in drawings."""
+"""XLSX, XLS and ODS workbooks, sheet by sheet and row by row, with comments and text in drawings."""
 
 import datetime as dt
 import math
@@ -9,6 +9,7 @@ from python_calamine import CalamineWorkbook, PasswordError
 
 from adapters.outbound.parsing.containers import check_inflation
 from adapters.outbound.parsing.ooxml import part_texts, title_of
+from adapters.outbound.parsing.readers import opendocument
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.tables import rows_to_blocks
 from domain.knowledge.documents import Block, BlockKind, Format
@@ -19,13 +20,19 @@ _REPEATED_CHARS = 200
 
 def read(job: Job) -> Reading:
     """One block for each row that holds something. Hidden sheets are read too."""
-    if job.format is Format.XLSX:
+    if job.format is not Format.XLS:
         check_inflation(job)
     try:
         book = CalamineWorkbook.from_path(str(job.path))
     except PasswordError as error:
         raise job.unreadable("it is encrypted; remove its password and upload it again") from error
-    return Reading(_blocks(job, book), title=title_of(job.path) if job.format is Format.XLSX else "")
+    return Reading(_blocks(job, book), title=_title(job))
+
+
+def _title(job: Job) -> str:
+    if job.format is Format.XLSX:
+        return title_of(job.path)
+    return opendocument.title_of(job) if job.format is Format.ODS else ""
 
 
 def _blocks(job: Job, book: Any) -> Iterator[Block]:
@@ -42,6 +49,8 @@ def _blocks(job: Job, book: Any) -> Iterator[Block]:
     if job.format is Format.XLSX:
         for text in part_texts(job.path, _EXTRAS):
             yield Block(BlockKind.NOTE, text)
+    if job.format is Format.ODS:
+        yield from opendocument.comments(job)
 
 
 def _rows(sheet: Any) -> Iterator[tuple[int, Sequence[str]]]:

@@ -11,17 +11,15 @@ from typing import Any
 
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.detection import detect
+from adapters.outbound.parsing.failures import meaning
 from adapters.outbound.parsing.formats import MIME_TYPES, RECOGNISING, reader
 from adapters.outbound.parsing.names import LABELS, stem
 from adapters.outbound.parsing.pipeline import batches
 from adapters.outbound.parsing.reading import Job, Limits, Reading
 from adapters.outbound.parsing.sandbox import frames, restrictions
-from domain.full_disk import FULL, is_full_disk
 from domain.knowledge.documents import Format
-from domain.refusals import Refusal, StorageFull, TooLarge, Unreadable, Unsupported
 
 STDERR = "stderr"
-_LIBXML_NO_MEMORY = 2  # xmlParserErrors.XML_ERR_NO_MEMORY, in the code of lxml's errors
 
 
 def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int) -> None:
@@ -71,27 +69,9 @@ def _parse(out: socket.socket, job: Job) -> None:
 
 def refusal(error: Exception, name: str, format_name: str | None) -> list[str]:
     """`[reason, message, what to log]`: a refusal as it is, anything else as what it means for the file."""
-    if isinstance(error, Refusal):
-        return [error.reason, error.message, ""]
-    refused = _meaning(error, name, LABELS[Format(format_name)] if format_name else "a file")
-    return [refused.reason, refused.message, f"{type(error).__name__}: {error}"[:500]]
-
-
-def _meaning(error: Exception, name: str, kind: str) -> Refusal:
-    if isinstance(error, MemoryError) or getattr(error, "code", None) == _LIBXML_NO_MEMORY:
-        return TooLarge(f"{name} is too large: reading it needs more memory than a file may take")
-    if is_full_disk(error):
-        return StorageFull(FULL)
-    if isinstance(error, RecursionError):
-        return Unreadable(f"{name} cannot be read as {kind}: it is nested too deeply")
-    if isinstance(error, ImportError):
-        return Unsupported(
-            f"{name} cannot be read here: {kind} needs the Python package {error.name or error}; "
-            "install it, then upload the file again"
-        )
-    lines = str(error).strip().splitlines()
-    short = (lines[0] if lines else type(error).__name__)[:160]
-    return Unreadable(f"{name} cannot be read as {kind}: the content is damaged ({short})")
+    refused = meaning(error, name, LABELS[Format(format_name)] if format_name else "a file")
+    logged = "" if refused is error else f"{type(error).__name__}: {error}"[:500]
+    return [refused.reason, refused.message, logged]
 
 
 def _progress(out: socket.socket) -> Callable[[float], None]:

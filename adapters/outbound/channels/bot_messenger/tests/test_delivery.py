@@ -23,6 +23,7 @@ from .samples import CONFIG, SETTING, TARGET
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
+CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 PHOTO = Artifact("engine.png", "image/png", "https://switchboard.example/f/1", size=900)
 PLAN = Artifact("plan.pdf", "application/pdf", "https://switchboard.example/f/2")
 EMPTY = Artifact("empty.txt", "text/plain", "https://switchboard.example/f/3", size=0)

@@ -17,6 +17,7 @@ from .answering import BOT, CHOICES, LEGACY, PDF, PICTURE, deliver
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
+CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 
 
 async def test_has_the_capabilities_of_a_bot(channel: ChannelCalls) -> None:

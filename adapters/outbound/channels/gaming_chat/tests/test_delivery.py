@@ -22,6 +22,7 @@ from .samples import CONFIG, SETTING, TARGET
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
+CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 BYTES = bytes(range(256)) * 40
 PHOTO = Artifact("engine.png", "image/png", "https://switchboard.example/f/1", size=len(BYTES))
 HUGE = Artifact("film.mkv", "video/x-matroska", "https://switchboard.example/f/2", size=11 * 2**20)

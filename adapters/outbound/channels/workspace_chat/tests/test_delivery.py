@@ -22,6 +22,7 @@ from .samples import CONFIG, SETTING, TARGET
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
+CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 PHOTO = Artifact("engine.png", "image/png", "https://switchboard.example/f/1", size=10240)
 EMPTY = Artifact("empty.txt", "text/plain", "https://switchboard.example/f/2", size=0)
 HUGE = Artifact("film.mkv", "video/x-matroska", "https://switchboard.example/f/3", size=10**9)

@@ -1,0 +1,49 @@
+"""What the failure of a reader means for its file."""
+
+from contextlib import AbstractContextManager
+from types import TracebackType
+
+from domain.full_disk import FULL, is_full_disk
+from domain.refusals import Refusal, StorageFull, TooLarge, Unreadable, Unsupported
+
+_LIBXML_NO_MEMORY = 2  # xmlParserErrors.XML_ERR_NO_MEMORY, in the code of lxml's errors
+
+
+def meaning(error: Exception, name: str, kind: str) -> Refusal:
+    """A refusal as it is, anything else as the refusal of the file; `kind` is the label of its format."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, MemoryError) or getattr(error, "code", None) == _LIBXML_NO_MEMORY:
+        return TooLarge(f"{name} is too large: reading it needs more memory than a file may take")
+    if is_full_disk(error):
+        return StorageFull(FULL)
+    if isinstance(error, RecursionError):
+        return Unreadable(f"{name} cannot be read as {kind}: it is nested too deeply")
+    if isinstance(error, ImportError):
+        return Unsupported(
+            f"{name} cannot be read here: {kind} needs the Python package {error.name or error}; "
+            "install it, then upload the file again"
+        )
+    lines = str(error).strip().splitlines()
+    short = (lines[0] if lines else type(error).__name__)[:160]
+    return Unreadable(f"{name} cannot be read as {kind}: the content is damaged ({short})")
+
+
+class Contained(AbstractContextManager["Contained"]):
+    """Keeps the failure of a part from being that of its file: `refusal` says what it was.
+
+    Running out of memory or disk is no matter of a part alone.
+    """
+
+    def __init__(self, name: str, kind: str) -> None:
+        self._name = name
+        self._kind = kind
+        self.refusal: Refusal | None = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, MemoryError) or is_full_disk(error):
+            return False
+        self.refusal = meaning(error, self._name, self._kind)
+        return True

@@ -1,0 +1,71 @@
+"""EPUB 2 and 3: the chapters in the order of the book, each read as HTML."""
+
+import posixpath
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+from lxml import etree
+
+from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.containers import check_inflation
+from adapters.outbound.parsing.ooxml import safe_root
+from adapters.outbound.parsing.readers.html import read_markup
+from adapters.outbound.parsing.reading import Job, Reading
+from adapters.outbound.parsing.text import decoded
+from domain.knowledge.documents import Block
+
+_TITLE = ".//{http://purl.org/dc/elements/1.1/}title"
+_LOCKS = "META-INF/encryption.xml"
+_FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+"""Ways of hiding fonts, which leave the text readable."""
+_MARKUP = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document"})
+
+
+def read(job: Job) -> Reading:
+    check_inflation(job)
+    archive = zipfile.ZipFile(job.path)
+    if _LOCKS in archive.namelist() and _is_locked(safe_root(archive.read(_LOCKS))):
+        raise job.unreadable("it is encrypted (protected against copying)")
+    rootfile = safe_root(archive.read("META-INF/container.xml")).find(".//{*}rootfile")
+    place = rootfile.get("full-path", "") if rootfile is not None else ""
+    if place not in archive.namelist():
+        raise job.unreadable("it does not say which chapters it has")
+    package = safe_root(archive.read(place))
+    chapters = [name for name in _chapters(package, posixpath.dirname(place)) if name in archive.namelist()]
+    return Reading(_blocks(job, archive, chapters), title=one_line(package.findtext(_TITLE) or ""))
+
+
+def _is_locked(root: Any) -> bool:
+    methods = (method.get("Algorithm") for method in root.iter("{*}EncryptionMethod"))
+    return any(method not in _FONTS_ONLY for method in methods)
+
+
+def _chapters(package: Any, folder: str) -> Iterator[str]:
+    """The members in reading order, without the list of contents that reading programs show."""
+    items = {item.get("id"): item for item in package.iter("{*}item")}
+    for reference in package.iter("{*}itemref"):
+        item = items.get(reference.get("idref"))
+        if item is None or item.get("media-type") not in _MARKUP:
+            continue
+        if "nav" not in (item.get("properties") or "").split():
+            yield posixpath.normpath(posixpath.join(folder, unquote(item.get("href") or "")))
+
+
+def _blocks(job: Job, archive: zipfile.ZipFile, chapters: list[str]) -> Iterator[Block]:
+    for position, name in enumerate(chapters, start=1):
+        if markup := _markup(archive.read(name)):
+            yield from read_markup(job, markup).blocks
+        job.progress(position / len(chapters))
+
+
+def _markup(chapter: bytes) -> str:
+    """A chapter as HTML, which knows no short form of empty elements; empty where it shows no text."""
+    try:
+        root = safe_root(chapter)
+    except etree.XMLSyntaxError:  # names of characters that only HTML knows, for one
+        return decoded(chapter) or ""
+    body = root.find("{*}body")
+    text = "".join((root if body is None else body).itertext())
+    return etree.tostring(root, method="html", encoding="unicode") if text.strip() else ""
