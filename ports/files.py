@@ -13,11 +13,13 @@ from domain.routing.model import InputFile, ResultArtifact
 
 @dataclass(frozen=True, slots=True)
 class SharedFile:
-    """A stored file behind a signed address: `blob` is its key in the blob store."""
+    """A stored file behind a signed address: `blob` is its key in the blob store. `record`: the record that it has in
+    a knowledge base; its addresses end with that."""
 
     blob: str
     name: str
     mime_type: str
+    record: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,10 @@ class FileRecords(Protocol):
 
     async def add(self, place: FilePlace, file: SharedFile, size: int) -> None:
         """Records a file, which is kept as long as its conversation. Raises `NotFound` where the event was erased."""
+        ...
+
+    async def is_in_base(self, record: int) -> bool:
+        """Whether a knowledge base still has the file of this record."""
         ...
 
 

@@ -19,6 +19,7 @@ from domain.knowledge.model import (
 from domain.knowledge.search.options import DEFAULT, SearchOptions
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from ports.embedding import Vector
+from ports.files import SharedFile
 
 
 class BaseStore(Protocol):
@@ -250,9 +251,13 @@ class Passage:
     context: str
     metadata: str | None
     file_hash: str
-    file_name: str
+    file: SharedFile
     held: frozenset[str]
     cosine: float
+
+    @property
+    def file_name(self) -> str:
+        return self.file.name
 
 
 class ChunkIndex(Protocol):

@@ -99,7 +99,7 @@ class Knowledge:
         self.base_files = _base_files(foundation, storage, uploads)
         self.vector_indexes = VectorIndexes(database)
         self.chunk_index = PostgresChunkIndex(database)
-        self.search = SearchService(access, self.chunk_index, embedder)
+        self.search = SearchService(access, self.chunk_index, embedder, files.shared)
         self.answers = AnswersService(access, self.search)
         self.reindexing = PostgresReindexing(database)
         self.reindex = ReindexService(self.reindexing, embedder)

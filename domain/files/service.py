@@ -77,6 +77,8 @@ class StoredFiles:
         file = self._tokens.read(token, self._clock.now())
         if file is None:
             raise NotFound("this address is invalid or has expired")
+        if file.record is not None and not await self._records.is_in_base(file.record):
+            raise NotFound("this file was deleted")
         size = await self._blobs.size(file.blob)
         return OpenFile(file.name, file.mime_type, size, self._blobs.open(file.blob))
 

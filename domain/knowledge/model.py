@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from domain.knowledge.positions import Place, place_of
+
 
 class Level(IntEnum):
     """What a permission allows; each level includes the lower ones."""
@@ -135,7 +137,8 @@ class SearchResult:
     """A chunk that answers a query; `similarity` 0 to 1, higher is more relevant.
 
     It is the higher of `text_score` and `vector_score`, each None where that search did not find the chunk.
-    `highlights` are characters of the text, first and behind the last.
+    `highlights` are characters of the text, first and behind the last. `url` is a signed address of the file, which
+    needs no key and expires.
     """
 
     chunk_id: str
@@ -147,6 +150,11 @@ class SearchResult:
     text_score: float | None = None
     vector_score: float | None = None
     highlights: Sequence[tuple[int, int]] = ()
+    url: str = ""
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.metadata)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from domain.knowledge.retention.service import Retention, Sweeper
 from domain.knowledge.search.service import SearchService
 from domain.refusals import Unreadable, Unsupported
 from ports.embedding import Embedder
+from ports.files import SharedFile
 from ports.knowledge import IncomingFile
 from ports.parsing import Progress
 from tests.support.database import opened as a_database
@@ -87,6 +88,11 @@ class Moments:
         return self.at
 
 
+class Links:
+    def address(self, file: SharedFile) -> str:
+        return f"https://agent.example.com/{file.record}/{file.name}"
+
+
 class Knowledge:
     """All services over one database."""
 
@@ -136,7 +142,7 @@ class Knowledge:
             self.woken.set,
             limits or UploadLimits(),
         )
-        self.search = SearchService(self.access, self.index, self.embedder)
+        self.search = SearchService(self.access, self.index, self.embedder, Links())
         self.ingest = self.worker(owner=WORKER)
 
     def worker(self, owner: int) -> IngestService:

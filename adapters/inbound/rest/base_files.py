@@ -111,5 +111,5 @@ async def explain_search(
     services: Services, caller: CurrentCaller, base: BaseId, body: SearchRequest
 ) -> Explanation:
     """The results of the search with both scores, ranks and highlights, then what only one of the two searches (by
-    text, by meaning) found among its ten best."""
-    return await services.search.explain(caller, base, body.query)
+    words, by meaning) found among its best."""
+    return await services.search.explain(caller, base, body.query, body.options())

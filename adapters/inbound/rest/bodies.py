@@ -20,6 +20,12 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
 
+class StrictBody(BaseModel):
+    """A request body that may hold nothing but its fields."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
 def attribute(path: str, **more: Any) -> Any:
     """A field of an answer that is read from another attribute than its own name in snake case."""
     return Field(validation_alias=AliasPath(*path.split(".")), **more)
@@ -70,6 +76,12 @@ def _whole_number(value: Any) -> Any:
     return value
 
 
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a number")
+    return value
+
+
 def _storable(value: Any) -> Any:
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
@@ -89,6 +101,7 @@ Config = Annotated[dict[str, Any], BeforeValidator(_storable)]
 Text = Annotated[StrictStr, BeforeValidator(_text)]
 """A field that is one says its longest length, `max_length`, from `domain.limits`."""
 WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
+Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]
 Id = Annotated[WholeNumber, Field(ge=1, le=2**63 - 1)]
 Timestamp = Annotated[str, BeforeValidator(_timestamp)]
 """UTC, ISO 8601, milliseconds and Z."""

@@ -122,6 +122,8 @@ def _fault(fault: Mapping[str, Any]) -> str:
             return "the body must be a JSON object, sent with the header Content-Type: application/json"
         case "model_attributes_type" | "dict_type":
             return f"{where}: must be a JSON object"
+        case "extra_forbidden":
+            return f"{where}: is not a field of this request; leave it out, or correct its name"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return f"{where}: {message[:1].lower()}{message[1:]}"
 

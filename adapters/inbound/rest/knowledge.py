@@ -126,10 +126,10 @@ async def set_permission(
     BASE + "/{id}/search",
     response_model=schemas.SearchAnswer,
     responses=errors(400, 403, 404),
-    summary="Search by text and by meaning; at most ten results",
+    summary="Search by words and by meaning; ten results unless more are asked for",
 )
 async def search_base(
     services: Services, caller: CurrentCaller, base: BaseId, body: schemas.SearchRequest
 ) -> dict[str, object]:
-    """Searches by text and by meaning and returns the ten best chunks."""
-    return {"results": await services.search.search(caller, base, body.query)}
+    """Searches by words and by meaning and returns the best chunks. An unknown field is refused."""
+    return {"results": await services.search.search(caller, base, body.query, body.options())}

@@ -2,12 +2,23 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, StrictBool
 
-from adapters.inbound.rest.bodies import Answer, Body, Config, Text, Timestamp, WholeNumber, attribute
+from adapters.inbound.rest.bodies import (
+    Answer,
+    Body,
+    Config,
+    Number,
+    StrictBody,
+    Text,
+    Timestamp,
+    WholeNumber,
+    attribute,
+)
 from adapters.inbound.rest.schemas import Pagination
 from domain import limits
 from domain.knowledge.model import Level
+from domain.knowledge.search.options import MOST_FILES, MOST_RESULTS, Mode, SearchOptions
 
 FileStatus = Annotated[Literal["processing", "ready", "failed"], BeforeValidator(str)]
 
@@ -110,8 +121,42 @@ class FileAnswer(Answer):
     file: FileRecord
 
 
-class SearchRequest(Body):
+class SearchRequest(StrictBody):
     query: Text = Field(max_length=limits.QUERY)
+    topK: WholeNumber = Field(10, ge=1, le=MOST_RESULTS, description="The most results.")
+    minSimilarity: Number = Field(0.0, ge=0, le=1, description="Less similar chunks are left out.")
+    fileIds: list[Text] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_FILES,
+        description="Only in these files; without it in all of the base. A file that the base does not have"
+        " gives no results.",
+    )
+    perFile: WholeNumber | None = Field(None, ge=1, description="At most so many results of one file.")
+    mode: Literal["hybrid", "text", "vector"] = Field(
+        "hybrid", description="Which search runs: both, the one by words, the one by meaning."
+    )
+    highlight: StrictBool = Field(False, description="Whether to tell where words of the query stand.")
+
+    def options(self) -> SearchOptions:
+        files = tuple(dict.fromkeys(self.fileIds or ()))
+        return SearchOptions(
+            self.topK, self.minSimilarity, files, self.perFile, Mode(self.mode), self.highlight
+        )
+
+
+class Place(Answer):
+    position: int | None = Field(description="Number of the chunk in its file, from 0.")
+    title: str | None
+    headingPath: list[str]
+    page: int | None
+    pageEnd: int | None
+    slide: int | None
+    sheet: str | None
+    rowStart: int | None
+    rowEnd: int | None
+    timeStart: float | None = Field(description="In seconds, as `timeEnd`.")
+    timeEnd: float | None
 
 
 class SearchResult(Answer):
@@ -122,6 +167,14 @@ class SearchResult(Answer):
     )
     similarity: float = Field(description="0 to 1, higher is more relevant.")
     chunkId: str
+    fileName: str
+    url: str = Field(description="The file at a signed address, which needs no key and expires.")
+    textScore: float | None = Field(description="Null where the search by words did not find it.")
+    vectorScore: float | None = Field(description="Null where the search by meaning did not find it.")
+    highlights: list[tuple[int, int]] = Field(
+        description="With `highlight`: characters of `chunk`, first, and behind the last."
+    )
+    place: Place = Field(description="What the metadata tells of the place; null for what is not known.")
 
 
 class SearchAnswer(Answer):

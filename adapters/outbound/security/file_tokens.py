@@ -16,12 +16,13 @@ class SignedTokens:
         self._signer = Signer(keys, PURPOSE)
 
     def sign(self, file: SharedFile, until: datetime) -> str:
-        content = [file.blob, file.name, file.mime_type, int(until.timestamp())]
+        record = [] if file.record is None else [file.record]
+        content = [file.blob, file.name, file.mime_type, int(until.timestamp()), *record]
         return self._signer.sign(json.dumps(content, separators=(",", ":")).encode())
 
     def read(self, token: str, now: datetime) -> SharedFile | None:
         payload = self._signer.read(token)
         if payload is None:
             return None
-        blob, name, mime_type, until = json.loads(payload)
-        return SharedFile(blob, name, mime_type) if now.timestamp() < until else None
+        blob, name, mime_type, until, *record = json.loads(payload)
+        return SharedFile(blob, name, mime_type, *record) if now.timestamp() < until else None

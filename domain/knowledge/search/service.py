@@ -24,6 +24,7 @@ from domain.knowledge.text_match import (
 )
 from domain.knowledge.words import mostly_outside_latin
 from ports.embedding import Embedder, Vector
+from ports.files import FileLinks
 from ports.knowledge_storage import ChunkIndex, Passage
 
 
@@ -46,10 +47,11 @@ Nearest = tuple[Vector | None, Sequence[tuple[str, float]]]
 class SearchService:
     """The use case of searching. Conforms to `KnowledgeSearch`."""
 
-    def __init__(self, access: BaseAccess, index: ChunkIndex, embedder: Embedder) -> None:
+    def __init__(self, access: BaseAccess, index: ChunkIndex, embedder: Embedder, links: FileLinks) -> None:
         self._access = access
         self._index = index
         self._embedder = embedder
+        self._links = links
 
     async def search(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
@@ -82,7 +84,7 @@ class SearchService:
         searched = await self._searched(base_id, query, options)
         shown = {passage.key: passage for passage in searched.passages}
         wanted = telling_words(searched.match, searched.statistics) if options.highlight else frozenset()
-        return [_result(shown[hit.key], hit, wanted) for hit in _best(searched, _scored(searched))]
+        return [self._result(shown[hit.key], hit, wanted) for hit in _best(searched, _scored(searched))]
 
     async def _searched(self, base_id: int, query: str, options: SearchOptions) -> _Searched:
         parsed = Query.of(query)
@@ -131,6 +133,20 @@ class SearchService:
         vector = await self._embedder.embed_query(query)
         return vector, await self._index.nearest(base_id, vector, fingerprint, options)
 
+    def _result(self, passage: Passage, hit: Hit, wanted: frozenset[str]) -> SearchResult:
+        return SearchResult(
+            chunk_id=passage.chunk_id,
+            text=passage.text,
+            file_hash=passage.file_hash,
+            metadata=passage.metadata,
+            similarity=hit.similarity,
+            file_name=passage.file_name,
+            text_score=_found(hit.text),
+            vector_score=_found(hit.cosine),
+            highlights=highlights(passage.text, wanted) if wanted else (),
+            url=self._links.address(passage.file),
+        )
+
 
 def _scored(searched: _Searched) -> list[Hit]:
     """Both scores of every passage, now with its text at hand."""
@@ -157,20 +173,6 @@ def _best(searched: _Searched, hits: Sequence[Hit]) -> list[Hit]:
     files = {passage.key: passage.file_hash for passage in searched.passages}
     similar = [hit for hit in fuse(hits) if hit.similarity > 0 and hit.similarity >= options.min_similarity]
     return list(of_each_file(similar, options.of_one_file, lambda hit: files[hit.key]))[: options.top_k]
-
-
-def _result(passage: Passage, hit: Hit, wanted: frozenset[str]) -> SearchResult:
-    return SearchResult(
-        chunk_id=passage.chunk_id,
-        text=passage.text,
-        file_hash=passage.file_hash,
-        metadata=passage.metadata,
-        similarity=hit.similarity,
-        file_name=passage.file_name,
-        text_score=_found(hit.text),
-        vector_score=_found(hit.cosine),
-        highlights=highlights(passage.text, wanted) if wanted else (),
-    )
 
 
 def _found(score: float) -> float | None:

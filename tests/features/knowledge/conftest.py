@@ -41,7 +41,8 @@ def has_base(rest: Rest, scene: Scene, name: str) -> None:
 
 @when(parsers.re(r"(?P<user>\w+) sends (?P<method>[A-Z]+) to (?P<path>\S+)"))
 def sends(rest: Rest, scene: Scene, user: str, method: str, path: str) -> None:
-    body = {"name": "x", "query": "x"} if method in ("PUT", "POST") else None
+    field = "query" if path.endswith("/search") else "name"
+    body = {field: "x"} if method in ("PUT", "POST") else None
     path = path.replace("{hash}", scene.hash)
     send(rest, scene, method, path, None if user == "nobody" else user, json=body)
 

@@ -18,6 +18,7 @@ INSERT INTO blob (key, size, reference_count) SELECT blob_key, size, 1 FROM adde
 ON CONFLICT (key) DO UPDATE SET reference_count = blob.reference_count + 1, touched_at = clock_timestamp()
 """
 """Waits for an erasure that is under way. Primary keys."""
+IN_BASE = "SELECT EXISTS (SELECT FROM kb_file WHERE id = %s)"
 
 
 class PostgresFileRecords:
@@ -39,3 +40,6 @@ class PostgresFileRecords:
         }
         if not await self._database.execute(ADD, parameters):
             raise NotFound("the message of this file was erased")
+
+    async def is_in_base(self, record: int) -> bool:
+        return bool(await self._database.fetch_value(IN_BASE, (record,)))

@@ -19,9 +19,10 @@ from adapters.outbound.storage.knowledge.text_candidates import SMALL, best_by_w
 from adapters.outbound.storage.knowledge.vector_indexes import index_name
 from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.fusion import of_each_file
-from domain.knowledge.search.options import DEFAULT, SearchOptions
+from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions
 from domain.knowledge.text_match import Query, Statistics, TextMatch, unknown_words
 from ports.embedding import Vector
+from ports.files import SharedFile
 from ports.knowledge_storage import Candidate, Passage
 
 FUZZY_WORDS = 3
@@ -46,7 +47,8 @@ SELECT seq, 1 - distance, (SELECT to_regclass({vector_index}) IS NOT NULL) FROM 
 ) nearest
 """
 PASSAGES = """
-SELECT c.seq, c.chunk_id, c.text, c.context, c.metadata, f.file_hash, f.file_name,
+SELECT c.seq, c.chunk_id, c.text, c.context, c.metadata, f.file_hash,
+    f.blob_key, f.file_name, f.mime_type, f.id,
     CASE WHEN i.model = {model} THEN 1 - (i.embedding <=> %s::halfvec) END, {held}
 FROM chunk c JOIN chunk_index i ON i.kb_id = c.kb_id AND i.seq = c.seq JOIN kb_file f ON f.id = c.file_id
 WHERE c.kb_id = {base} AND i.kb_id = {base} AND c.seq = ANY(%s) AND i.seq = ANY(%s)
@@ -95,7 +97,7 @@ class PostgresChunkIndex:
             return []
         held = HeldWords(base_id, match.vocabulary)
         async with self._database.connection() as connection:
-            if options.by_file:
+            if options.by_file or options.mode is Mode.TEXT:
                 rows = await _best_of_files(connection, base_id, weights, statistics, held, options)
                 return [Candidate(str(seq), held.of(masks), file_id) for seq, file_id, *masks in rows]
             rows = await _all(connection, best_by_weight(base_id, weights, statistics, held, options))
@@ -224,7 +226,7 @@ async def _all(connection: Connection, statement: sql.Composed) -> list[Any]:
 
 
 def _passage(row: Any, held: HeldWords) -> Passage:
-    key, chunk_id, text, context, metadata, file_hash, file_name, cosine, *masks = row
+    key, chunk_id, text, context, metadata, file_hash, *file, cosine = row[:11]
     return Passage(
         key=str(key),
         chunk_id=chunk_id,
@@ -232,7 +234,7 @@ def _passage(row: Any, held: HeldWords) -> Passage:
         context=context,
         metadata=metadata,
         file_hash=file_hash,
-        file_name=file_name,
-        held=held.of(masks),
+        file=SharedFile(*file),
+        held=held.of(row[11:]),
         cosine=float(cosine or 0.0),
     )

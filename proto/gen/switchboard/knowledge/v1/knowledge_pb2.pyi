@@ -826,6 +826,7 @@ class SearchResult(_message.Message):
     TEXT_SCORE_FIELD_NUMBER: _builtins.int
     VECTOR_SCORE_FIELD_NUMBER: _builtins.int
     HIGHLIGHTS_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
     chunk: _builtins.str
     file_id: _builtins.str
     metadata: _builtins.str
@@ -835,6 +836,8 @@ class SearchResult(_message.Message):
     text_score: _builtins.float
     """Not set where that search did not find the chunk."""
     vector_score: _builtins.float
+    url: _builtins.str
+    """A signed address of the file, which needs no key and expires."""
     @_builtins.property
     def highlights(self) -> _containers.RepeatedCompositeFieldContainer[Global___Highlight]:
         """Characters of the chunk."""
@@ -851,10 +854,11 @@ class SearchResult(_message.Message):
         text_score: _builtins.float | None = ...,
         vector_score: _builtins.float | None = ...,
         highlights: _abc.Iterable[Global___Highlight] | None = ...,
+        url: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_text_score", b"_text_score", "_vector_score", b"_vector_score", "metadata", b"metadata", "text_score", b"text_score", "vector_score", b"vector_score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_text_score", b"_text_score", "_vector_score", b"_vector_score", "chunk", b"chunk", "chunk_id", b"chunk_id", "file_id", b"file_id", "file_name", b"file_name", "highlights", b"highlights", "metadata", b"metadata", "similarity", b"similarity", "text_score", b"text_score", "vector_score", b"vector_score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_text_score", b"_text_score", "_vector_score", b"_vector_score", "chunk", b"chunk", "chunk_id", b"chunk_id", "file_id", b"file_id", "file_name", b"file_name", "highlights", b"highlights", "metadata", b"metadata", "similarity", b"similarity", "text_score", b"text_score", "url", b"url", "vector_score", b"vector_score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__metadata: _TypeAlias = _typing.Literal["metadata"]  # noqa: Y015
     _WhichOneofArgType__metadata: _TypeAlias = _typing.Literal["_metadata", b"_metadata"]  # noqa: Y015
