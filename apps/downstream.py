@@ -10,11 +10,12 @@ from adapters.outbound.downstream.directory import Directory
 from adapters.outbound.downstream.grpc_runner import GrpcChannels
 from adapters.outbound.downstream.retrying import Retrying
 from adapters.outbound.downstream.router import Router, Runners, Timed
+from adapters.outbound.downstream.rule_models import RuleModels
 from adapters.outbound.downstream.rules import BadRules
 from adapters.outbound.downstream.rules_file import Build, RulesFile
 from apps.setting_types import SettingsError
 from apps.settings import Settings
-from ports.downstream import ChatHistory, Downstream, KnowledgeAnswers
+from ports.downstream import ChatHistory, Downstream, KnowledgeAnswers, KnowledgeReader
 from ports.http import Http
 
 
@@ -22,16 +23,22 @@ class Resources:
     """The rules file, the connections of the resources, and the router over both."""
 
     def __init__(
-        self, settings: Settings, http: Http, history: ChatHistory, knowledge: KnowledgeAnswers
+        self,
+        settings: Settings,
+        http: Http,
+        history: ChatHistory,
+        knowledge: KnowledgeAnswers,
+        reader: KnowledgeReader,
     ) -> None:
         self._channels = GrpcChannels()
-        builtins = Builtins(knowledge)
-        runners = Runners(http, self._channels, history, builtins, _retrying)
+        builtins, seconds = Builtins(knowledge), float(settings.downstream_timeout)
+        runners = Runners(http, self._channels, history, builtins, reader, _retrying)
         self.rules = _rules(settings, runners.build)
-        self.directory = Directory(self.rules, settings.downstream_url, float(settings.downstream_timeout))
+        self.models = RuleModels(self.rules, runners, seconds)
+        self.directory = Directory(self.rules, settings.downstream_url, seconds)
         default = runners.for_url(settings.downstream_url) if settings.downstream_url else None
         self.router = Router(self.rules, builtins, default)
-        self.runner: Downstream = Timed(self.router, float(settings.downstream_timeout))
+        self.runner: Downstream = Timed(self.router, seconds)
 
     def load(self) -> None:
         """Reads the rules. Raises `SettingsError`."""

@@ -17,6 +17,11 @@ RESOURCE_ID = 300
 BASE_NAME = 200
 DESCRIPTION = 10_000
 QUERY = 100_000
+QUESTION = 10_000
+"""To a knowledge base."""
+EARLIER_TURNS = 100
+"""Of a conversation that comes with a question."""
+EARLIER_TURN = 20_000
 CONVERSATION_QUERY = 200
 EMAIL = 254
 ONE_TIME_CODE = 20

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from domain.knowledge.model import Base, SearchResult
 from domain.routing.model import RunRequest, RunResult
 
 
@@ -37,6 +38,18 @@ class KnowledgeAnswers(Protocol):
         ...
 
 
+class KnowledgeReader(Protocol):
+    """Reads knowledge bases for a model."""
+
+    async def readable(self, user: str, base_ids: Sequence[int]) -> Sequence[Base]:
+        """Those that the user may READ; what the user may not read is left out like what does not exist."""
+        ...
+
+    async def passages(self, base: Base, query: str) -> Sequence[SearchResult]:
+        """The best passages, the best first; none where nothing has to do with the query."""
+        ...
+
+
 class Role(StrEnum):
     """Who said a turn of a conversation. A tool call and its result are turns of their own."""
 
@@ -52,6 +65,17 @@ class Turn:
 
     role: Role
     text: str
+
+
+class KnowledgeModels(Protocol):
+    """The models that answer questions to knowledge bases."""
+
+    async def answer(self, request: RunRequest, base: Base, earlier: Sequence[Turn]) -> RunResult | None:
+        """What the model behind the request's resource answers from the base; None where no model is behind it.
+
+        Raises `DownstreamFailed`.
+        """
+        ...
 
 
 class ChatHistory(Protocol):

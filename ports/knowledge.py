@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.access.model import Caller
+from domain.knowledge.answers.model import EarlierTurn, KnowledgeAnswer
 from domain.knowledge.file_states import FileState, FileStatePage, FileText, UploadRules
 from domain.knowledge.model import (
     Base,
@@ -145,4 +146,17 @@ class KnowledgeSearch(Protocol):
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
     ) -> Explanation:
         """The same chunks with what each of the two searches says of them, and what only one of them found."""
+        ...
+
+
+class KnowledgeQuestions(Protocol):
+    """Questions to a base."""
+
+    async def ask(
+        self, caller: Caller, base_id: int, question: str, history: Sequence[EarlierTurn] = ()
+    ) -> KnowledgeAnswer:
+        """What the model of a rule answers from the base, else the best passages.
+
+        Raises `NotFound`, `Forbidden`, `Invalid`, `TooMany`, `Unavailable` (the model gives no answer).
+        """
         ...

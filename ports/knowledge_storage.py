@@ -33,8 +33,8 @@ class BaseStore(Protocol):
         """The base with the level granted to that user."""
         ...
 
-    async def of_user(self, user_id: str) -> Sequence[Base]:
-        """The bases that the user has a level on, by id."""
+    async def of_user(self, user_id: str, among: Sequence[int] | None = None) -> Sequence[Base]:
+        """The bases that the user has a level on, by id; only those `among` some, where they are given."""
         ...
 
     async def all(self) -> Sequence[Base]: ...

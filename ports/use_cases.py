@@ -34,7 +34,7 @@ from domain.verification.model import BotLink, CodeSent, OAuthResult
 from ports.config_checks import ConfigChecks
 from ports.files import SharedFiles
 from ports.keys import Keys, Sessions
-from ports.knowledge import BaseFiles, KnowledgeBases, KnowledgeFiles, KnowledgeSearch
+from ports.knowledge import BaseFiles, KnowledgeBases, KnowledgeFiles, KnowledgeQuestions, KnowledgeSearch
 from ports.monitoring import Monitoring
 from ports.resources import Resources
 from ports.schedules import Schedules
@@ -277,6 +277,7 @@ class UseCases:
     files: KnowledgeFiles
     base_files: BaseFiles
     search: KnowledgeSearch
+    questions: KnowledgeQuestions
     shared: SharedFiles
     events: Events
     subscriptions: Subscriptions

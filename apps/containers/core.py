@@ -35,6 +35,7 @@ from domain.events.service import EventStreams
 from domain.instances.checks.service import ConfigCheckService
 from domain.instances.operations.service import OperationsService
 from domain.instances.service import InstanceService
+from domain.knowledge.answers.service import AskService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
 from domain.polling.overview.service import ScheduleListService
 from domain.routing.trials.service import TrialService
@@ -140,7 +141,8 @@ def build_schedules(foundation: Foundation, storage: Storage, channels: Channels
 
 
 def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowledge) -> Resources:
-    return Resources(foundation.settings, foundation.http, storage.chat_history, knowledge.answers)
+    history, answers = storage.chat_history, knowledge.answers
+    return Resources(foundation.settings, foundation.http, history, answers, answers)
 
 
 def build_downstream(foundation: Foundation, resources: Resources) -> Downstream:
@@ -150,6 +152,10 @@ def build_downstream(foundation: Foundation, resources: Resources) -> Downstream
 def build_trials(foundation: Foundation, resources: Resources) -> TrialService:
     downstream = build_downstream(foundation, resources)
     return TrialService(resources.directory, downstream, foundation.clock, foundation.ids)
+
+
+def build_questions(foundation: Foundation, knowledge: Knowledge, resources: Resources) -> AskService:
+    return AskService(knowledge.access, knowledge.answers, resources.models, foundation.ids)
 
 
 def build_monitoring(
@@ -195,6 +201,7 @@ def build_use_cases(
         files=services.knowledge.files,
         base_files=services.knowledge.base_files,
         search=services.knowledge.search,
+        questions=build_questions(foundation, services.knowledge, services.resources),
         shared=files.shared,
         events=EventStreams(storage.instances, storage.event_feed),
         subscriptions=services.subscriptions.service,

@@ -91,7 +91,8 @@ class Knowledge:
         embedder: OnnxEmbedder,
     ) -> None:
         settings, database = foundation.settings, storage.database
-        access, retention = uploads.access, uploads.retention
+        self.access = access = uploads.access
+        retention = uploads.retention
         self.sweeper = Sweeper(files.blobs, files.references, uploads.store, retention, foundation.clock)
         bases = PostgresBases(database)
         self.bases = BasesService(bases, bases, access, retention, memory_sync=settings.kb_memory_sync)

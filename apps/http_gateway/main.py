@@ -26,6 +26,7 @@ from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, Re
 from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.messages import RemoteMessages
 from adapters.outbound.core_client.monitoring import remote_monitoring
+from adapters.outbound.core_client.questions import RemoteQuestions
 from adapters.outbound.core_client.resources import RemoteResources
 from adapters.outbound.core_client.schedules import RemoteSchedules
 from adapters.outbound.core_client.subscriptions import RemoteSubscriptions
@@ -107,6 +108,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         files=RemoteFiles(core),
         base_files=RemoteBaseFiles(core),
         search=RemoteSearch(core),
+        questions=RemoteQuestions(core),
         shared=RemoteSharedFiles(core),
         events=RemoteEvents(core),
         subscriptions=subscriptions,

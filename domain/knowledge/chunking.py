@@ -19,7 +19,7 @@ from domain.knowledge.titles import title_of
 CountTokens = Callable[[str], int]
 """How many tokens of the embedding model a text takes, without the marks for start and end."""
 
-_SENTENCE_END = re.compile(
+SENTENCE_END = re.compile(
     r"(?<=[.!?\u3002\uff01\uff1f\u061f\u0964])[\"'\u201d\u2019)\]]*\s+|\n\s*\n|(?<=[\u3002\uff01\uff1f])"
 )
 _LINE_END = re.compile(r"\n+")
@@ -150,7 +150,7 @@ class _Measure:
         if block.kind in _WHOLE:
             cuts: list[int] = []
         else:
-            ends = _LINE_END if block.kind is BlockKind.CODE else _SENTENCE_END
+            ends = _LINE_END if block.kind is BlockKind.CODE else SENTENCE_END
             cuts = [match.end() for match in ends.finditer(self._text, block.start, block.end)]
         edges = sorted({block.start, *cuts, block.end})
         for start, end in pairwise(edges):

@@ -145,24 +145,40 @@ class Confirmation:
 
 
 @dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage of a knowledge base that a text relies on. `index` is its number in the text; `quote` a stretch of
+    the chunk; `place` says where it stands, as in "page 3" or "slide 2"."""
+
+    index: int
+    chunk_id: str
+    file_name: str
+    page: int | None
+    quote: str
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """What a resource answered: Markdown text, files, a confirmation when it needs one, replies to choose from.
-    `wants_person`: a person is to take the conversation over."""
+    `wants_person`: a person is to take the conversation over. `citations`: what the text relies on."""
 
     text: str
     artifacts: tuple[ResultArtifact, ...] = ()
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
     wants_person: bool = False
+    citations: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RunDelta:
     """A piece of a result on its way: texts are joined, artifacts collected, of confirmations and choices the last
-    count, and one `wants_person` is enough."""
+    count, and one `wants_person` is enough. With `replaces` its text takes the place of all before it."""
 
     text: str = ""
     artifacts: tuple[ResultArtifact, ...] = ()
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
     wants_person: bool = False
+    citations: tuple[Citation, ...] = ()
+    replaces: bool = False

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
+from domain.knowledge.model import Base, Level, SearchResult
+from domain.refusals import StorageAway
 from domain.routing.model import InputFile, RunRequest, RunResult, RunSender
 from domain.routing.resource import parse_resource
 from ports.downstream import Turn
@@ -27,6 +30,11 @@ def a_request(resource: str = "agent::helper_1", **changes: Any) -> RunRequest:
     return replace(request, **changes)
 
 
+def a_base(base_id: int) -> Base:
+    now = datetime.now(UTC)
+    return Base(base_id, f"Base {base_id}", "", "owner-1", now, now, Level.READ)
+
+
 A_FILE = InputFile("a.png", "image/png", 3, "http://127.0.0.1:3011/files/a?sig=1")
 
 
@@ -46,7 +54,21 @@ class ScriptedRunner:
 
 
 class Knowledge:
-    """Answers with what it was asked."""
+    """Answers with what it was asked. `bases` are readable, with what a search finds in each."""
+
+    def __init__(self, bases: Mapping[int, Sequence[SearchResult]] | None = None) -> None:
+        self.bases = dict(bases or {})
+        self.queries: list[tuple[int, str]] = []
+        self.away = False
+
+    async def readable(self, user: str, base_ids: Sequence[int]) -> Sequence[Base]:
+        return [a_base(base_id) for base_id in sorted(base_ids) if base_id in self.bases]
+
+    async def passages(self, base: Base, query: str) -> Sequence[SearchResult]:
+        self.queries.append((base.id, query))
+        if self.away:
+            raise StorageAway("the database is away")
+        return self.bases[base.id]
 
     async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
         return RunResult(f"{owner} asks {base_id}: {question}")

@@ -28,7 +28,14 @@ from switchboard.channels.v1 import (
 )
 from switchboard.downstream.v1 import resources_pb2, resources_pb2_grpc, runner_pb2
 from switchboard.events.v1 import events_pb2, events_pb2_grpc, subscriptions_pb2, subscriptions_pb2_grpc
-from switchboard.knowledge.v1 import base_files_pb2, base_files_pb2_grpc, knowledge_pb2, knowledge_pb2_grpc
+from switchboard.knowledge.v1 import (
+    base_files_pb2,
+    base_files_pb2_grpc,
+    knowledge_pb2,
+    knowledge_pb2_grpc,
+    questions_pb2,
+    questions_pb2_grpc,
+)
 from switchboard.monitoring.v1 import monitoring_pb2, monitoring_pb2_grpc
 from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
@@ -45,6 +52,7 @@ from adapters.inbound.grpc.knowledge import KnowledgeServicer
 from adapters.inbound.grpc.message_files import MessageFileServicer
 from adapters.inbound.grpc.messages import MessageServicer
 from adapters.inbound.grpc.monitoring import MonitoringServicer
+from adapters.inbound.grpc.questions import QuestionServicer
 from adapters.inbound.grpc.resources import ResourceServicer
 from adapters.inbound.grpc.schedules import ScheduleServicer
 from adapters.inbound.grpc.subscriptions import SubscriptionServicer
@@ -87,6 +95,7 @@ FILES = (
     resources_pb2,
     schedules_pb2,
     base_files_pb2,
+    questions_pb2,
     monitoring_pb2,
     subscriptions_pb2,
     verification_pb2,
@@ -144,6 +153,8 @@ def _add_others(use_cases: UseCases, server: grpc.aio.Server) -> None:
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(knowledge, server)
     base_files = BaseFileServicer(use_cases.base_files, use_cases.search)
     base_files_pb2_grpc.add_BaseFileServiceServicer_to_server(base_files, server)
+    questions = QuestionServicer(use_cases.questions)
+    questions_pb2_grpc.add_QuestionServiceServicer_to_server(questions, server)
     events_pb2_grpc.add_EventsServicer_to_server(EventServicer(use_cases.events), server)
     subscriptions = SubscriptionServicer(use_cases.subscriptions, use_cases.pushes)
     subscriptions_pb2_grpc.add_SubscriptionServiceServicer_to_server(subscriptions, server)

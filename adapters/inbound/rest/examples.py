@@ -71,6 +71,10 @@ FIELDS: dict[str, Any] = {
 
 MODELS: dict[str, dict[str, Any]] = {
     "Accepted": {"message": "It is sent again."},
+    "AskAnswer": {"answer": "The pump runs dry [1]."},
+    "AskRequest": {"question": "What does error ERR-4711 mean?"},
+    "AskTurn": {"role": "user", "content": "Which errors are there?"},
+    "Citation": {"index": 1, "page": 3, "quote": "ERR-4711: the pump runs dry."},
     "BotCallback": {"bot_messenger_id": "77"},
     "BotLinkAnswer": {
         "expiresInSeconds": 300,
@@ -120,6 +124,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "line": 3,
         "model": "",
         "tools": [],
+        "knowledge": [],
     },
     "ResourceRules": {"file": "/etc/switchboard/resources.toml", "fault": ""},
     "ResourceTrial": {"resource": "agent::support-de_0", "kind": "http", "rule": None},

@@ -22,6 +22,7 @@ class ResourceRule(Answer):
     model: str
     tools: list[str]
     hasToken: bool
+    knowledge: list[int] = Field(description="Ids of the knowledge bases that a model may search.")
 
 
 class ResourceRules(Answer):

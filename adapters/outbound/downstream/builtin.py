@@ -33,6 +33,12 @@ def is_builtin(resource: Resource) -> bool:
     return resource.id == "echo" or _KNOWLEDGE_BASE.fullmatch(resource.id) is not None
 
 
+def knowledge_base_of(resource: Resource) -> int | None:
+    """The knowledge base that a built-in id names."""
+    base = _KNOWLEDGE_BASE.fullmatch(resource.id) if is_builtin(resource) else None
+    return int(base[1]) if base else None
+
+
 class Builtins:
     """Finds the built-in resource that an id names."""
 
@@ -45,5 +51,5 @@ class Builtins:
 
     def get(self, resource: Resource) -> Downstream:
         """The built-in of an id for which `is_builtin` holds."""
-        base = _KNOWLEDGE_BASE.fullmatch(resource.id)
-        return KnowledgeBase(self._answers, int(base[1])) if base else Echo()
+        base = knowledge_base_of(resource)
+        return Echo() if base is None else KnowledgeBase(self._answers, base)

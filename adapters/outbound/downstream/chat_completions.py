@@ -5,9 +5,11 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from adapters.outbound.downstream.chat_model import ChatModel, ModelClient
+from adapters.outbound.downstream.builtin import knowledge_base_of
+from adapters.outbound.downstream.chat_model import ChatModel, Extra, ModelClient
 from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, call_tool
 from adapters.outbound.downstream.chat_wire import Reply, ToolCall, within_budget
+from adapters.outbound.downstream.knowledge_tool import INSTRUCTION, SEARCH, Knowledge, KnowledgeRun, kept
 from adapters.outbound.downstream.messages import BadAnswer, checked_confirmation
 from adapters.outbound.downstream.outcomes import gathered
 from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
@@ -21,11 +23,13 @@ MAX_ROUNDS = 8
 
 @dataclass(slots=True)
 class _Run:
-    """A run in progress: earlier and new turns of the conversation, and whether a tool was run."""
+    """A run in progress: earlier and new turns of the conversation, whether a tool was run, and what may be
+    searched."""
 
     request: RunRequest
     deadline: float
     earlier: Sequence[Turn]
+    knowledge: KnowledgeRun | None
     added: list[Turn] = field(default_factory=list)
     ran_tool: bool = False
 
@@ -33,16 +37,26 @@ class _Run:
     def seconds(self) -> float:
         return max(0.001, self.deadline - asyncio.get_running_loop().time())
 
+    def extra(self, *, last: bool) -> Extra:
+        """`last`: the model is asked for the last time."""
+        if self.knowledge is None:
+            return Extra()
+        return Extra(INSTRUCTION, (self.knowledge.offer(),), closed=last)
+
 
 class ChatCompletionsRunner:
     """Asks the model, works off the tools it asks for, and remembers the conversation."""
 
-    def __init__(self, http: Http, history: ChatHistory, model: ChatModel) -> None:
+    def __init__(
+        self, http: Http, history: ChatHistory, model: ChatModel, knowledge: Knowledge | None = None
+    ) -> None:
         self._http = http
         self._history = history
         self._model = ModelClient(http, model)
         self._history_tokens = model.history_tokens
         self._tools = {tool.name: tool for tool in model.tools}
+        self._base_ids = model.knowledge
+        self._knowledge = knowledge
 
     async def run(self, request: RunRequest) -> RunResult:
         return await gathered(self.stream(request), request.progress)
@@ -50,10 +64,14 @@ class ChatCompletionsRunner:
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         """Raises `DownstreamFailed`; not retryable once a tool has run, which must not run twice."""
         deadline = asyncio.get_running_loop().time() + request.timeout
-        run = _Run(request, deadline, await self._earlier(request))
+        run = _Run(request, deadline, await self._earlier(request), await self._opened(request))
+        texts: list[str] = []
         try:
             async for delta in self._rounds(run):
+                texts.append(delta.text)
                 yield delta
+            if run.knowledge:
+                yield run.knowledge.cited("".join(texts))
         except BadAnswer as error:
             raise DownstreamFailed(
                 f"the model's answer is unusable: {error}", retryable=False, begun=run.ran_tool
@@ -67,12 +85,19 @@ class ChatCompletionsRunner:
     async def _earlier(self, request: RunRequest) -> Sequence[Turn]:
         return await self._history.load(request.instance_id, request.session_id, request.request_id)
 
+    async def _opened(self, request: RunRequest) -> KnowledgeRun | None:
+        """The bases of the rule, and the one that the resource's id names; a tool of the rule comes before them."""
+        if self._knowledge is None or SEARCH in self._tools:
+            return None
+        named = knowledge_base_of(request.resource)
+        return await self._knowledge.open(request, [*self._base_ids, *([] if named is None else [named])])
+
     async def _rounds(self, run: _Run) -> AsyncIterator[RunDelta]:
         await self._open(run)
         gap = ""
-        for _ in range(MAX_ROUNDS):
-            reply = Reply()
-            async for text in self._model.ask(self._turns(run), run.seconds, reply):
+        for left in range(MAX_ROUNDS, 0, -1):
+            reply, extra = Reply(), run.extra(last=left == 1)
+            async for text in self._model.ask(self._turns(run), run.seconds, reply, extra):
                 yield RunDelta(gap + text)
                 gap = ""
             gap = "\n\n" if reply.text else gap
@@ -89,7 +114,7 @@ class ChatCompletionsRunner:
 
     async def _remember(self, run: _Run, *more: Turn) -> None:
         request = run.request
-        added = [*run.added, *more]
+        added = [*map(kept, run.added), *more] if run.knowledge else [*run.added, *more]
         session = request.instance_id, request.session_id
         await self._history.append(*session, request.request_id, added, request.inbox_id)
 
@@ -98,8 +123,11 @@ class ChatCompletionsRunner:
         last = run.earlier[-1] if run.earlier else None
         pending = ToolCall.of(last) if last and last.role is Role.TOOL_CALL else None
         approval = run.request.approval
-        if pending and approval and approval.tool == pending.name:
-            run.added.append(pending.result(await self._decided(run, pending, approval)))
+        decided = pending if pending and approval and approval.tool == pending.name else None
+        if run.knowledge:
+            run.earlier = run.knowledge.resumed(run.earlier, continues=decided is not None)
+        if decided and approval:
+            run.added.append(decided.result(await self._decided(run, decided, approval)))
             return
         if pending:
             run.added.append(pending.result(UNDECIDED))
@@ -119,7 +147,10 @@ class ChatCompletionsRunner:
             parameters = call.parameters()
             if parameters is not None and self._needs_decision(run, call):
                 return checked_confirmation(call.name, parameters)
-            run.added.append(call.result(await self._call(run, call)))
+            if run.knowledge and call.name == SEARCH:
+                run.added.append(await run.knowledge.result(call))
+            else:
+                run.added.append(call.result(await self._call(run, call)))
         return None
 
     def _needs_decision(self, run: _Run, call: ToolCall) -> bool:

@@ -14,7 +14,8 @@ from ports.http import Http, HttpFailed, HttpRequest
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """A model behind a server; `url` is the base address up to and without `/chat/completions`."""
+    """A model behind a server; `url` is the base address up to and without `/chat/completions`. `knowledge`: the ids
+    of bases that it may search."""
 
     url: str
     model: str
@@ -24,7 +25,17 @@ class ChatModel:
     temperature: float | None = None
     max_tokens: int | None = None
     tools: tuple[ChatTool, ...] = ()
+    knowledge: tuple[int, ...] = ()
     token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """What a run adds to its rule: an instruction and tools. `closed`: no tool may be asked for any more."""
+
+    instruction: str = ""
+    tools: tuple[dict[str, Any], ...] = ()
+    closed: bool = False
 
 
 class ModelClient:
@@ -34,9 +45,11 @@ class ModelClient:
         self._http = http
         self._model = model
 
-    async def ask(self, turns: Sequence[Turn], seconds: float, reply: Reply) -> AsyncIterator[str]:
+    async def ask(
+        self, turns: Sequence[Turn], seconds: float, reply: Reply, extra: Extra
+    ) -> AsyncIterator[str]:
         """The texts of one reply; `reply` holds all of it afterwards. Raises `DownstreamFailed`, `BadAnswer`."""
-        request = self._request(turns, seconds)
+        request = self._request(turns, seconds, extra)
         try:
             if self._model.stream:
                 async for text in self._streamed(request, reply):
@@ -65,7 +78,7 @@ class ModelClient:
         if whole.text and not has_text:
             yield whole.text
 
-    def _request(self, turns: Sequence[Turn], seconds: float) -> HttpRequest:
+    def _request(self, turns: Sequence[Turn], seconds: float, extra: Extra) -> HttpRequest:
         headers = {"Accept": "text/event-stream" if self._model.stream else "application/json"}
         if self._model.token:
             headers["Authorization"] = f"Bearer {self._model.token}"
@@ -73,20 +86,22 @@ class ModelClient:
             "POST",
             self._model.url.rstrip("/") + "/chat/completions",
             headers=headers,
-            json=self._body(turns),
+            json=self._body(turns, extra),
             timeout=seconds,
             max_bytes=MAX_ANSWER_BYTES,
         )
 
-    def _body(self, turns: Sequence[Turn]) -> dict[str, Any]:
+    def _body(self, turns: Sequence[Turn], extra: Extra) -> dict[str, Any]:
         model = self._model
-        system = [{"role": "system", "content": model.system}] if model.system else []
-        messages = system + [message_of(turn) for turn in turns]
+        system = "\n\n".join(filter(None, (model.system, extra.instruction)))
+        messages = [{"role": "system", "content": system}] if system else []
+        messages += [message_of(turn) for turn in turns]
         optional = {
             "stream": model.stream or None,
             "temperature": model.temperature,
             "max_tokens": model.max_tokens,
-            "tools": [tool.offer() for tool in model.tools] or None,
+            "tools": [*(tool.offer() for tool in model.tools), *extra.tools] or None,
+            "tool_choice": "none" if extra.closed else None,
         }
         set_options = {name: value for name, value in optional.items() if value is not None}
         return {"model": model.model, "messages": messages, **set_options}

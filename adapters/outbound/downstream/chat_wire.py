@@ -30,8 +30,10 @@ class ToolCall:
         content = {"id": self.id, "name": self.name, "arguments": self.arguments}
         return Turn(Role.TOOL_CALL, json.dumps(content))
 
-    def result(self, content: str) -> Turn:
-        return Turn(Role.TOOL_RESULT, json.dumps({"id": self.id, "content": content}))
+    def result(self, content: str, passages: Sequence[Mapping[str, Any]] = ()) -> Turn:
+        """`passages`: what the content holds of knowledge bases."""
+        result = {"id": self.id, "content": content, **({"passages": passages} if passages else {})}
+        return Turn(Role.TOOL_RESULT, json.dumps(result))
 
     @classmethod
     def of(cls, turn: Turn) -> ToolCall:

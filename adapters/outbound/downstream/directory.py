@@ -1,6 +1,7 @@
 """The rules in force as people read them, without secrets."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from adapters.outbound.downstream.builtin import is_builtin
 from adapters.outbound.downstream.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule
@@ -28,7 +29,7 @@ class Directory:
         return ResourceRules(tuple(self._all()), str(file.path or ""), file.read_at, file.fault)
 
     def find(self, resource: Resource) -> ResourceRule | None:
-        rule = next((rule for rule in self._file.rules if rule.matches(resource)), None)
+        rule = self._file.rule(resource)
         if rule is not None:
             return self._shown(rule)
         if is_builtin(resource):
@@ -60,4 +61,5 @@ class Directory:
             return ResourceRule(RULE, rule.match, "grpc", target.target, *where, has_token=has_token)
         tools, kind = tuple(tool.name for tool in target.tools), "chat-completions"
         address = safe_url(target.url)
-        return ResourceRule(RULE, rule.match, kind, address, *where, target.model, tools, has_token)
+        rule_of_model = ResourceRule(RULE, rule.match, kind, address, *where, target.model, tools, has_token)
+        return replace(rule_of_model, knowledge=target.knowledge)

@@ -6,7 +6,7 @@ from typing import cast
 
 from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer, checked_result
 from domain.channels.answers import Choice
-from domain.routing.model import Confirmation, Progress, ResultArtifact, RunDelta, RunResult
+from domain.routing.model import Citation, Confirmation, Progress, ResultArtifact, RunDelta, RunResult
 from ports.downstream import DownstreamFailed
 from ports.http import HttpAnswer, HttpFailed
 
@@ -40,6 +40,7 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
     artifacts: list[ResultArtifact] = []
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
+    citations: tuple[Citation, ...] = ()
     wants_person, size = False, 0
 
     def so_far() -> str:
@@ -48,16 +49,20 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
     try:
         async with aclosing(cast(AsyncGenerator[RunDelta, None], deltas)) as closing:
             async for delta in closing:
+                if delta.replaces:
+                    texts.clear()
                 texts.append(delta.text)
                 artifacts.extend(delta.artifacts)
                 confirmation = delta.confirmation or confirmation
                 choices = delta.choices or choices
+                citations = delta.citations or citations
                 wants_person |= delta.wants_person
                 size += len(delta.text)
                 if size > MAX_TEXT or delta.artifacts:
                     checked_result(RunResult(so_far(), tuple(artifacts)))
                 if progress and delta.text:
                     progress(so_far)
-        return checked_result(RunResult(so_far(), tuple(artifacts), confirmation, choices, wants_person))
+        whole = RunResult(so_far(), tuple(artifacts), confirmation, choices, wants_person, citations)
+        return checked_result(whole)
     except BadAnswer as error:
         raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error

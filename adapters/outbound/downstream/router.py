@@ -1,19 +1,22 @@
 """Finds and makes what runs behind a resource id: by rule, built-in, or the address for all others."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.downstream.builtin import Builtins
 from adapters.outbound.downstream.chat_completions import ChatCompletionsRunner
 from adapters.outbound.downstream.chat_model import ChatModel
+from adapters.outbound.downstream.given_turns import GivenTurns
 from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
 from adapters.outbound.downstream.http_runner import HttpRunner
+from adapters.outbound.downstream.knowledge_tool import Knowledge, WithSources
 from adapters.outbound.downstream.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule
 from adapters.outbound.downstream.rules_file import RulesFile
+from domain.knowledge.model import Base
 from domain.routing.model import Resource, RunRequest, RunResult
-from ports.downstream import ChatHistory, Downstream
+from ports.downstream import ChatHistory, Downstream, KnowledgeReader, Turn
 from ports.http import Http
 
 Retry = Callable[[Downstream], Downstream]
@@ -77,12 +80,19 @@ class Runners:
     """Builds runners over the shared HTTP client, gRPC connections and chat history."""
 
     def __init__(
-        self, http: Http, channels: GrpcChannels, history: ChatHistory, builtins: Builtins, retry: Retry
+        self,
+        http: Http,
+        channels: GrpcChannels,
+        history: ChatHistory,
+        builtins: Builtins,
+        reader: KnowledgeReader,
+        retry: Retry,
     ) -> None:
         self._http = http
         self._channels = channels
         self._history = history
         self._builtins = builtins
+        self._reader = reader
         self._retry = retry
 
     def build(self, rule: Rule) -> Downstream:
@@ -93,6 +103,12 @@ class Runners:
         """What runs everything that no rule and no built-in takes."""
         return self._retry(HttpRunner(self._http, url))
 
+    def for_question(self, model: ChatModel, base: Base, earlier: Sequence[Turn]) -> Downstream:
+        """What answers one question from a base: with no other tools, as nobody could confirm their use."""
+        knowledge = Knowledge(self._reader, base)
+        alone = replace(model, tools=())
+        return self._retry(ChatCompletionsRunner(self._http, GivenTurns(earlier), alone, knowledge))
+
     def _runner(self, rule: Rule) -> Downstream:
         target = rule.target
         if isinstance(target, BuiltinTarget):
@@ -102,4 +118,5 @@ class Runners:
         if isinstance(target, GrpcTarget):
             return self._retry(GrpcRunner(self._channels, target.target, tls=target.tls, token=target.token))
         model: ChatModel = target
-        return self._retry(ChatCompletionsRunner(self._http, self._history, model))
+        runner = ChatCompletionsRunner(self._http, self._history, model, Knowledge(self._reader))
+        return WithSources(self._retry(runner))

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import partial
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from adapters.outbound.downstream.builtin import is_builtin
 from adapters.outbound.downstream.chat_model import ChatModel
 from adapters.outbound.downstream.chat_tools import ChatTool
+from adapters.outbound.downstream.knowledge_tool import SEARCH
 from adapters.outbound.downstream.rules_lines import Lines
 from domain.refusals import Invalid
 from domain.routing.model import Resource
@@ -21,6 +22,8 @@ Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
 
 MAX_TIMEOUT = 3600
+MAX_BASES = 20
+_SOME_BASES = f"1 to {MAX_BASES} ids of knowledge bases, such as [3, 7]"
 
 
 class BadRules(ValueError):
@@ -177,6 +180,20 @@ class _Reader:
             raise self.fault("token_env", f"names {name}, whose value cannot stand in a header")
         return secret
 
+    def knowledge(self, tools: Sequence[ChatTool]) -> tuple[int, ...]:
+        """The ids of knowledge bases."""
+        ids = self.value("knowledge", list, f"a list of {_SOME_BASES}")
+        if ids is None:
+            return ()
+        whole = all(isinstance(each, int) and not isinstance(each, bool) and 0 < each < 2**31 for each in ids)
+        if not whole or not 0 < len(ids) <= MAX_BASES:
+            raise self.fault("knowledge", f"must be a list of {_SOME_BASES}")
+        if len(set(ids)) < len(ids):
+            raise self.fault("knowledge", "names a knowledge base twice")
+        if any(tool.name == SEARCH for tool in tools):
+            raise self.fault("knowledge", f"brings a tool of the name {SEARCH}; call your own tool otherwise")
+        return tuple(ids)
+
     def tools(self) -> tuple[ChatTool, ...]:
         tables = self.value("tool", list, "written as [[rule.tool]]") or []
         tools: list[ChatTool] = []
@@ -229,6 +246,7 @@ def _grpc(reader: _Reader) -> Target:
 
 def _chat(reader: _Reader) -> Target:
     tokens = reader.whole("history_tokens", 0, 1_000_000)
+    tools = reader.tools()
     return ChatModel(
         url=reader.url("url"),
         model=reader.text("model"),
@@ -237,7 +255,8 @@ def _chat(reader: _Reader) -> Target:
         stream=reader.flag("stream", default=False),
         temperature=reader.number("temperature", 0, 2),
         max_tokens=reader.whole("max_tokens", 1, 1_000_000),
-        tools=reader.tools(),
+        tools=tools,
+        knowledge=reader.knowledge(tools),
         token=reader.token(),
     )
 

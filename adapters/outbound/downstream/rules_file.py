@@ -57,5 +57,9 @@ class RulesFile:
     def rules(self) -> Sequence[Rule]:
         return [rule for rule, _ in self._rules]
 
+    def rule(self, resource: Resource) -> Rule | None:
+        """The rule that takes a resource."""
+        return next((rule for rule, _ in self._rules if rule.matches(resource)), None)
+
     def find(self, resource: Resource) -> Downstream | None:
         return next((runner for rule, runner in self._rules if rule.matches(resource)), None)

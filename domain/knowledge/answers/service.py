@@ -1,23 +1,40 @@
-"""Answers a message from a knowledge base: its best passages, with the names of their files."""
+"""Answers from knowledge bases: their best passages with the names of their files, or what a model makes of them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
+from domain import limits
 from domain.access.model import Caller
+from domain.knowledge.answers.citations import Passages, data_text
+from domain.knowledge.answers.model import EarlierTurn, KnowledgeAnswer
 from domain.knowledge.bases.service import BaseAccess
-from domain.knowledge.model import Level, SearchResult
+from domain.knowledge.model import Base, Level, SearchResult
+from domain.knowledge.rules import check_filled
+from domain.knowledge.search.options import SearchOptions
 from domain.knowledge.search.service import SearchService
-from domain.refusals import Forbidden, NotFound
-from domain.routing.model import RunResult
+from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable
+from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult, RunSender
+from ports.clock import Ids
+from ports.downstream import DownstreamFailed, KnowledgeModels, Role, Turn
 
 MOST_PASSAGES = 3
 LEAST_SIMILARITY = 0.3
 """Below it a passage has little to do with the question."""
 NEAR_THE_BEST = 0.7
 """Passages less similar than this share of the best one are left out."""
+CHANNEL_ID = "ask"
+"""What stands for a channel in a question; the instance is 0."""
+MOST_OF_USER = 8
+MOST_QUESTIONS = 64
+"""Questions to models under way at a time in one process."""
+PAUSE = 2.0
+"""Seconds to wait where there are too many, or where a model failed."""
 
 
 class AnswersService:
-    """Conforms to `ports.downstream.KnowledgeAnswers`."""
+    """Conforms to `ports.downstream.KnowledgeAnswers` and `KnowledgeReader`."""
 
     def __init__(self, access: BaseAccess, search: SearchService) -> None:
         self._access = access
@@ -28,13 +45,97 @@ class AnswersService:
             base = await self._access.require(Caller(owner), base_id, Level.READ)
         except (NotFound, Forbidden):
             return RunResult(f"There is no knowledge base {base_id} here.")
-        results = await self._search.find(base_id, question) if question.strip() else []
-        best = _best(results)
+        best = await self.best(base, question)
         if not best:
-            return RunResult(f"Nothing found in the knowledge base {base.name}.")
+            return RunResult(_nothing_found(base))
         return RunResult("\n\n".join(f"**{result.file_name}**\n\n{result.text}" for result in best))
 
+    async def readable(self, user: str, base_ids: Sequence[int]) -> Sequence[Base]:
+        return await self._access.readable(user, base_ids)
 
-def _best(results: Sequence[SearchResult]) -> Sequence[SearchResult]:
-    least = max([LEAST_SIMILARITY, *(NEAR_THE_BEST * result.similarity for result in results[:1])])
-    return [result for result in results if result.similarity >= least][:MOST_PASSAGES]
+    async def passages(self, base: Base, query: str) -> Sequence[SearchResult]:
+        return await self._search.find(base.id, query, SearchOptions(min_similarity=LEAST_SIMILARITY))
+
+    async def best(self, base: Base, question: str) -> Sequence[SearchResult]:
+        """The few passages that are shown where no model makes an answer of them."""
+        results = await self.passages(base, question) if question.strip() else []
+        least = max((NEAR_THE_BEST * result.similarity for result in results[:1]), default=0.0)
+        return [result for result in results if result.similarity >= least][:MOST_PASSAGES]
+
+
+def _nothing_found(base: Base) -> str:
+    return f"Nothing found in the knowledge base {base.name}."
+
+
+@dataclass(eq=False)
+class AskService:
+    """The use case of asking a base. Conforms to `ports.knowledge.KnowledgeQuestions`."""
+
+    access: BaseAccess
+    answers: AnswersService
+    models: KnowledgeModels
+    ids: Ids
+    _users: Counter[str] = field(default_factory=Counter, init=False)
+
+    async def ask(
+        self, caller: Caller, base_id: int, question: str, history: Sequence[EarlierTurn] = ()
+    ) -> KnowledgeAnswer:
+        check_filled("question", question, limits.QUESTION)
+        _check_history(history)
+        base = await self.access.inside(caller, base_id)
+        with self._place(caller.user_id):
+            answer = await self._of_model(_request(base, caller.user_id, question, self.ids), base, history)
+        return answer or await self._passages(base, question)
+
+    async def _of_model(
+        self, request: RunRequest, base: Base, history: Sequence[EarlierTurn]
+    ) -> KnowledgeAnswer | None:
+        earlier = [Turn(Role(turn.role), turn.content) for turn in history]
+        try:
+            result = await self.models.answer(request, base, earlier)
+        except DownstreamFailed as failed:
+            message = f"the model gave no answer: {failed}; try again later"
+            raise Unavailable(message, failed.retry_after or PAUSE) from failed
+        if result is None:
+            return None
+        return KnowledgeAnswer(result.text.encode(errors="replace").decode(), result.citations)
+
+    async def _passages(self, base: Base, question: str) -> KnowledgeAnswer:
+        passages = Passages()
+        shown = [passages.add(base.id, result) for result in await self.answers.best(base, question)]
+        if not shown:
+            return KnowledgeAnswer(_nothing_found(base), ())
+        texts = [
+            f"**{passage.file_name}** [{passage.number}]\n\n{data_text(passage.text)}" for passage in shown
+        ]
+        return KnowledgeAnswer("\n\n".join(texts), passages.citations(question))
+
+    @contextmanager
+    def _place(self, user: str) -> Iterator[None]:
+        """Raises `TooMany` where too many questions are under way."""
+        if self._users[user] >= MOST_OF_USER or self._users.total() >= MOST_QUESTIONS:
+            whose = "your" if self._users[user] >= MOST_OF_USER else "other users'"
+            raise TooMany(f"too many of {whose} questions are under way; ask again when one has ended", PAUSE)
+        self._users[user] += 1
+        try:
+            yield
+        finally:
+            self._users[user] -= 1
+            self._users += Counter()  # without users at 0
+
+
+def _request(base: Base, user: str, question: str, ids: Ids) -> RunRequest:
+    resource, request_id = Resource(ResourceKind.AGENT, f"kb-{base.id}", 0), ids.request_id()
+    sender = RunSender(user, user, user)
+    return RunRequest(resource, request_id, 0, CHANNEL_ID, request_id, sender, question, user)
+
+
+def _check_history(history: Sequence[EarlierTurn]) -> None:
+    """Raises `Invalid`."""
+    if len(history) > limits.EARLIER_TURNS:
+        raise Invalid.of([Fault("history", f"must have at most {limits.EARLIER_TURNS} turns")])
+    for at, turn in enumerate(history):
+        if turn.role not in (Role.USER, Role.ASSISTANT):
+            raise Invalid.of([Fault(f"history[{at}].role", "must be user or assistant")])
+        if fault := limits.text_fault(turn.content, limits.EARLIER_TURN):
+            raise Invalid.of([Fault(f"history[{at}].content", fault)])

@@ -44,6 +44,12 @@ class BaseAccess:
             raise Forbidden("Forbidden")
         return base
 
+    async def readable(self, user_id: str, base_ids: Sequence[int]) -> Sequence[Base]:
+        """Those of the bases that the user may READ. Others are left out, as those that do not exist."""
+        possible = [base_id for base_id in base_ids if 0 < base_id <= LARGEST_ID]
+        bases = await self._bases.of_user(user_id, possible) if possible else []
+        return [base for base in bases if (base.level or Level.NONE) >= Level.READ]
+
     def only_readable(self, caller: Caller) -> bool:
         """Whether files and chunks are shown to this caller only where it has READ."""
         return self._policy is ReadPolicy.STRICT and not caller.is_admin

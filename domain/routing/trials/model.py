@@ -12,7 +12,7 @@ RULE, BUILTIN, DEFAULT, NOTHING = "rule", "built-in", "default", "nothing"
 class ResourceRule:
     """What runs behind the ids that `match` fits. It holds no secret: `target` is an address without user, password,
     values of the query and long parts of the path. `line` is that of the rules file, 0 for what stands in none;
-    `seconds` bounds a message, retries included."""
+    `seconds` bounds a message, retries included; `knowledge` holds the ids of the bases that a model may search."""
 
     source: str
     match: str
@@ -23,6 +23,7 @@ class ResourceRule:
     model: str = ""
     tools: tuple[str, ...] = ()
     has_token: bool = False
+    knowledge: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

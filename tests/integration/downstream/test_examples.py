@@ -53,7 +53,7 @@ async def router(tmp_path: Path, http_port: int) -> AsyncIterator[Downstream]:
     await chat.start_server()
     http, channels = AioHttp(AddressPolicy()), GrpcChannels()
     builtins = Builtins(Knowledge())
-    runners = Runners(http, channels, Remembered(), builtins, retry=lambda inner: inner)
+    runners = Runners(http, channels, Remembered(), builtins, Knowledge(), retry=lambda inner: inner)
     path = tmp_path / "resources.toml"
     ports = {"8701": http_port, "8702": grpc_port, "8703": chat.port}
     text = (EXAMPLES / "resources.toml").read_text("utf-8")

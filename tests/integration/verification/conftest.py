@@ -182,6 +182,7 @@ def gateway(
         files=nothing,
         base_files=nothing,
         search=nothing,
+        questions=nothing,
         shared=nothing,
         events=nothing,
         subscriptions=nothing,

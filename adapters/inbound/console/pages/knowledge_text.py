@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +15,7 @@ from starlette.routing import Route
 from adapters.inbound.console.pages.knowledge import BASE, base_of, base_path, of_base
 from adapters.inbound.console.requests import caller_of, faults_of, render, services_of
 from domain.knowledge.file_states import FileText
+from domain.knowledge.places import known_of, place_of
 from domain.knowledge.search.explanation import ExplainedHit, Explanation
 from domain.refusals import Fault, Invalid, NotFound
 
@@ -23,13 +23,6 @@ CHUNKS = 25
 """Chunks on one page of a text."""
 BEGINNING = 90
 """Characters of a chunk in the lists of what each search found alone."""
-PLACES = (
-    ("page", "page"),
-    ("slide", "slide"),
-    ("sheet", "sheet"),
-    ("rowStart", "row"),
-    ("timeStart", "second"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +75,6 @@ def stretches(found: FileText) -> list[Stretch]:
     ]
 
 
-def place_of(metadata: str | None) -> str:
-    """Where a chunk stands, in words: "page 3"."""
-    known = _known(metadata)
-    return ", ".join(f"{word} {known[name]}" for name, word in PLACES if name in known)
-
-
-def _known(metadata: str | None) -> dict[str, Any]:
-    known = json.loads(metadata) if metadata else {}
-    return known if isinstance(known, dict) else {}
-
-
 async def search(request: Request) -> Response:
     base = await base_of(request)
     query = request.query_params.get("q", "")
@@ -118,7 +100,7 @@ def _by_rank(hits: Sequence[Mapping[str, Any]], rank: str) -> list[Mapping[str, 
 
 
 def _hit(hit: ExplainedHit, path: str) -> dict[str, Any]:
-    position = _known(hit.metadata).get("position", 0)
+    position = known_of(hit.metadata).get("position", 0)
     address = f"{path}/files/{hit.file_hash}?at={position}#chunk-{position}"
     names = ("rank", "text_rank", "vector_rank", "similarity", "text_score", "vector_score", "file_name")
     return {

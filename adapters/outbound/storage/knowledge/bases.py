@@ -49,9 +49,11 @@ class PostgresBases:
         row = await self._database.fetch_one(found)
         return base_of(row) if row else None
 
-    async def of_user(self, user_id: str) -> Sequence[Base]:
+    async def of_user(self, user_id: str, among: Sequence[int] | None = None) -> Sequence[Base]:
         joined = knowledge_base.join(kb_permission, granted(base.id, user_id))
         bases = select(*BASE, permission.level).select_from(joined).order_by(base.id)
+        if among is not None:
+            bases = bases.where(base.id.in_(among))
         return [base_of(row) for row in await self._database.fetch(bases)]
 
     async def all(self) -> Sequence[Base]:

@@ -31,6 +31,7 @@ class Rule(_message.Message):
     MODEL_FIELD_NUMBER: _builtins.int
     TOOLS_FIELD_NUMBER: _builtins.int
     HAS_TOKEN_FIELD_NUMBER: _builtins.int
+    KNOWLEDGE_FIELD_NUMBER: _builtins.int
     source: _builtins.str
     """"rule", "built-in" or "default"."""
     match: _builtins.str
@@ -47,6 +48,10 @@ class Rule(_message.Message):
     has_token: _builtins.bool
     @_builtins.property
     def tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def knowledge(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Ids of the knowledge bases that a model may search."""
+
     def __init__(
         self,
         *,
@@ -59,10 +64,11 @@ class Rule(_message.Message):
         model: _builtins.str = ...,
         tools: _abc.Iterable[_builtins.str] | None = ...,
         has_token: _builtins.bool = ...,
+        knowledge: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["has_token", b"has_token", "kind", b"kind", "line", b"line", "match", b"match", "model", b"model", "seconds", b"seconds", "source", b"source", "target", b"target", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["has_token", b"has_token", "kind", b"kind", "knowledge", b"knowledge", "line", b"line", "match", b"match", "model", b"model", "seconds", b"seconds", "source", b"source", "target", b"target", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
