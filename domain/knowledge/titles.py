@@ -14,16 +14,18 @@ _PRINTED_BY = re.compile(
 
 _ENDINGS = frozenset(
     {
-        "doc", "docm", "docx", "dot", "dotx", "dvi", "eps", "indd", "jpeg", "jpg", "odp", "ods", "odt", "pdf", "ppt",
-        "pptx", "ps", "pub", "qxd", "rtf", "tif", "tiff", "vsd", "vsdx", "xls", "xlsm", "xlsx",
+        "ai", "cdr", "doc", "docm", "docx", "dot", "dotx", "dvi", "eps", "exe", "fm", "ind", "indd", "jpeg", "jpg",
+        "odg", "odp", "ods", "odt", "p65", "pdf", "ppt", "pptx", "ps", "psd", "pub", "qxd", "rpt", "rtf", "tex",
+        "tif", "tiff", "vsd", "vsdx", "wpd", "xls", "xlsm", "xlsx",
     }
 )  # fmt: skip
 """Of files whose name ends up as the title of what is made from them."""
 
 _PLACEHOLDERS = frozenset(
     {
-        "about:blank", "blank", "book", "default", "doc", "document", "file", "image", "n/a", "new document",
-        "new microsoft word document", "no title", "none", "null", "page", "powerpoint presentation",
+        "about:blank", "activereports document", "blank", "book", "default", "doc", "document", "file", "image",
+        "n/a", "new document", "new microsoft word document", "no title", "none", "null", "page",
+        "powerpoint presentation",
         "presentation", "print", "scan", "scanned document", "sheet", "slide", "spreadsheet", "title", "unknown",
         "unnamed", "untitled", "untitled document", "untitled presentation", "untitled spreadsheet",
         "word document", "workbook",
@@ -42,10 +44,10 @@ def title_of(document: Document, file_name: str) -> str:
     own, stem = document.title.strip(), PurePath(file_name).stem
     if own in (file_name, stem):
         own = ""
-    return _without_placeholder(own) or _lead(document) or _readable(stem)
+    return meant_title(own) or _lead(document) or _readable(stem)
 
 
-def _without_placeholder(title: str) -> str:
+def meant_title(title: str) -> str:
     """A title without what a program put around it; empty where nothing is left that somebody meant."""
     printed = _PRINTED_BY.match(title)
     bare = title[printed.end() :] if printed else title

@@ -46,7 +46,7 @@ def pdf(pages: Sequence[Sequence[str]], outline: Sequence[tuple[str, int]] = (),
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     ]
     for index, lines in enumerate(pages):
-        shown = " ".join(f"({_escaped(line)}) Tj T*" for line in lines)
+        shown = " ".join(f"({escaped(line)}) Tj T*" for line in lines)
         stream = f"BT /F1 12 Tf 14 TL 72 760 Td {shown} ET"
         objects.append(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] "
@@ -57,16 +57,16 @@ def pdf(pages: Sequence[Sequence[str]], outline: Sequence[tuple[str, int]] = (),
         after = f"/Next {mark + 1} 0 R" if mark + 1 < marks.stop else ""
         before = f"/Prev {mark - 1} 0 R" if mark > marks.start else ""
         objects.append(
-            f"<< /Title ({_escaped(text)}) /Parent {marks.stop} 0 R {after} {before} "
+            f"<< /Title ({escaped(text)}) /Parent {marks.stop} 0 R {after} {before} "
             f"/Dest [{4 + 2 * page} 0 R /Fit] >>"
         )
     if outline:
         objects.append(f"<< /First {marks.start} 0 R /Last {marks.stop - 1} 0 R /Count {len(outline)} >>")
-    objects.append(f"<< /Title ({_escaped(title)}) >>")
-    return _assembled(objects)
+    objects.append(f"<< /Title ({escaped(title)}) >>")
+    return assembled(objects)
 
 
-def _assembled(objects: Sequence[str]) -> bytes:
+def assembled(objects: Sequence[str]) -> bytes:
     out = bytearray(b"%PDF-1.4\n")
     places = []
     for number, body in enumerate(objects, start=1):
@@ -82,7 +82,7 @@ def _assembled(objects: Sequence[str]) -> bytes:
     return bytes(out)
 
 
-def _escaped(line: str) -> str:
+def escaped(line: str) -> str:
     return line.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
 
 

@@ -1,8 +1,8 @@
 """PDF: the text layer page by page; a page that has next to none is rendered and its text recognised."""
 
-import ctypes
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -10,8 +10,16 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.layout.headline import Line, headline
+from adapters.outbound.parsing.layout.margins import Edge
+from adapters.outbound.parsing.layout.pages import PagedText
+from adapters.outbound.parsing.names import stem
+from adapters.outbound.parsing.pdf.annotations import notes
+from adapters.outbound.parsing.pdf.outline import Outline
+from adapters.outbound.parsing.pdf.text import PageText
 from adapters.outbound.parsing.reading import Job, Reading
 from domain.knowledge.documents import Block, BlockKind
+from domain.knowledge.titles import meant_title
 
 _SCANNED_BELOW_CHARS = 20
 _OBJECT_DEPTH = 3
@@ -19,29 +27,10 @@ _LINES_OF_LETTERS = 20
 _RENDER_DPI = 150
 _POINTS_PER_INCH = 72
 _SECONDS_PER_PAGE = 60.0
-_HYPHEN = re.compile(r"[\ufffe\u00ad\x02]\r?\n?")
 _SENTENCE_END = (".", "!", "?", ":", ";", "。", "\uff01", "\uff1f")
 _BULLET = re.compile(r"\s*([•‣◦▪\u2013\uf0a7\uf0b7*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
 _SHORT_LINE = 0.7
-_MOST_NOTE_BYTES = 2_000_000
-_OPENED = frozenset(
-    {
-        pdfium_c.FPDF_ANNOT_TEXT,
-        pdfium_c.FPDF_ANNOT_HIGHLIGHT,
-        pdfium_c.FPDF_ANNOT_UNDERLINE,
-        pdfium_c.FPDF_ANNOT_SQUIGGLY,
-        pdfium_c.FPDF_ANNOT_STRIKEOUT,
-        pdfium_c.FPDF_ANNOT_CARET,
-        pdfium_c.FPDF_ANNOT_STAMP,
-        pdfium_c.FPDF_ANNOT_INK,
-        pdfium_c.FPDF_ANNOT_SQUARE,
-        pdfium_c.FPDF_ANNOT_CIRCLE,
-        pdfium_c.FPDF_ANNOT_LINE,
-        pdfium_c.FPDF_ANNOT_POLYGON,
-        pdfium_c.FPDF_ANNOT_POLYLINE,
-    }
-)
-"""Kinds of annotations whose text shows when they are opened (ISO 32000-1, 12.5.6)."""
+_PARAGRAPH_WORDS = 15
 
 
 def read(job: Job) -> Reading:
@@ -58,48 +47,84 @@ def read(job: Job) -> Reading:
         raise job.too_large(f"it has {count:,} pages, {job.limits.pages:,} are allowed")
     if not count:
         raise job.unreadable("it has no pages")
-    reading = Reading((), title=document.get_metadata_value("Title"))
+    reading = Reading(())
     reading.blocks = _Pages(job, document, reading).blocks()
     return reading
 
 
+@dataclass(slots=True)
+class _Page:
+    lines: list[str]
+    notes: list[str]
+
+
 class _Pages:
-    """The pages of one document, read one after the other."""
+    """The pages of one document: all are read before the first is written, for what returns on many is a margin."""
 
     def __init__(self, job: Job, document: Any, reading: Reading) -> None:
         self._job = job
         self._document = document
         self._reading = reading
-        self._outline = _Outline(document)
-        self._found = False
-        self._notes: list[str] = []
+        self._outline = Outline(document)
+        self._pages: list[_Page] = []
+        self._edges: list[Edge] = []
+        self._first: tuple[int, list[Line]] | None = None
+        self._chars = 0
         self._missing: ImportError | None = None
 
     def blocks(self) -> Iterator[Block]:
         count = len(self._document)
         for index in range(count):
-            yield from self._page(index)
+            self._pages.append(self._read(index))
             self._job.progress((index + 1) / count)
-        if self._missing and not self._found:
+        if self._missing and not any(page.lines or page.notes for page in self._pages):
             raise self._missing
+        text = PagedText([page.lines for page in self._pages], self._edges)
+        self._reading.title = self._title(text)
+        for number, page in enumerate(self._pages, start=1):
+            blocks = list(_written(text.runs(number - 1), number, self._outline))
+            yield from _with_running_lines(blocks, text.telling(number - 1), number)
+            for note in page.notes:
+                yield Block(BlockKind.NOTE, note, heading_path=self._outline.path, page=number)
+        for number, lines in text.margins():
+            yield Block(BlockKind.MARGIN, "\n".join(lines), page=number)
 
-    def _page(self, index: int) -> Iterator[Block]:
-        page = self._load(index)
+    def _title(self, text: PagedText) -> str:
+        """The one that a person gave, else the largest line of the first page, else the file's name."""
+        first, lines = self._first or (0, [])
+        body = [line for number, line in enumerate(lines) if not text.is_apart(first, number)]
+        own = meant_title(one_line(self._document.get_metadata_value("Title")))
+        return own or headline(body, self._outline.titles) or stem(self._job.name)
+
+    def _read(self, index: int) -> _Page:
+        page, notes = self._load(index)
         try:
-            lines = _lines(page)
+            lines = self._lines(page, index)
             if sum(map(len, lines)) < _SCANNED_BELOW_CHARS and _may_hide_text(page):
                 lines = self._recognised(page) or lines
         finally:
             page.close()
-        self._found = self._found or bool(lines or self._notes)
-        yield from _paragraphs(lines, index + 1, self._outline)
-        for note in self._notes:
-            yield Block(BlockKind.NOTE, note, heading_path=self._outline.path, page=index + 1)
+        self._chars += sum(map(len, lines))
+        if self._chars > self._job.limits.text_chars:
+            raise self._job.too_large(
+                f"it holds more than {self._job.limits.text_chars:,} characters of text"
+            )
+        return _Page(lines, notes)
 
-    def _load(self, index: int) -> Any:
+    def _lines(self, page: Any, index: int) -> list[str]:
+        text = PageText(page)
+        try:
+            if text.lines and self._first is None:
+                self._first = index, text.sized()
+            self._edges.extend(text.edges(index))
+        finally:
+            text.close()
+        return text.lines
+
+    def _load(self, index: int) -> tuple[Any, list[str]]:
         try:
             page = self._document[index]
-            self._notes = list(_notes(page))
+            written = list(notes(page))
             if pdfium_c.FPDFPage_GetAnnotCount(page.raw):
                 # Values of form fields and written notes are text only once they are part of the page.
                 pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
@@ -107,7 +132,7 @@ class _Pages:
                 page = self._document[index]
         except pdfium.PdfiumError as error:
             raise self._job.unreadable(f"page {index + 1} is damaged") from error
-        return page
+        return page, written
 
     def _recognised(self, page: Any) -> list[str]:
         try:
@@ -124,74 +149,6 @@ class _Pages:
         return [line for paragraph in ocr.paragraphs(image) for line in (*paragraph, "")]
 
 
-class _Outline:
-    """The bookmarks: which sections begin on which page."""
-
-    def __init__(self, document: Any) -> None:
-        self._begins: dict[int, list[tuple[int, str]]] = {}
-        self._path: list[str] = []
-        for mark in document.get_toc():
-            target = mark.get_dest()
-            page = target.get_index() if target is not None else None
-            if page is not None:
-                self._begins.setdefault(page + 1, []).append((mark.level, one_line(mark.get_title())))
-
-    def take(self, line: str, page: int) -> tuple[tuple[str, ...], int] | None:
-        """The path and level of the section that begins with this line, when one does."""
-        waiting = self._begins.get(page, [])
-        for position, (level, title) in enumerate(waiting):
-            if title and one_line(line) == title:
-                self._enter(waiting[: position + 1])
-                del waiting[: position + 1]
-                return tuple(self._path), min(level + 1, 6)
-        return None
-
-    def advance_to(self, page: int) -> None:
-        """Enters what should have begun on earlier pages, where no line was its title."""
-        for earlier in [number for number in self._begins if number < page]:
-            self._enter(self._begins.pop(earlier))
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        return tuple(self._path)
-
-    def _enter(self, marks: list[tuple[int, str]]) -> None:
-        for level, title in marks:
-            self._path = [*self._path[:level], title]
-
-
-def _lines(page: Any) -> list[str]:
-    textpage = page.get_textpage()
-    try:
-        text = textpage.get_text_range()
-    finally:
-        textpage.close()
-    lines = [line.rstrip() for line in _HYPHEN.sub("", text).replace("\r\n", "\n").split("\n")]
-    return lines if any(lines) else []
-
-
-def _notes(page: Any) -> Iterator[str]:
-    """What was written to notes and marks: it shows only when they are opened, and is not part of the page."""
-    for index in range(pdfium_c.FPDFPage_GetAnnotCount(page.raw)):
-        annotation = pdfium_c.FPDFPage_GetAnnot(page.raw, index)
-        if not annotation:
-            continue
-        try:
-            if pdfium_c.FPDFAnnot_GetSubtype(annotation) in _OPENED and (text := _contents(annotation)):
-                yield text
-        finally:
-            pdfium_c.FPDFPage_CloseAnnot(annotation)
-
-
-def _contents(annotation: Any) -> str:
-    size = min(pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0), _MOST_NOTE_BYTES)
-    buffer = (ctypes.c_char * size)()
-    place = ctypes.cast(buffer, ctypes.POINTER(pdfium_c.FPDF_WCHAR))
-    pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", place, size)
-    text: str = buffer.raw.decode("utf-16-le", "replace")
-    return text.rstrip("\0").strip()
-
-
 def _may_hide_text(page: Any) -> bool:
     """Whether there is a picture, or enough drawn lines to be letters."""
     paths = 0
@@ -202,9 +159,28 @@ def _may_hide_text(page: Any) -> bool:
     return False
 
 
-def _paragraphs(lines: list[str], page: int, outline: _Outline) -> Iterator[Block]:
-    """Joins lines: a paragraph ends at a blank line, a bullet, or a sentence end well before the margin."""
+def _written(runs: Iterable[tuple[BlockKind, list[str]]], page: int, outline: Outline) -> Iterator[Block]:
     outline.advance_to(page)
+    for kind, lines in runs:
+        if kind is BlockKind.PARAGRAPH:
+            yield from _paragraphs(lines, page, outline)
+        else:
+            yield Block(kind, "\n".join(lines), page=page)
+
+
+def _with_running_lines(blocks: list[Block], lines: list[str], page: int) -> list[Block]:
+    """Running lines that tell something stand once in the text: after the first paragraph of their page."""
+    if lines:
+        long = (place for place, block in enumerate(blocks) if len(block.text.split()) >= _PARAGRAPH_WORDS)
+        first = next(long, len(blocks) - 1)
+        path = blocks[first].heading_path if blocks else ()
+        telling = Block(BlockKind.PARAGRAPH, "\n".join(lines), heading_path=path, page=page)
+        blocks.insert(first + 1, telling)
+    return blocks
+
+
+def _paragraphs(lines: list[str], page: int, outline: Outline) -> Iterator[Block]:
+    """Joins lines: a paragraph ends at a blank line, a bullet, or a sentence end well before the margin."""
     width = max(map(len, lines), default=0) * _SHORT_LINE
     paragraph: list[str] = []
     for line, following in pairwise((*lines, "")):
