@@ -181,9 +181,10 @@ class UploadLeases(Protocol):
     """Uploads as durable work: the lease and the outcome."""
 
     async def claim(self, owner: int, *, newcomers_only: bool = False) -> Work | None:
-        """Leases the next due upload, that of the user with the fewest running ones first.
+        """Leases the next due upload: that of the user with the fewest running ones first, and of one user's the
+        short ones before the long ones.
 
-        `newcomers_only`: of a user who has none running.
+        `newcomers_only`: of a user who has none running, or a short one of a user who has no short one running.
         """
         ...
 

@@ -18,6 +18,7 @@ from adapters.outbound.storage.knowledge.uploads import (
     LEASE_SECONDS,
     REFUSALS,
     REFUSED,
+    SHORT_BYTES,
     SILENT_LEFT,
     PostgresUploads,
 )
@@ -57,9 +58,11 @@ class Stores:
     async def base(self, owner: str = "ann") -> int:
         return (await self.bases.add(owner, NewBase("Handbook"))).id
 
-    async def begun(self, base_id: int, *names: str, user: str = "ann", respond_async: bool = False) -> int:
+    async def begun(
+        self, base_id: int, *names: str, user: str = "ann", respond_async: bool = False, size: int = 5
+    ) -> int:
         """An upload of files of those names; a file's hash is its name's first letter, 64 times."""
-        files = [NewFile(name, f"blob-{name}", name[0] * 64, 5, "text/plain") for name in names]
+        files = [NewFile(name, f"blob-{name}", name[0] * 64, size, "text/plain") for name in names]
         for file in files:
             await self.holds.hold(file.blob_key, file.size)
         begun = await self.uploads.begin(base_id, user, files, respond_async)
@@ -72,6 +75,9 @@ class Stores:
         work = await self.uploads.claim(WORKER)
         assert work is not None
         return work
+
+    async def claimed_ids(self, count: int) -> list[int]:
+        return [(await self.claimed()).upload_id for _ in range(count)]
 
     async def staged(self, work: Work, *texts: str) -> None:
         """The first file of the work, with a piece for each text."""
@@ -221,6 +227,35 @@ async def test_newcomers_are_users_who_have_nothing_under_way(stores: Stores) ->
     assert work.upload_id == late[0]
     assert await stores.uploads.claim(WORKER, newcomers_only=True) is None
     assert await stores.uploads.claim(WORKER) is not None
+
+
+async def test_short_uploads_pass_the_long_ones_of_their_user(stores: Stores) -> None:
+    base_id = await stores.base()
+    large = [await stores.begun(base_id, name, size=50 * SHORT_BYTES) for name in ("a.txt", "b.txt", "c.txt")]
+    short = [await stores.begun(base_id, name) for name in ("d.txt", "e.txt")]
+    assert await stores.claimed_ids(2) == short
+    assert await stores.claimed_ids(1) == large[:1]
+    assert await stores.uploads.claim(WORKER, newcomers_only=True) is None
+
+
+async def test_a_short_upload_finds_a_place_beside_the_long_ones_of_its_user(stores: Stores) -> None:
+    base_id = await stores.base()
+    for name in ("a.txt", "b.txt"):
+        await stores.begun(base_id, name, size=50 * SHORT_BYTES)
+    await stores.claimed_ids(1)
+    short = [await stores.begun(base_id, name) for name in ("d.txt", "e.txt")]
+    work = await stores.uploads.claim(WORKER, newcomers_only=True)
+    assert work is not None
+    assert work.upload_id == short[0]
+    assert await stores.uploads.claim(WORKER, newcomers_only=True) is None
+
+
+async def test_a_long_upload_is_not_passed_for_ever(stores: Stores, database: Database) -> None:
+    base_id = await stores.base()
+    large = await stores.begun(base_id, "a.txt", size=50 * SHORT_BYTES)
+    await database.execute("UPDATE kb_upload SET created_at = now() - interval '1 hour'")
+    short = await stores.begun(base_id, "b.txt")
+    assert await stores.claimed_ids(2) == [large, short]
 
 
 async def test_a_worker_that_is_gone_loses_its_lease_only_after_some_silence(

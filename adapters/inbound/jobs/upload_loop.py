@@ -19,7 +19,8 @@ W_co = TypeVar("W_co", covariant=True)
 
 
 class Takes(Protocol[W_co]):
-    """Gives the next upload; `newcomers_only`: of a user none of whose uploads is being worked on."""
+    """Gives the next upload; `newcomers_only`: of a user none of whose uploads is being worked on, or a short one of
+    a user none of whose short ones is."""
 
     async def __call__(self, *, newcomers_only: bool) -> W_co | None: ...
 
@@ -27,8 +28,8 @@ class Takes(Protocol[W_co]):
 class UploadLoop(Generic[W]):
     """`take` leases the next upload, `work` works on it to its end; `news` is set when one came in here.
 
-    Beyond `concurrency` slots there are as many again for users who hold none: whoever fills all slots with
-    large files does not keep others waiting.
+    Beyond `concurrency` slots there are as many again for users who hold none, and for short uploads: whoever fills
+    all slots with large files keeps neither others waiting nor their own small files.
     """
 
     def __init__(

@@ -68,7 +68,7 @@ class IngestService:
         self._ended = ended
 
     async def take(self, *, newcomers_only: bool = False) -> Work | None:
-        """Leases the next upload; `newcomers_only`: of a user none of whose uploads is being worked on."""
+        """Leases the next upload; `newcomers_only`: see `UploadLeases.claim`."""
         return await self._uploads.claim(self._owner, newcomers_only=newcomers_only)
 
     async def work(self, work: Work) -> None:

@@ -62,6 +62,16 @@ async def test_uploads_wait_in_the_order_in_which_they_are_leased(
     assert (first.status, first.step, first.progress, first.chunk_count) == (FileStatus.READY, None, 1.0, 1)
 
 
+async def test_a_short_upload_tells_that_it_passes_a_long_one_of_its_user(
+    knowledge: Knowledge, ann: Caller
+) -> None:
+    base = await knowledge.base(ann)
+    await later(knowledge, ann, base, long_txt="Words. " * 500_000)
+    await later(knowledge, ann, base, short_txt="A few words.")
+    files = await states(knowledge, ann, base)
+    assert {name: file.queue_position for name, file in files.items()} == {"short.txt": 1, "long.txt": 2}
+
+
 async def test_states_are_listed_page_by_page_the_newest_first(knowledge: Knowledge, ann: Caller) -> None:
     base = await knowledge.base(ann)
     for number in range(3):

@@ -15,6 +15,7 @@ from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_piece,
 from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.knowledge.uploads import FAILED, TODO, WORKING, upload
 from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.schema import columns_of
 from domain.events.model import EventKind
 from domain.knowledge.failures import cancelled
 from domain.knowledge.model import FileStatus
@@ -52,6 +53,7 @@ class _Stored:
     blob_key: str
     upload_id: int | None
     chunks: int
+    size: int
 
 
 class PostgresFileChanges:
@@ -68,7 +70,7 @@ class PostgresFileChanges:
                 return None
             if stored.status is not FileStatus.FAILED:
                 return stored.status
-            row = await (await connection.run(begun.returning(upload.id))).fetchone()
+            row = await (await connection.run(begun.values(size=stored.size).returning(upload.id))).fetchone()
             assert row is not None
             again = update(kb_file).filter_by(id=stored.id).values(upload_id=row[0], **anew)
             await connection.run(again.values(updated_at=func.clock_timestamp()))
@@ -98,7 +100,8 @@ class PostgresFileChanges:
         base = select(knowledge_base.c.id).filter_by(id=base_id).with_for_update()
         if await (await connection.run(base)).fetchone() is None:
             return None
-        columns = (file.id, file.status, file.file_name, file.blob_key, file.upload_id, file.chunk_count)
+        names = "id status file_name blob_key upload_id chunk_count size"
+        columns = columns_of(kb_file, names)
         found = select(*columns).filter_by(kb_id=base_id, file_hash=file_hash)
         row = await (await connection.run(found)).fetchone()
         if row is None:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, case, func, null, select
 
 from adapters.outbound.storage.knowledge.rows import file
 from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_upload
-from adapters.outbound.storage.knowledge.uploads import TODO, WORKING, upload
+from adapters.outbound.storage.knowledge.uploads import TODO, TURN, WORKING, upload
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import columns_of
 from domain.knowledge.file_states import ChunkPlace, FileState, FileStep
@@ -20,13 +20,15 @@ WITH running AS (
     SELECT user_id, count(*) AS n FROM kb_upload
     WHERE state = {WORKING} AND due_at > now() GROUP BY user_id
 ), waiting AS (
-    SELECT u.id, coalesce(r.n, 0) + row_number() OVER (PARTITION BY u.user_id ORDER BY u.id) AS turn
+    SELECT u.id, {TURN} AS at,
+        coalesce(r.n, 0) + row_number() OVER (PARTITION BY u.user_id ORDER BY {TURN}, u.id) AS turn
     FROM kb_upload u LEFT JOIN running r ON r.user_id = u.user_id WHERE u.state = {TODO}
 )
-SELECT id, position FROM (SELECT id, row_number() OVER (ORDER BY turn, id) AS position FROM waiting) queue
+SELECT id, position FROM (SELECT id, row_number() OVER (ORDER BY turn, at, id) AS position FROM waiting) queue
 WHERE id = ANY(%s)
 """
-"""The order in which uploads are leased, as long as none ends: the user with the fewest running ones first. Index
+"""The order in which uploads are leased, as long as none ends: the user with the fewest running ones first, of
+each user the short ones first. Index
 `kb_upload_open`."""
 
 _STEP = case(

@@ -62,6 +62,7 @@ kb_upload = table(
     *required(Text, "user_id"),
     *required(Boolean, "respond_async"),
     *required(SmallInteger, "state attempts"),
+    *required(BigInteger, "size"),
     *required(Timestamp, "due_at created_at"),
     *optional(BigInteger, "owner"),
     *optional(Text, "failure_reason failure_message"),

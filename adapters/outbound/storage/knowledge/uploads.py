@@ -32,6 +32,11 @@ MOST_REFUSED = 20
 REFUSALS, REFUSED_SECONDS = 5, 60.0
 """After so many refusals, the first of which is so long ago, an upload is given up."""
 TODO, WORKING, DONE, FAILED = range(4)
+SHORT_BYTES = 1024 * 1024
+"""An upload of so many bytes is short: it finds a place beside the long ones of its user."""
+TURN = "u.created_at + u.size * interval '10 microseconds'"
+"""The order within a user's share: a megabyte gives way to what comes within ten seconds, so a short upload passes
+long ones, and a long one is not passed for ever."""
 
 upload = kb_upload.c
 
@@ -41,15 +46,15 @@ WITH held AS (
     WHERE k.locktype = 'advisory' AND k.granted
     AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 ), running AS (
-    SELECT user_id, count(*) AS n FROM kb_upload
+    SELECT user_id, count(*) AS n, count(*) FILTER (WHERE size <= {SHORT_BYTES}) AS short FROM kb_upload
     WHERE state = {WORKING} AND due_at > now() GROUP BY user_id
 ), next AS (
     SELECT u.id FROM kb_upload u LEFT JOIN running r ON r.user_id = u.user_id
     WHERE (u.state = {TODO} AND u.due_at <= now()
     OR u.state = {WORKING} AND (u.due_at <= now()
         OR u.due_at <= now() + interval '{SILENT_LEFT} seconds' AND u.owner NOT IN (SELECT owner FROM held)))
-    AND (r.n IS NULL OR NOT %s)
-    ORDER BY coalesce(r.n, 0), u.id LIMIT 1 OFFSET %s FOR UPDATE OF u SKIP LOCKED
+    AND (r.n IS NULL OR u.size <= {SHORT_BYTES} AND r.short = 0 OR NOT %s)
+    ORDER BY coalesce(r.n, 0), {TURN}, u.id LIMIT 1 OFFSET %s FOR UPDATE OF u SKIP LOCKED
 )
 """
 CLAIM = f"""
@@ -72,7 +77,10 @@ class PostgresUploads:
         self, base_id: int, user_id: str, files: Sequence[NewFile], respond_async: bool
     ) -> Begun | None:
         base = select(knowledge_base.c.id).filter_by(id=base_id).with_for_update(read=True, key_share=True)
-        begun = insert(kb_upload).values(kb_id=base_id, user_id=user_id, respond_async=respond_async)
+        size = sum(new.size for new in files)
+        begun = insert(kb_upload).values(
+            kb_id=base_id, user_id=user_id, respond_async=respond_async, size=size
+        )
         async with self._database.transaction() as connection:
             if await (await connection.run(base)).fetchone() is None:
                 return None
