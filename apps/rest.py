@@ -40,6 +40,7 @@ def build_gateway(container: CoreContainer) -> App:
         max_streams=most_streams(settings),
         trusted_proxies=settings.trusted_proxies,
         verification_page=settings.verification_page,
+        mcp_send=settings.mcp_send,
     )
     return build(container.use_cases(), foundation.clock, foundation.ids, options)
 

@@ -71,6 +71,7 @@ class Settings(BaseModel):
     core_target: str = setting(
         "", "where `switchboard gateway` finds the core, host:port; empty: GRPC_HOST:GRPC_PORT"
     )
+    mcp_send: Flag = setting(False, "true: MCP clients may send messages with the tool send_message")
     data_dir: Folder = setting(Path(".data"), "embedded database, uploaded files and generated secrets")
     database_url: DatabaseUrl = setting(
         "",

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from domain.access.model import Caller
 from domain.knowledge.answers.model import EarlierTurn, KnowledgeAnswer
-from domain.knowledge.file_states import FileState, FileStatePage, FileText, UploadRules
+from domain.knowledge.file_states import FileState, FileStatePage, FileText, TextWindow, UploadRules
 from domain.knowledge.model import (
     Base,
     BaseChange,
@@ -95,6 +95,10 @@ class KnowledgeFiles(Protocol):
         self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
     ) -> Download:
         """Raises `NotFound`."""
+        ...
+
+    async def text(self, caller: Caller, file_hash: str, limit: int, offset: int) -> TextWindow:
+        """`limit` characters of the text from `offset` on. Raises `NotFound`, `Invalid`."""
         ...
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:

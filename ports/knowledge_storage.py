@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.knowledge.file_states import TextWindow
 from domain.knowledge.model import (
     Base,
     BaseChange,
@@ -69,6 +70,12 @@ class FileStore(Protocol):
 
         With `readable` only one that the user may READ.
         """
+        ...
+
+    async def text(
+        self, file_hash: str, user_id: str, start: int, length: int, *, readable: bool
+    ) -> TextWindow | None:
+        """A stretch of the text of the record that `find` gives."""
         ...
 
     async def chunk(self, chunk_id: str, user_id: str) -> tuple[Chunk, Level] | None: ...

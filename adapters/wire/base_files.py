@@ -5,13 +5,21 @@ from switchboard.knowledge.v1 import base_files_pb2 as pb
 from adapters.wire.conversion import Conversion
 from domain.instances.model import Page
 from domain.knowledge.documents import FormatSupport
-from domain.knowledge.file_states import ChunkPlace, FileState, FileStatePage, FileText, UploadRules
+from domain.knowledge.file_states import (
+    ChunkPlace,
+    FileState,
+    FileStatePage,
+    FileText,
+    TextWindow,
+    UploadRules,
+)
 
 STATE = Conversion(FileState, pb.FileState, knowledge_base_id="base_id", file_id="hash", file_name="name")
 FORMAT = Conversion(FormatSupport, pb.FileFormat)
 RULES = Conversion(UploadRules, pb.UploadRules)
 PLACE = Conversion(ChunkPlace, pb.ChunkPlace)
 TEXT = Conversion(FileText, pb.FileText)
+WINDOW = Conversion(TextWindow, pb.TextWindow, file_id="file_hash")
 
 
 def rules_to_pb(rules: UploadRules) -> pb.UploadRules:

@@ -83,6 +83,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         max_streams=most_streams(settings),
         trusted_proxies=settings.trusted_proxies,
         verification_page=settings.verification_page,
+        mcp_send=settings.mcp_send,
     )
     return build(_remote_use_cases(core, callbacks), SystemClock(), RandomIds(), options)
 

@@ -79,6 +79,27 @@ class FileText:
 
 
 @dataclass(frozen=True, slots=True)
+class TextWindow:
+    """Characters of a file's text from `offset` on; the whole text has `length`: 0 until the file can be found."""
+
+    file_hash: str
+    file_name: str
+    text: str
+    offset: int
+    length: int
+
+    @property
+    def remaining(self) -> int:
+        """Characters behind the window."""
+        return max(0, self.length - self.offset - len(self.text))
+
+    @property
+    def next(self) -> int | None:
+        """The offset of the window that follows, None behind the last."""
+        return self.offset + len(self.text) if self.remaining else None
+
+
+@dataclass(frozen=True, slots=True)
 class UploadRules:
     """What one upload may bring: bytes of each file, files, and the formats that this installation reads."""
 

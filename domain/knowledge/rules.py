@@ -90,10 +90,14 @@ def check_keeps_owner(base: Base, user_id: str, level: Level) -> None:
         raise Invalid.of([Fault("permission_level", "the creator of a knowledge base keeps level 3")])
 
 
-def check_window(limit: int, offset: int) -> None:
+DEFAULT_WINDOW, LARGEST_WINDOW = 10_000, 50_000
+"""Characters of a file's text in one answer."""
+
+
+def check_window(limit: int, offset: int, largest: int = 1000) -> None:
     faults = []
-    if not 1 <= limit <= 1000:
-        faults.append(Fault("limit", "must be between 1 and 1000"))
+    if not 1 <= limit <= largest:
+        faults.append(Fault("limit", f"must be between 1 and {largest}"))
     if offset < 0:
         faults.append(Fault("offset", "must be 0 or more"))
     if faults:

@@ -11,12 +11,14 @@ from adapters.wire import base_files as convert
 from adapters.wire.explanations import explanation_to_pb
 from adapters.wire.knowledge import options_from_pb
 from adapters.wire.pages import limit_of
-from ports.knowledge import BaseFiles, KnowledgeSearch
+from domain.knowledge.rules import DEFAULT_WINDOW
+from ports.knowledge import BaseFiles, KnowledgeFiles, KnowledgeSearch
 
 
 class BaseFileServicer(base_files_pb2_grpc.BaseFileServiceServicer):
-    def __init__(self, files: BaseFiles, search: KnowledgeSearch) -> None:
+    def __init__(self, files: BaseFiles, texts: KnowledgeFiles, search: KnowledgeSearch) -> None:
         self._files = files
+        self._texts = texts
         self._search = search
 
     async def GetUploadRules(self, request: pb.GetUploadRulesRequest, context: Any) -> pb.UploadRules:
@@ -44,6 +46,10 @@ class BaseFileServicer(base_files_pb2_grpc.BaseFileServiceServicer):
         limit = request.limit if request.HasField("limit") else DEFAULT_LIMIT
         base, file = request.knowledge_base_id, request.file_id
         return convert.text_to_pb(await self._files.text(caller(), base, file, limit, request.offset))
+
+    async def ReadTextWindow(self, request: pb.ReadTextWindowRequest, context: Any) -> pb.TextWindow:
+        limit = request.limit if request.HasField("limit") else DEFAULT_WINDOW
+        return convert.WINDOW.to_pb(await self._texts.text(caller(), request.file_id, limit, request.offset))
 
     async def ExplainSearch(self, request: pb.ExplainSearchRequest, context: Any) -> pb.ExplainSearchResponse:
         base, options = request.knowledge_base_id, options_from_pb(request.options)

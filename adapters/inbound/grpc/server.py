@@ -151,7 +151,7 @@ def _add_others(use_cases: UseCases, server: grpc.aio.Server) -> None:
     )
     knowledge = KnowledgeServicer(use_cases.bases, use_cases.files, use_cases.search)
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(knowledge, server)
-    base_files = BaseFileServicer(use_cases.base_files, use_cases.search)
+    base_files = BaseFileServicer(use_cases.base_files, use_cases.files, use_cases.search)
     base_files_pb2_grpc.add_BaseFileServiceServicer_to_server(base_files, server)
     questions = QuestionServicer(use_cases.questions)
     questions_pb2_grpc.add_QuestionServiceServicer_to_server(questions, server)

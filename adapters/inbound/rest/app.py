@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from adapters.inbound.console.app import beside, build_console
+from adapters.inbound.mcp.app import McpApp
 from adapters.inbound.rest import (
     base_files,
     catalogue,
@@ -69,7 +70,8 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     gateway = Gateway(use_cases, clock, ids, options)
     streams = events.Streams(options.max_streams)
     pages = beside(cast(App, build_console(gateway, streams)), cast(App, _api(gateway, streams)))
-    known = cast(App, ProxyHeadersMiddleware(cast(Any, pages), trusted_hosts=options.trusted_proxies))
+    mcp = McpApp(pages, gateway)
+    known = cast(App, ProxyHeadersMiddleware(cast(Any, mcp), trusted_hosts=options.trusted_proxies))
     protected = AuthMiddleware(known, use_cases.access, ids, options)
     return CallbackApp(protected, use_cases.callbacks, ids, options)
 

@@ -20,7 +20,8 @@ from ports.use_cases import Access
 log = logging.getLogger("switchboard.http")
 
 UNAUTHORIZED = "Unauthorized"
-PROTECTED = "/api/agent/"
+PROTECTED = re.compile(r"/api/agent/.*|/mcp")
+"""Paths that need a key, but for those that are public."""
 SERVICE_PATHS = ("/api/agent/verification/bot-messenger-callback",)
 """Paths that need the internal service key."""
 STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile|/console/knowledge/[^/]+/upload")
@@ -82,7 +83,7 @@ class AuthMiddleware:
 
     async def _authenticate(self, scope: Scope, headers: Headers) -> None:
         path = scope["path"]
-        if not path.startswith(PROTECTED) or PUBLIC.fullmatch(path):
+        if not PROTECTED.fullmatch(path) or PUBLIC.fullmatch(path):
             return
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():

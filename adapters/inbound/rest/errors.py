@@ -105,10 +105,11 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 def invalid_response(error: RequestValidationError) -> JsonResponse:
-    return error_response(400, "; ".join(_fault(fault) for fault in error.errors()))
+    return error_response(400, "; ".join(fault_text(fault) for fault in error.errors()))
 
 
-def _fault(fault: Mapping[str, Any]) -> str:
+def fault_text(fault: Mapping[str, Any]) -> str:
+    """What pydantic found wrong with a body; the first step of its place is where the body was."""
     location = list(fault["loc"])
     where = _place(location[1:] or location)
     match fault["type"]:

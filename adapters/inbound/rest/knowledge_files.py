@@ -10,7 +10,15 @@ from adapters.inbound.rest import knowledge_schemas as schemas
 from adapters.inbound.rest.errors import error_response
 from adapters.inbound.rest.multipart import MultipartReader
 from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment, is_known
-from adapters.inbound.rest.routing import BaseId, CurrentCaller, RequestedPage, Services, errors
+from adapters.inbound.rest.routing import (
+    BaseId,
+    CurrentCaller,
+    RequestedPage,
+    RequestedWindow,
+    Services,
+    errors,
+)
+from domain.knowledge.file_states import TextWindow
 from domain.knowledge.model import UploadedFile
 from domain.knowledge.rules import upload_message
 from ports.knowledge import Download
@@ -93,6 +101,19 @@ async def download(services: Services, caller: CurrentCaller, request: Request, 
 async def get_file(services: Services, caller: CurrentCaller, id: str) -> dict[str, object]:
     """The record of a file, by its hash."""
     return {"file": await services.files.get(caller, id)}
+
+
+@router.get(
+    BASE + "/file/{id}/text",
+    response_model=schemas.TextWindow,
+    responses=errors(400, 404),
+    summary="A file's text; query: limit (10,000 characters), offset (0)",
+)
+async def read_text(
+    services: Services, caller: CurrentCaller, window: RequestedWindow, id: str
+) -> TextWindow:
+    """At most 50,000 characters of the text of a file, by its hash. A file that cannot be found yet has none."""
+    return await services.files.text(caller, id, window.limit, window.offset)
 
 
 @router.get(

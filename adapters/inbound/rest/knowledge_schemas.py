@@ -181,6 +181,16 @@ class SearchAnswer(Answer):
     results: list[SearchResult]
 
 
+class TextWindow(Answer):
+    fileId: str = attribute("file_hash")
+    fileName: str
+    text: str
+    offset: int = Field(description="Where the text begins in the whole one, in characters.")
+    length: int = Field(description="Characters of the whole text; 0 until the file can be found.")
+    remaining: int = Field(description="Characters behind these.")
+    next: int | None = Field(description="The offset to read on; null behind the last.")
+
+
 class Chunk(Answer):
     chunkId: str = attribute("id")
     userId: str

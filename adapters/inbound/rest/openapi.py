@@ -107,7 +107,7 @@ def describe(api: FastAPI) -> dict[str, Any]:
 
 def _is_open(path: str) -> bool:
     """Whether a path needs no key, as the middleware sees it."""
-    return path == CALLBACK_PATH or not path.startswith(PROTECTED) or PUBLIC.fullmatch(path) is not None
+    return path == CALLBACK_PATH or not PROTECTED.fullmatch(path) or PUBLIC.fullmatch(path) is not None
 
 
 def _body_of(operation: dict[str, Any]) -> dict[str, Any]:

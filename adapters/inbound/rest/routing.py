@@ -16,7 +16,7 @@ from domain import limits, paging
 from domain.access.model import Caller
 from domain.instances.model import Page
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
-from domain.knowledge.rules import NO_BASE
+from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW, NO_BASE
 from domain.paging import DEFAULT_LIMIT, unknown_cursor
 from domain.refusals import Fault, Invalid, NotFound
 from ports.clock import Clock, Ids
@@ -57,7 +57,8 @@ class GatewayOptions:
     """`agent_url` is the public base address, `platform_url` that of the platform in front; `max_body` in
     bytes, as `max_upload` for the whole body of an upload; `max_streams`: streams of events at a time; what
     `trusted_proxies` say of the address of a client is believed;
-    `verification_page`: where people verify who they are. `checks` raise when what they look at is not ready."""
+    `verification_page`: where people verify who they are; `mcp_send`: MCP clients may send messages. `checks` raise
+    when what they look at is not ready."""
 
     agent_url: str
     platform_url: str
@@ -69,6 +70,7 @@ class GatewayOptions:
     max_streams: int = 500
     trusted_proxies: str = "127.0.0.1"
     verification_page: str = "/console/identities"
+    mcp_send: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +141,17 @@ async def base_id(id: str) -> int:
 
 async def _page(request: Request) -> Page:
     """limit (default 5) and offset (default 0) of the query. Raises `Invalid`."""
-    values = {}
-    for name, default, least, most in (("limit", 5, 1, LARGEST_LIMIT), ("offset", 0, 0, LARGEST_OFFSET)):
-        values[name] = _whole_number(request, name, default, least, most)
-    return Page(values["limit"], values["offset"], 0)
+    return _window(request, 5, LARGEST_LIMIT)
+
+
+async def _text_window(request: Request) -> Page:
+    """The same in characters of a text."""
+    return _window(request, DEFAULT_WINDOW, LARGEST_WINDOW)
+
+
+def _window(request: Request, default: int, most: int) -> Page:
+    limit = _whole_number(request, "limit", default, 1, most)
+    return Page(limit, _whole_number(request, "offset", 0, 0, LARGEST_OFFSET), 0)
 
 
 def _whole_number(request: Request, name: str, default: int, least: int, most: int) -> int:
@@ -226,22 +235,26 @@ InstanceId = Annotated[int, Depends(instance_id)]
 DeliveryId = Annotated[int, Depends(_delivery_id)]
 BaseId = Annotated[int, Depends(base_id)]
 RequestedPage = Annotated[Page, Depends(_page)]
+RequestedWindow = Annotated[Page, Depends(_text_window)]
 CursorPage = Annotated[RequestedCursor, Depends(cursor_page)]
+
+
+def json_of(body: bytes) -> Any:
+    """A body as JSON. Raises a 400 for one that is nested too deeply, or holds too long a number or too many values,
+    and another `ValueError` for what is not JSON."""
+    if len(body) > MOST_VALUES and sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise HTTPException(400, f"the body holds more than {MOST_VALUES} values")
+    try:
+        return loads(body)
+    except TooDeep:
+        raise HTTPException(400, f"the body {TOO_DEEP}") from None  # FastAPI hides other errors
+    except TooLong:
+        raise HTTPException(400, f"the body {TOO_LONG}") from None
 
 
 class _JsonRequest(Request):
     async def json(self) -> Any:
-        """The body as JSON. Raises a 400 for one that is nested too deeply, or holds too long a number or too many
-        values."""
-        body = await self.body()
-        if len(body) > MOST_VALUES and sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
-            raise HTTPException(400, f"the body holds more than {MOST_VALUES} values")
-        try:
-            return loads(body)
-        except TooDeep:
-            raise HTTPException(400, f"the body {TOO_DEEP}") from None  # FastAPI hides other errors
-        except TooLong:
-            raise HTTPException(400, f"the body {TOO_LONG}") from None
+        return json_of(await self.body())
 
 
 Check = Callable[[UseCases, Request], Awaitable[None]]

@@ -9,8 +9,10 @@ from switchboard.knowledge.v1 import knowledge_pb2 as pb
 
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.wire import knowledge as wire
+from adapters.wire.base_files import WINDOW
 from adapters.wire.explanations import explanation_from_pb
 from domain.access.model import Caller
+from domain.knowledge.file_states import TextWindow
 from domain.knowledge.model import (
     Base,
     BaseChange,
@@ -23,7 +25,7 @@ from domain.knowledge.model import (
     SearchResult,
     UploadedFile,
 )
-from domain.knowledge.rules import require
+from domain.knowledge.rules import LARGEST_WINDOW, check_window, require
 from domain.knowledge.search.explanation import Explanation
 from domain.knowledge.search.options import DEFAULT, SearchOptions, check_options
 from domain.refusals import Invalid, NotFound
@@ -117,6 +119,12 @@ class RemoteFiles:
         if first is None:
             raise NotFound("File not found")
         return Download(first.start.file_name, first.start.size, _data(answers))
+
+    async def text(self, caller: Caller, file_hash: str, limit: int, offset: int) -> TextWindow:
+        check_window(limit, offset, LARGEST_WINDOW)
+        request = files_pb.ReadTextWindowRequest(file_id=file_hash, limit=limit, offset=offset)
+        stub = base_files_pb2_grpc.BaseFileServiceStub(self._core.channel)
+        return WINDOW.from_pb(await self._core.call(stub.ReadTextWindow, request))
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
         request = pb.GetChunkRequest(chunk_id=chunk_id)

@@ -9,9 +9,11 @@ from domain.access.model import Caller
 from domain.file_names import file_name
 from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.failures import refusal_of
+from domain.knowledge.file_states import TextWindow
 from domain.knowledge.model import Chunk, ChunkPage, FileRecord, FileStatus, Level, UploadedFile
 from domain.knowledge.retention.service import Retention
 from domain.knowledge.rules import (
+    LARGEST_WINDOW,
     NO_BASE,
     NO_CHUNK,
     NO_FILE,
@@ -182,6 +184,16 @@ class FilesService:
             raise NotFound(NO_FILE)
         start = min(max(0, offset), file.size)
         return Download(file.name, file.size, self._blobs.open(file.blob_key, start, length))
+
+    async def text(self, caller: Caller, file_hash: str, limit: int, offset: int) -> TextWindow:
+        check_window(limit, offset, LARGEST_WINDOW)
+        readable = self._access.only_readable(caller)
+        window = None
+        if is_file_hash(file_hash):
+            window = await self._files.text(file_hash, caller.user_id, offset, limit, readable=readable)
+        if window is None:
+            raise NotFound(NO_FILE)
+        return window
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
         record = await self._files.chunk(chunk_id, caller.user_id) if is_chunk_id(chunk_id) else None

@@ -1,14 +1,19 @@
 """File records and chunks in PostgreSQL, as they are read."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import case, select
+from sqlalchemy import Select, case, func, select
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.knowledge.rows import CHUNK, FILE, file, file_of, granted, permission
 from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_permission
 from adapters.outbound.storage.pool import Database
+from domain.knowledge.file_states import TextWindow
 from domain.knowledge.model import Chunk, FileRecord, Level
+
+LONGEST_TEXT = 2**30
+"""Bytes, and so characters, of a value in PostgreSQL."""
 
 
 class PostgresFiles:
@@ -20,16 +25,19 @@ class PostgresFiles:
         return [file_of(row) for row in await self._database.fetch(files)]
 
     async def find(self, file_hash: str, user_id: str, *, readable: bool) -> tuple[FileRecord, Level] | None:
-        may_read = permission.level.is_not(None)
-        files = (
-            select(*FILE, permission.level)
-            .select_from(kb_file.outerjoin(kb_permission, granted(file.kb_id, user_id)))
-            .where(file.file_hash == storable(file_hash), *([may_read] if readable else []))
-            .order_by((file.uploaded_by == user_id).desc(), may_read.desc())
-            .order_by((file.status == "ready").desc(), file.id)
-        )
-        row = await self._database.fetch_one(files.limit(1))
+        columns = select(*FILE, permission.level)
+        row = await self._database.fetch_one(_first(columns, file_hash, user_id, readable=readable))
         return (file_of(row[:-1]), Level(row[-1] or 0)) if row else None
+
+    async def text(
+        self, file_hash: str, user_id: str, start: int, length: int, *, readable: bool
+    ) -> TextWindow | None:
+        first = _first(select(file.id), file_hash, user_id, readable=readable).scalar_subquery()
+        ready = case((file.status == "ready", file.text), else_="")
+        begin = min(start, LONGEST_TEXT) + 1
+        stretch = select(file.file_name, func.substring(ready, begin, length), func.char_length(ready))
+        row = await self._database.fetch_one(stretch.where(file.id == first))
+        return TextWindow(file_hash, row[0], row[1], start, row[2]) if row else None
 
     async def chunk(self, chunk_id: str, user_id: str) -> tuple[Chunk, Level] | None:
         joined = chunk.join(kb_file, file.id == chunk.c.file_id)
@@ -44,3 +52,15 @@ class PostgresFiles:
         window = select(*CHUNK).where(*of_file).order_by(chunk.c.position).limit(limit).offset(offset)
         total = await self._database.fetch_value(count)
         return [Chunk(*row) for row in await self._database.fetch(window)], total or 0
+
+
+def _first(columns: Select[Any], file_hash: str, user_id: str, *, readable: bool) -> Select[Any]:
+    """The record of that hash: the user's own, else one that the user may READ, else any."""
+    may_read = permission.level.is_not(None)
+    return (
+        columns.select_from(kb_file.outerjoin(kb_permission, granted(file.kb_id, user_id)))
+        .where(file.file_hash == storable(file_hash), *([may_read] if readable else []))
+        .order_by((file.uploaded_by == user_id).desc(), may_read.desc())
+        .order_by((file.status == "ready").desc(), file.id)
+        .limit(1)
+    )

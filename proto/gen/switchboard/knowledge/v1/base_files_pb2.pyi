@@ -388,6 +388,66 @@ class FileText(_message.Message):
 Global___FileText: _TypeAlias = FileText  # noqa: Y015
 
 @_typing.final
+class ReadTextWindowRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FILE_ID_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    file_id: _builtins.str
+    limit: _builtins.int
+    """Characters; without one: 10,000."""
+    offset: _builtins.int
+    def __init__(
+        self,
+        *,
+        file_id: _builtins.str = ...,
+        limit: _builtins.int | None = ...,
+        offset: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "limit", b"limit"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "file_id", b"file_id", "limit", b"limit", "offset", b"offset"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
+    _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
+
+Global___ReadTextWindowRequest: _TypeAlias = ReadTextWindowRequest  # noqa: Y015
+
+@_typing.final
+class TextWindow(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FILE_ID_FIELD_NUMBER: _builtins.int
+    FILE_NAME_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    LENGTH_FIELD_NUMBER: _builtins.int
+    file_id: _builtins.str
+    file_name: _builtins.str
+    text: _builtins.str
+    offset: _builtins.int
+    length: _builtins.int
+    """Characters of the whole text; 0 until the file can be found."""
+    def __init__(
+        self,
+        *,
+        file_id: _builtins.str = ...,
+        file_name: _builtins.str = ...,
+        text: _builtins.str = ...,
+        offset: _builtins.int = ...,
+        length: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["file_id", b"file_id", "file_name", b"file_name", "length", b"length", "offset", b"offset", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TextWindow: _TypeAlias = TextWindow  # noqa: Y015
+
+@_typing.final
 class ExplainSearchRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -65,6 +65,11 @@ class BaseFileServiceStub:
                 request_serializer=switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.ReadFileTextRequest.SerializeToString,
                 response_deserializer=switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.FileText.FromString,
                 _registered_method=True)
+        self.ReadTextWindow = channel.unary_unary(
+                '/switchboard.knowledge.v1.BaseFileService/ReadTextWindow',
+                request_serializer=switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.ReadTextWindowRequest.SerializeToString,
+                response_deserializer=switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.TextWindow.FromString,
+                _registered_method=True)
         self.ExplainSearch = channel.unary_unary(
                 '/switchboard.knowledge.v1.BaseFileService/ExplainSearch',
                 request_serializer=switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.ExplainSearchRequest.SerializeToString,
@@ -117,6 +122,13 @@ class BaseFileServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReadTextWindow(self, request, context):
+        """Characters of the text of a file that is named by its id alone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ExplainSearch(self, request, context):
         """What Search finds, and why.
         """
@@ -156,6 +168,11 @@ def add_BaseFileServiceServicer_to_server(servicer, server):
                     servicer.ReadFileText,
                     request_deserializer=switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.ReadFileTextRequest.FromString,
                     response_serializer=switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.FileText.SerializeToString,
+            ),
+            'ReadTextWindow': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReadTextWindow,
+                    request_deserializer=switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.ReadTextWindowRequest.FromString,
+                    response_serializer=switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.TextWindow.SerializeToString,
             ),
             'ExplainSearch': grpc.unary_unary_rpc_method_handler(
                     servicer.ExplainSearch,
@@ -326,6 +343,33 @@ class BaseFileService:
             '/switchboard.knowledge.v1.BaseFileService/ReadFileText',
             switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.ReadFileTextRequest.SerializeToString,
             switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.FileText.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadTextWindow(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.knowledge.v1.BaseFileService/ReadTextWindow',
+            switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.ReadTextWindowRequest.SerializeToString,
+            switchboard_dot_knowledge_dot_v1_dot_base__files__pb2.TextWindow.FromString,
             options,
             channel_credentials,
             insecure,

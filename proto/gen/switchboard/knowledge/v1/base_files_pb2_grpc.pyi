@@ -44,6 +44,8 @@ class BaseFileServiceStub:
     """Has a file that failed processed again. Needs UPDATE."""
     ReadFileText: _grpc.UnaryUnaryMultiCallable[_base_files_pb2.ReadFileTextRequest, _base_files_pb2.FileText]
     """A stretch of the text with the chunks that stand in it."""
+    ReadTextWindow: _grpc.UnaryUnaryMultiCallable[_base_files_pb2.ReadTextWindowRequest, _base_files_pb2.TextWindow]
+    """Characters of the text of a file that is named by its id alone."""
     ExplainSearch: _grpc.UnaryUnaryMultiCallable[_base_files_pb2.ExplainSearchRequest, _base_files_pb2.ExplainSearchResponse]
     """What Search finds, and why."""
 
@@ -63,6 +65,8 @@ class BaseFileServiceAsyncStub(BaseFileServiceStub):
     """Has a file that failed processed again. Needs UPDATE."""
     ReadFileText: _aio.UnaryUnaryMultiCallable[_base_files_pb2.ReadFileTextRequest, _base_files_pb2.FileText]  # type: ignore[assignment]
     """A stretch of the text with the chunks that stand in it."""
+    ReadTextWindow: _aio.UnaryUnaryMultiCallable[_base_files_pb2.ReadTextWindowRequest, _base_files_pb2.TextWindow]  # type: ignore[assignment]
+    """Characters of the text of a file that is named by its id alone."""
     ExplainSearch: _aio.UnaryUnaryMultiCallable[_base_files_pb2.ExplainSearchRequest, _base_files_pb2.ExplainSearchResponse]  # type: ignore[assignment]
     """What Search finds, and why."""
 
@@ -115,6 +119,14 @@ class BaseFileServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_base_files_pb2.FileText, _abc.Awaitable[_base_files_pb2.FileText]]:
         """A stretch of the text with the chunks that stand in it."""
+
+    @_abc_1.abstractmethod
+    def ReadTextWindow(
+        self,
+        request: _base_files_pb2.ReadTextWindowRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_base_files_pb2.TextWindow, _abc.Awaitable[_base_files_pb2.TextWindow]]:
+        """Characters of the text of a file that is named by its id alone."""
 
     @_abc_1.abstractmethod
     def ExplainSearch(

@@ -1,0 +1,1 @@
+"""MCP: tools and resources for AI clients, over streamable HTTP."""

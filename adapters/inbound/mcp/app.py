@@ -1,0 +1,89 @@
+"""The MCP endpoint: what a request must be, before the SDK gets it. The SDK is imported at the first request."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from importlib import import_module
+from urllib.parse import urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+
+from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send
+from adapters.inbound.rest.errors import JsonResponse
+from adapters.inbound.rest.routing import Gateway, json_of
+from domain.refusals import Forbidden
+
+PATH = "/mcp"
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+ONE_MESSAGE = "the body must be one JSON-RPC message, a JSON object; batches are not supported"
+
+
+class McpApp:
+    """Answers POST /mcp, one JSON-RPC message each; hands all else on.
+
+    There are no sessions: whoever sends a request is authenticated in front, each time, and any gateway can answer.
+    """
+
+    def __init__(self, app: App, gateway: Gateway) -> None:
+        self._app = app
+        self._gateway = gateway
+        self._serve: App | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != PATH:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        _check(request)
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            return
+        try:
+            message = json_of(body)
+        except (HTTPException, ValueError) as error:
+            reason = error.detail if isinstance(error, HTTPException) else "the body is not JSON in UTF-8"
+            await _refusal(PARSE_ERROR, reason)(scope, receive, send)
+            return
+        if not isinstance(message, dict):
+            await _refusal(INVALID_REQUEST, ONE_MESSAGE)(scope, receive, send)
+            return
+        await (await self._server())(scope, _replayed(body, receive), send)
+
+    async def _server(self) -> App:
+        """Imports the SDK in a thread: that takes about half a second."""
+        if self._serve is None:
+            module = await asyncio.to_thread(import_module, "adapters.inbound.mcp.server")
+            build: Callable[[Gateway], App] = module.build_server
+            self._serve = self._serve or build(self._gateway)
+        return self._serve
+
+
+def _check(request: Request) -> None:
+    """Raises `Forbidden` for a page of another site, HTTPException for what is no JSON-RPC request."""
+    origin = request.headers.get("origin")
+    if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
+        raise Forbidden("pages of other sites may not use this: the header Origin names another host")
+    if request.method != "POST":
+        reason = f"{request.method} is not allowed at {PATH}: there are no sessions and no streams to open"
+        raise HTTPException(405, reason, {"allow": "POST"})
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise HTTPException(415, "the body must be JSON, sent with the header Content-Type: application/json")
+
+
+def _refusal(code: int, message: str) -> JsonResponse:
+    """The answer to a body that is no message: it has no id to answer to."""
+    error = {"code": code, "message": message}
+    return JsonResponse({"jsonrpc": "2.0", "id": None, "error": error}, status_code=400)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Gives a body that was read once more, then what else comes."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replayed

@@ -1,0 +1,132 @@
+"""Tools for knowledge bases."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field, JsonValue
+
+from adapters.inbound.mcp.bases import MOST_BASES, SHOWN_DESCRIPTION, base_uri, find_base, page_of_bases
+from adapters.inbound.mcp.tools import Cursor, Limit, Next, ToolCall
+from adapters.inbound.rest.bodies import Answer, Text, WholeNumber, attribute
+from adapters.inbound.rest.knowledge_schemas import TextWindow
+from domain import limits
+from domain.access.model import Caller
+from domain.knowledge.model import Base, Level
+from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW
+from ports.use_cases import UseCases
+
+LevelName = Annotated[str, BeforeValidator(lambda level: Level(level or 0).name.lower())]
+Metadata = Annotated[
+    dict[str, JsonValue],
+    BeforeValidator(lambda text: json.loads(text) if text else {}),
+    Field(description="Where it stands in the file: page, headings, sheet, rows, slide, times, characters."),
+]
+BaseName = Annotated[
+    Text,
+    BeforeValidator(lambda name: str(name) if type(name) is int else name, json_schema_input_type=int | str),
+    Field(description="Id of the knowledge base, or its exact name, as list_knowledge_bases gives them."),
+]
+FileId = Annotated[Text, Field(max_length=64, description="Lower-case hex SHA-256 of the file.")]
+
+
+class ListedBase(Answer):
+    id: int
+    name: str
+    description: Annotated[str, BeforeValidator(lambda text: text[:SHOWN_DESCRIPTION])] = Field(
+        description="What is in it, its beginning."
+    )
+    permission: LevelName = attribute("level", description="What you may do: read, update or delete.")
+    uri: str = Field(description="The base as a resource, with the list of its files.")
+
+
+class BaseList(Answer):
+    knowledgeBases: list[ListedBase]
+    next: Next
+
+
+class ListKnowledgeBases(ToolCall):
+    """Lists the knowledge bases that you may read: collections of documents that can be searched. Begin here to learn
+    the ids and what each base is about."""
+
+    TITLE: ClassVar = "List knowledge bases"
+    ANSWER: ClassVar = BaseList
+
+    limit: Limit = MOST_BASES
+    cursor: Cursor = None
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        bases, following = await page_of_bases(services, caller, self.limit, self.cursor)
+        return BaseList(knowledgeBases=[_listed(base) for base in bases], next=following)
+
+
+class FoundChunk(Answer):
+    chunkId: str
+    fileId: str = attribute("file_hash")
+    text: str
+    similarity: float = Field(description="0 to 1, higher is more relevant.")
+    metadata: Metadata
+
+
+class SearchAnswer(Answer):
+    knowledgeBaseId: int
+    results: list[FoundChunk] = Field(description="The most relevant first. Empty: nothing was found.")
+
+
+class SearchKnowledge(ToolCall):
+    """Searches one knowledge base by words and by meaning, and gives the most relevant passages of its documents. Ask
+    in a full sentence or with key words; names, codes and quoted phrases are found exactly. Needs the permission read
+    where the installation is strict."""
+
+    TITLE: ClassVar = "Search a knowledge base"
+    ANSWER: ClassVar = SearchAnswer
+
+    knowledgeBase: BaseName
+    query: Annotated[Text, Field(max_length=limits.QUERY, description="What to look for.")]
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        base_id = await find_base(services, caller, self.knowledgeBase)
+        results = await services.search.search(caller, base_id, self.query)
+        found = [FoundChunk.model_validate(result) for result in results]
+        return SearchAnswer(knowledgeBaseId=base_id, results=found)
+
+
+class ChunkAnswer(Answer):
+    chunkId: str = attribute("id")
+    fileId: str = attribute("file_hash")
+    text: str
+    metadata: Metadata
+
+
+class ReadChunk(ToolCall):
+    """Reads one passage by the chunkId that a search gave, with its place in the file."""
+
+    TITLE: ClassVar = "Read a passage"
+    ANSWER: ClassVar = ChunkAnswer
+
+    chunkId: Annotated[Text, Field(max_length=100, description="As search_knowledge gives it.")]
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        return ChunkAnswer.model_validate(await services.files.chunk(caller, self.chunkId))
+
+
+class ReadFile(ToolCall):
+    """Reads the text of a file of a knowledge base, some thousand characters at a time, by the fileId that a search
+    gave. `remaining` says how much is left."""
+
+    TITLE: ClassVar = "Read a file"
+    ANSWER: ClassVar = TextWindow
+
+    fileId: FileId
+    offset: WholeNumber = Field(0, ge=0, le=2**31 - 1, description="The first character to read, from 0.")
+    limit: WholeNumber = Field(DEFAULT_WINDOW, ge=1, le=LARGEST_WINDOW, description="Characters to read.")
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        window = await services.files.text(caller, self.fileId, self.limit, self.offset)
+        return TextWindow.model_validate(window)
+
+
+def _listed(base: Base) -> ListedBase:
+    shown = {"id": base.id, "name": base.name, "description": base.description, "level": base.level}
+    return ListedBase.model_validate({**shown, "uri": base_uri(base.id)})
