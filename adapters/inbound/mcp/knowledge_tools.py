@@ -15,6 +15,7 @@ from domain import limits
 from domain.access.model import Caller
 from domain.knowledge.model import Base, Level
 from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW
+from domain.knowledge.search.options import MOST_FILES, MOST_RESULTS, Mode, SearchOptions
 from ports.use_cases import UseCases
 
 LevelName = Annotated[str, BeforeValidator(lambda level: Level(level or 0).name.lower())]
@@ -64,8 +65,11 @@ class ListKnowledgeBases(ToolCall):
 class FoundChunk(Answer):
     chunkId: str
     fileId: str = attribute("file_hash")
+    fileName: str
     text: str
-    similarity: float = Field(description="0 to 1, higher is more relevant.")
+    similarity: float = Field(description="0 to 1, higher is more relevant: the higher of both scores.")
+    textScore: float | None = Field(description="Of the search by words; null: it did not find this.")
+    vectorScore: float | None = Field(description="Of the search by meaning; null: it did not find this.")
     metadata: Metadata
 
 
@@ -84,10 +88,16 @@ class SearchKnowledge(ToolCall):
 
     knowledgeBase: BaseName
     query: Annotated[Text, Field(max_length=limits.QUERY, description="What to look for.")]
+    topK: WholeNumber = Field(10, ge=1, le=MOST_RESULTS, description="At most so many passages.")
+    minSimilarity: float = Field(0.0, ge=0, le=1, description="Leaves out what is less relevant.")
+    fileIds: list[FileId] = Field([], max_length=MOST_FILES, description="Only in these files; none: in all.")
+    perFile: WholeNumber | None = Field(None, ge=1, description="At most so many passages of one file.")
+    mode: Mode = Field(Mode.HYBRID, description="By words and by meaning (hybrid), or by one of them alone.")
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         base_id = await find_base(services, caller, self.knowledgeBase)
-        results = await services.search.search(caller, base_id, self.query)
+        options = SearchOptions(self.topK, self.minSimilarity, tuple(self.fileIds), self.perFile, self.mode)
+        results = await services.search.search(caller, base_id, self.query, options)
         found = [FoundChunk.model_validate(result) for result in results]
         return SearchAnswer(knowledgeBaseId=base_id, results=found)
 

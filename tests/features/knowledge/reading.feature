@@ -68,6 +68,24 @@ Feature: Reading files and chunks
         | {hash}?offset=-1 | invalid   |
         | unknown          | not found |
 
+  Rule: A text comes in pieces
+
+    Scenario: Piece by piece
+      When ann reads the text in pieces of 700 characters
+      Then the pieces are the whole text, and each tells how much remains
+
+    Scenario Outline: Pieces that make no sense
+      When ann sends GET to /api/agent/kb/file/<path>
+      Then the request is "<outcome>"
+
+      Examples:
+        | path                            | outcome   |
+        | {hash}/text?limit=0             | invalid   |
+        | {hash}/text?limit=50001         | invalid   |
+        | {hash}/text?offset=-1           | invalid   |
+        | {hash}/text?offset=2147483647   | done      |
+        | unknown/text                    | not found |
+
   Rule: What does not exist is not found, in these words
 
     Scenario Outline: Unknown ids

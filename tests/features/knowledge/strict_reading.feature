@@ -16,12 +16,14 @@ Feature: Strict reading
         | 0     | search       | forbidden |
         | 0     | files        | forbidden |
         | 0     | read a file  | not found |
+        | 0     | read a text  | not found |
         | 0     | download     | not found |
         | 0     | read chunks  | not found |
         | 0     | read a chunk | not found |
         | 1     | search       | done      |
         | 1     | files        | done      |
         | 1     | read a file  | done      |
+        | 1     | read a text  | done      |
         | 1     | download     | done      |
         | 1     | read chunks  | done      |
         | 1     | read a chunk | done      |

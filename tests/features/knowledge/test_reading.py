@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 from urllib.parse import unquote
 
 from pytest_bdd import given, parsers, scenarios, then, when
@@ -71,6 +72,25 @@ def bytes_part(scene: Scene, start: int, end: int) -> None:
 @when("ann asks for the file")
 def asks_file(rest: Rest, scene: Scene) -> None:
     send(rest, scene, "GET", f"{KB}/file/{scene.hash}")
+
+
+@when(parsers.parse("ann reads the text in pieces of {size:d} characters"), target_fixture="pieces")
+def reads_pieces(rest: Rest, scene: Scene, size: int) -> list[dict[str, Any]]:
+    pieces: list[dict[str, Any]] = []
+    while not pieces or pieces[-1]["next"] is not None:
+        offset = pieces[-1]["next"] if pieces else 0
+        path = f"{KB}/file/{scene.hash}/text?limit={size}&offset={offset}"
+        pieces.append(rest.request("GET", path, "ann").json())
+    return pieces
+
+
+@then("the pieces are the whole text, and each tells how much remains")
+def are_whole(rest: Rest, scene: Scene, pieces: list[dict[str, Any]]) -> None:
+    text = rest.request("GET", f"{KB}/file/{scene.hash}", "ann").json()["file"]["text"]
+    assert "".join(piece["text"] for piece in pieces) == text
+    for piece in pieces:
+        assert (piece["fileId"], piece["length"]) == (scene.hash, len(text))
+        assert piece["remaining"] == len(text) - piece["offset"] - len(piece["text"])
 
 
 @then("the record has the hash, the text, the path and the name of the file")

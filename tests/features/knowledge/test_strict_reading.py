@@ -27,6 +27,7 @@ def tries(rest: Rest, scene: Scene, action: str) -> None:
         "search": ("POST", f"{KB}/{scene.base}/search", {"json": {"query": "pump"}}),
         "files": ("GET", f"{KB}/{scene.base}/files", {}),
         "read a file": ("GET", f"{KB}/file/{scene.hash}", {}),
+        "read a text": ("GET", f"{KB}/file/{scene.hash}/text", {}),
         "download": ("GET", f"{KB}/download/{scene.hash}", {}),
         "read chunks": ("GET", f"{KB}/chunks/{scene.hash}", {}),
         "read a chunk": ("GET", f"{KB}/chunk/{chunks[0]['chunkId']}", {}),

@@ -13,10 +13,9 @@ from mcp_types import CallToolResult
 from pytest_bdd import given, parsers, then
 from pytest_bdd.scenario import scenario_wrapper_template_registry
 
-from tests.drivers.knowledge import KB
+from tests.drivers.knowledge import KB, upload
 from tests.drivers.knowledge import Scene as Files
 from tests.drivers.knowledge import send as ask
-from tests.drivers.knowledge import upload
 from tests.drivers.mcp import McpClient, McpWorld
 from tests.drivers.ways import Rest
 from tests.support.postgres import fresh_database
@@ -120,7 +119,7 @@ def uploads(rest: Rest, scene: Scene, name: str, text: str) -> None:
 
 @given(parsers.parse('ann has a webhook named "{name}" that repeats what it hears'))
 def has_webhook(rest: Rest, scene: Scene, name: str) -> None:
-    create(rest, scene, name, {"syncResponse": True, "responseHeaders": {"X-Token": SECRET}})
+    create(rest, scene, name, {"syncResponse": True, "responseHeaders": json.dumps({"X-Token": SECRET})})
 
 
 def create(rest: Rest, scene: Scene, name: str, config: Mapping[str, object]) -> None:

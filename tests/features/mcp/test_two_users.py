@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from mcp import Client, MCPError
+from mcp_types import TextResourceContents
 from pytest_bdd import parsers, scenarios, then, when
 
 from tests.drivers.knowledge import KB
@@ -48,7 +49,7 @@ def asks(client: McpClient, world: McpWorld, rest: Rest, scene: Scene) -> Callab
             found = (await connected.list_resources()).resources
             return json.dumps({"resources": [resource.title for resource in found]})
         contents = (await connected.read_resource(resources[what])).contents
-        return "".join(content.text for content in contents if content.type == "text")
+        return "".join(content.text for content in contents if isinstance(content, TextResourceContents))
 
     def ask(user: str, what: str) -> str:
         if what not in tools:
