@@ -10,12 +10,10 @@ from pydantic import BeforeValidator, Field, JsonValue
 from adapters.inbound.mcp.bases import MOST_BASES, SHOWN_DESCRIPTION, base_uri, find_base, page_of_bases
 from adapters.inbound.mcp.tools import Cursor, Limit, Next, ToolCall
 from adapters.inbound.rest.bodies import Answer, Text, WholeNumber, attribute
-from adapters.inbound.rest.knowledge_schemas import TextWindow
-from domain import limits
+from adapters.inbound.rest.knowledge_schemas import SearchRequest, TextWindow
 from domain.access.model import Caller
 from domain.knowledge.model import Base, Level
 from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW
-from domain.knowledge.search.options import MOST_FILES, MOST_RESULTS, Mode, SearchOptions
 from ports.use_cases import UseCases
 
 LevelName = Annotated[str, BeforeValidator(lambda level: Level(level or 0).name.lower())]
@@ -70,6 +68,9 @@ class FoundChunk(Answer):
     similarity: float = Field(description="0 to 1, higher is more relevant: the higher of both scores.")
     textScore: float | None = Field(description="Of the search by words; null: it did not find this.")
     vectorScore: float | None = Field(description="Of the search by meaning; null: it did not find this.")
+    highlights: list[tuple[int, int]] = Field(
+        description="With `highlight`: characters of `text`, first, and behind the last."
+    )
     metadata: Metadata
 
 
@@ -78,26 +79,19 @@ class SearchAnswer(Answer):
     results: list[FoundChunk] = Field(description="The most relevant first. Empty: nothing was found.")
 
 
-class SearchKnowledge(ToolCall):
+class SearchKnowledge(ToolCall, SearchRequest):
     """Searches one knowledge base by words and by meaning, and gives the most relevant passages of its documents. Ask
-    in a full sentence or with key words; names, codes and quoted phrases are found exactly. Needs the permission read
-    where the installation is strict."""
+    in a full sentence or with key words; codes such as ERR-4711 are found too. Needs the permission read where the
+    installation is strict."""
 
     TITLE: ClassVar = "Search a knowledge base"
     ANSWER: ClassVar = SearchAnswer
 
     knowledgeBase: BaseName
-    query: Annotated[Text, Field(max_length=limits.QUERY, description="What to look for.")]
-    topK: WholeNumber = Field(10, ge=1, le=MOST_RESULTS, description="At most so many passages.")
-    minSimilarity: float = Field(0.0, ge=0, le=1, description="Leaves out what is less relevant.")
-    fileIds: list[FileId] = Field([], max_length=MOST_FILES, description="Only in these files; none: in all.")
-    perFile: WholeNumber | None = Field(None, ge=1, description="At most so many passages of one file.")
-    mode: Mode = Field(Mode.HYBRID, description="By words and by meaning (hybrid), or by one of them alone.")
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         base_id = await find_base(services, caller, self.knowledgeBase)
-        options = SearchOptions(self.topK, self.minSimilarity, tuple(self.fileIds), self.perFile, self.mode)
-        results = await services.search.search(caller, base_id, self.query, options)
+        results = await services.search.search(caller, base_id, self.query, self.options())
         found = [FoundChunk.model_validate(result) for result in results]
         return SearchAnswer(knowledgeBaseId=base_id, results=found)
 

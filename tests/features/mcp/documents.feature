@@ -75,7 +75,7 @@ Feature: Documents for AI clients
         | A search without a question         | search_knowledge     | knowledgeBase Handbook                  | query: is required                             |
         | A search with an empty question     | search_knowledge     | knowledgeBase Handbook, query -         | query                                          |
         | A base that is not there            | search_knowledge     | knowledgeBase Cookbook, query pump      | knowledgeBase: Knowledge base not found        |
-        | A word that the tool does not know  | search_knowledge     | knowledgeBase Handbook, query pump, colour red | colour: is not a field that is known here |
+        | A word that the tool does not know  | search_knowledge     | knowledgeBase Handbook, query pump, colour red | colour: is not a field of this request     |
         | A file that is not there            | read_file            | fileId pumps                            | File not found                                 |
         | A piece that is too long            | read_file            | fileId pumps, limit 1000000             | limit: input should be less than or equal to 50000 |
         | A beginning before the beginning    | read_file            | fileId pumps, offset -1                 | offset: input should be greater than or equal to 0 |
