@@ -24,6 +24,7 @@ from apps.containers.core import (
 )
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads, build_embedder, build_model_files
+from apps.containers.sources import Sources
 from apps.containers.storage import Files, Storage
 from apps.containers.subscriptions import Subscriptions
 from apps.containers.work import Work, build_transcriber
@@ -48,6 +49,7 @@ class CommandContainer(containers.DeclarativeContainer):
     embedder = providers.Singleton(build_embedder, settings, model_files)
     uploads = providers.Singleton(Uploads, foundation, storage, files, model_files, embedder)
     knowledge = providers.Singleton(Knowledge, foundation, storage, files, uploads, embedder)
+    sources = providers.Singleton(Sources, foundation, storage, uploads)
     access = providers.Singleton(build_access, foundation, storage)
 
 
@@ -90,6 +92,7 @@ class CoreContainer(CommandContainer):
         message_service,
         conversation_service,
         knowledge,
+        CommandContainer.sources,
         subscriptions,
         resources,
         monitoring,

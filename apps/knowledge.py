@@ -11,6 +11,9 @@ from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
 
+SOURCES_AT_ONCE = 4
+"""Sources that a worker reads at a time, and as many again of users who have none among those."""
+
 
 class ModelComponent(Component):
     """Loads the embedding model right after the start, where that is asked for; it keeps nobody waiting."""
@@ -53,8 +56,11 @@ class KnowledgeComponent(Component):
         self._periodic_task: asyncio.Task[None] | None = None
         ingest, news = container.uploads().ingest, container.uploads().news
         self.upload_loop = UploadLoop(ingest.take, ingest.work, news, container.settings().upload_concurrency)
+        reader, due = container.sources().reader, container.sources().due
+        self.source_loop = UploadLoop(reader.take, reader.work, due, SOURCES_AT_ONCE, "sources")
         self._periodic = PeriodicRunner(
             [
+                PeriodicTask("files of sources", 5.0, reader.delete_unused),
                 PeriodicTask("memory nodes", 5.0, container.knowledge().memory.work),
                 PeriodicTask("vector indexes", 60.0, container.knowledge().vector_indexes.maintain),
                 PeriodicTask("leftover files", 600.0, container.knowledge().sweeper.sweep),
@@ -64,9 +70,11 @@ class KnowledgeComponent(Component):
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.upload_loop.run())
+            group.create_task(self.source_loop.run())
             self._periodic_task = group.create_task(self._periodic.run())
 
     async def stop(self) -> None:
         if self._periodic_task is not None:  # a process may be told to stop before its components run
             self._periodic_task.cancel()
+        await self.source_loop.stop()
         await self.upload_loop.stop()

@@ -222,6 +222,10 @@ class Settings(BaseModel):
     blob_s3_prefix: str = setting("switchboard/", "begins all keys in the bucket")
     blob_s3_access_key_id: str = setting("", "access key of that store")
     blob_s3_secret_access_key: str = setting("", "its secret", secret=True)
+    pages_pause_ms: int = setting(
+        1000, "milliseconds between two requests for web pages to one host", low=0, high=60_000
+    )
+    pages_max_mb: int = setting(20, "largest web page, or file at a web address, in MB", low=1, high=1000)
     upload_concurrency: int = setting(
         4,
         "uploads that a worker processes at a time, and as many again of users who have none among those",

@@ -20,6 +20,7 @@ from domain.knowledge.model import (
 )
 from domain.knowledge.search.explanation import Explanation
 from domain.knowledge.search.options import DEFAULT, SearchOptions
+from domain.knowledge.sources.model import FileSource
 
 
 class KnowledgeBases(Protocol):
@@ -60,6 +61,7 @@ class IncomingFile:
 
     name: str
     content: AsyncIterator[bytes]
+    source: FileSource | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from domain.knowledge.model import (
     Piece,
 )
 from domain.knowledge.search.options import DEFAULT, SearchOptions
+from domain.knowledge.sources.model import FileSource
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from ports.embedding import Vector
 from ports.files import SharedFile
@@ -94,6 +95,7 @@ class NewFile:
     hash: str
     size: int
     mime_type: str
+    source: FileSource | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from ports.knowledge import BaseFiles, KnowledgeBases, KnowledgeFiles, Knowledge
 from ports.monitoring import Monitoring
 from ports.resources import Resources
 from ports.schedules import Schedules
+from ports.sources import KnowledgeSources
 from ports.subscriptions import PushLog, Subscriptions
 from ports.web_chat import WebChat
 
@@ -276,6 +277,7 @@ class UseCases:
     bases: KnowledgeBases
     files: KnowledgeFiles
     base_files: BaseFiles
+    sources: KnowledgeSources
     search: KnowledgeSearch
     questions: KnowledgeQuestions
     shared: SharedFiles

@@ -14,6 +14,7 @@ from apps import verification, web_chat
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads
+from apps.containers.sources import Sources
 from apps.containers.storage import Files, Storage
 from apps.containers.subscriptions import Subscriptions
 from apps.downstream import Resources
@@ -54,6 +55,7 @@ class Services:
     messages: MessageService
     conversations: HistoryService
     knowledge: Knowledge
+    sources: Sources
     subscriptions: Subscriptions
     resources: Resources
     monitoring: Monitoring
@@ -200,6 +202,7 @@ def build_use_cases(
         bases=services.knowledge.bases,
         files=services.knowledge.files,
         base_files=services.knowledge.base_files,
+        sources=services.sources.service,
         search=services.knowledge.search,
         questions=build_questions(foundation, services.knowledge, services.resources),
         shared=files.shared,

@@ -29,6 +29,7 @@ from adapters.outbound.core_client.monitoring import remote_monitoring
 from adapters.outbound.core_client.questions import RemoteQuestions
 from adapters.outbound.core_client.resources import RemoteResources
 from adapters.outbound.core_client.schedules import RemoteSchedules
+from adapters.outbound.core_client.sources import RemoteSources
 from adapters.outbound.core_client.subscriptions import RemoteSubscriptions
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.core_client.web_chat import RemoteWebChat
@@ -108,6 +109,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         bases=RemoteBases(core),
         files=RemoteFiles(core),
         base_files=RemoteBaseFiles(core),
+        sources=RemoteSources(core),
         search=RemoteSearch(core),
         questions=RemoteQuestions(core),
         shared=RemoteSharedFiles(core),

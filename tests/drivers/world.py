@@ -126,7 +126,7 @@ class World:
             if isinstance(part, JobsComponent):
                 tasks += [task for task in part.arq_worker.tasks if not task.done()]
             if isinstance(part, KnowledgeComponent):
-                tasks += part.upload_loop.tasks
+                tasks += part.upload_loop.tasks | part.source_loop.tasks
         return tasks
 
     async def _delete_all(self) -> None:

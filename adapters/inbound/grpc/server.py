@@ -35,6 +35,8 @@ from switchboard.knowledge.v1 import (
     knowledge_pb2_grpc,
     questions_pb2,
     questions_pb2_grpc,
+    sources_pb2,
+    sources_pb2_grpc,
 )
 from switchboard.monitoring.v1 import monitoring_pb2, monitoring_pb2_grpc
 from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
@@ -55,6 +57,7 @@ from adapters.inbound.grpc.monitoring import MonitoringServicer
 from adapters.inbound.grpc.questions import QuestionServicer
 from adapters.inbound.grpc.resources import ResourceServicer
 from adapters.inbound.grpc.schedules import ScheduleServicer
+from adapters.inbound.grpc.sources import SourceServicer
 from adapters.inbound.grpc.subscriptions import SubscriptionServicer
 from adapters.inbound.grpc.verification import VerificationServicer
 from adapters.inbound.grpc.web_chat import WebChatServicer
@@ -96,6 +99,7 @@ FILES = (
     schedules_pb2,
     base_files_pb2,
     questions_pb2,
+    sources_pb2,
     monitoring_pb2,
     subscriptions_pb2,
     verification_pb2,
@@ -155,6 +159,7 @@ def _add_others(use_cases: UseCases, server: grpc.aio.Server) -> None:
     base_files_pb2_grpc.add_BaseFileServiceServicer_to_server(base_files, server)
     questions = QuestionServicer(use_cases.questions)
     questions_pb2_grpc.add_QuestionServiceServicer_to_server(questions, server)
+    sources_pb2_grpc.add_SourceServiceServicer_to_server(SourceServicer(use_cases.sources), server)
     events_pb2_grpc.add_EventsServicer_to_server(EventServicer(use_cases.events), server)
     subscriptions = SubscriptionServicer(use_cases.subscriptions, use_cases.pushes)
     subscriptions_pb2_grpc.add_SubscriptionServiceServicer_to_server(subscriptions, server)

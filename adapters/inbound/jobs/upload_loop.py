@@ -1,4 +1,4 @@
-"""Works off uploads, several at a time, and never lets one user's uploads keep another's waiting."""
+"""Works off uploads, or sources, several at a time, and never lets one user's keep another's waiting."""
 
 import asyncio
 import logging
@@ -33,12 +33,18 @@ class UploadLoop(Generic[W]):
     """
 
     def __init__(
-        self, take: Takes[W], work: Callable[[W], Awaitable[None]], news: asyncio.Event, concurrency: int
+        self,
+        take: Takes[W],
+        work: Callable[[W], Awaitable[None]],
+        news: asyncio.Event,
+        concurrency: int,
+        name: str = "uploads",
     ) -> None:
         self._take = take
         self._work = work
         self._news = news
         self._concurrency = concurrency
+        self._name = name
         self.tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
 
@@ -52,7 +58,7 @@ class UploadLoop(Generic[W]):
             except Unavailable:
                 pause = AWAY
             except Exception:
-                log.exception("looking for uploads failed")
+                log.exception("looking for %s failed", self._name)
                 pause = AWAY
             if cancelled():
                 return
@@ -62,7 +68,7 @@ class UploadLoop(Generic[W]):
         """Stops at once: what is under way is staged and taken up again by the next process."""
         self._stopping = True
         self._news.set()
-        await end(self.tasks, "uploads")
+        await end(self.tasks, self._name)
 
     async def _take_one(self) -> bool:
         """Begins with the next upload that there is a slot for; whether there was one."""
@@ -80,9 +86,9 @@ class UploadLoop(Generic[W]):
         try:
             await self._work(work)
         except Unavailable as refusal:
-            log.warning("an upload is repeated later: %s", refusal.message)
+            log.warning("one of the %s is repeated later: %s", self._name, refusal.message)
         except Exception:
-            log.exception("working on an upload failed")
+            log.exception("working on one of the %s failed", self._name)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)

@@ -96,12 +96,16 @@ def reader(format_: Format) -> Reader:
     return read
 
 
-def preload(format_: Format | None) -> None:
-    """Imports what reading this format needs, so that a forked child has it; None: what detection needs.
+def preload(format_: Format | None, *, web: bool = False) -> None:
+    """Imports what reading this format needs, so that a forked child has it; None: what detection needs; `web`: what
+    reading web pages needs.
 
     A package that is missing or broken is left for the child to report.
     """
     importlib.import_module(f"{_PACKAGE}.sandbox.child")
+    if web:
+        with contextlib.suppress(Exception):
+            importlib.import_module(f"{_PACKAGE}.web_pages")
     if format_ is None:
         return
     with contextlib.suppress(Exception):

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from adapters.outbound.parsing.sandbox.job import SandboxJob
 from domain.knowledge.documents import Block, Document, FileType, Format, FormatSupport, separator
 from domain.refusals import Unavailable
 from ports.parsing import Progress
+from ports.web_pages import FetchedBody, SitemapEntries, WebPage
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -78,6 +79,17 @@ class SandboxedParser:
                 lambda: self._parse(path, shown(file_name), kind, progress), file_name
             )
 
+    async def read_page(self, body: FetchedBody) -> WebPage | SitemapEntries | None:
+        """See `ports.web_pages.WebPageReader`."""
+        got: list[Any] = []
+        web = {"address": body.address, "mime_type": body.mime_type, "charset": body.charset}
+        async with self._reading:
+            await self._with_retry(
+                lambda: self._run(body.path, shown(body.name), None, lambda _, page: got.append(page), web),
+                body.name,
+            )
+        return _web_page(got[-1])
+
     def available(self) -> Sequence[FormatSupport]:
         return supported_formats(self._options.whisper_dir)
 
@@ -120,11 +132,16 @@ class SandboxedParser:
         return await loop.run_in_executor(self._threads, builder.document)
 
     async def _run(
-        self, path: Path, name: str, format_: Format | None, take: Callable[[str, Any], None]
+        self,
+        path: Path,
+        name: str,
+        format_: Format | None,
+        take: Callable[[str, Any], None],
+        web: Mapping[str, str] | None = None,
     ) -> None:
         if self._closed:
             raise Unavailable("the service is shutting down; upload the file again in a moment")
-        job = self._job(path, name, format_)
+        job = self._job(path, name, format_, web)
         if self._idle is not None:
             self._idle.cancel()
         self._jobs.add(job)
@@ -144,18 +161,26 @@ class SandboxedParser:
                     self._options.idle_seconds, self._stop_if_idle
                 )
 
-    def _job(self, path: Path, name: str, format_: Format | None) -> SandboxJob:
+    def _job(
+        self, path: Path, name: str, format_: Format | None, web: Mapping[str, str] | None
+    ) -> SandboxJob:
         request = {
             "path": str(path.resolve()),
             "name": name,
             "format": format_ and format_.value,
             "whisper_dir": self._options.whisper_dir,
+            "web": web,
         }
         return SandboxJob(self._fork_server, request, self._options.limits)
 
     def _stop_if_idle(self) -> None:
         if not self._jobs:
             self._threads.submit(self._fork_server.stop_if_idle)
+
+
+def _web_page(page: dict[str, Any]) -> WebPage | SitemapEntries | None:
+    kind = page.pop("kind")
+    return {"page": WebPage, "sitemap": SitemapEntries}[kind](**page) if kind != "file" else None
 
 
 def _stamp(path: Path, name: str) -> tuple[object, ...]:

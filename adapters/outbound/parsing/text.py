@@ -1,6 +1,7 @@
 """Bytes to text, whatever their encoding."""
 
 import codecs
+import re
 from collections.abc import Callable
 
 from charset_normalizer import from_bytes
@@ -65,6 +66,12 @@ def decode(job: Job, declared: Callable[[bytes], str | None] | None = None) -> s
     if len(text) > job.limits.text_chars:
         raise job.too_large(f"it holds more than {job.limits.text_chars:,} characters of text")
     return text
+
+
+def declared_charset(head: bytes) -> str | None:
+    """The encoding that the head of an HTML document names."""
+    match = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w-]+)", head, re.IGNORECASE)
+    return match[1].decode() if match else None
 
 
 def decoded(data: bytes, declared: str | None = None) -> str | None:

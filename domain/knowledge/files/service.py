@@ -100,7 +100,7 @@ class UploadService:
 
         async def reference(blob: StoredBlob) -> None:
             await self._references.hold(blob.key, blob.size)
-            held.append(NewFile(name, blob.key, blob.sha256, blob.size, ""))
+            held.append(NewFile(name, blob.key, blob.sha256, blob.size, "", file.source))
 
         try:
             stored = await self._blobs.put(file.content, self._limits.max_bytes, reference)

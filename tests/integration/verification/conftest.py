@@ -181,6 +181,7 @@ def gateway(
         bases=nothing,
         files=nothing,
         base_files=nothing,
+        sources=nothing,
         search=nothing,
         questions=nothing,
         shared=nothing,

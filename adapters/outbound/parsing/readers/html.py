@@ -3,7 +3,6 @@
 That library reads only what stands in `<main>` where there is one, and passes by forms, `<details>` and more.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,7 @@ from adapters.outbound.parsing.cleaning import one_line, without_controls
 from adapters.outbound.parsing.engines import elements
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.tables import expand_spans
-from adapters.outbound.parsing.text import decode
+from adapters.outbound.parsing.text import declared_charset, decode
 from domain.knowledge.documents import Block
 
 elements.prepare()
@@ -39,7 +38,7 @@ _TOO_DEEP = "Excessive depth"
 
 def read(job: Job) -> Reading:
     """Headings, paragraphs, list items, table rows and code, without navigation, scripts and styles."""
-    return read_markup(job, decode(job, declared=_declared))
+    return read_markup(job, decode(job, declared=declared_charset))
 
 
 def read_markup(job: Job, markup: str) -> Reading:
@@ -72,11 +71,6 @@ def _check_memory(parser: Any) -> None:
     """The library goes on with half a document when memory runs out."""
     if any(entry.type == etree.ErrorTypes.ERR_NO_MEMORY for entry in parser.error_log):
         raise MemoryError
-
-
-def _declared(head: bytes) -> str | None:
-    match = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w-]+)", head, re.IGNORECASE)
-    return match[1].decode() if match else None
 
 
 def tidy(root: Any) -> None:

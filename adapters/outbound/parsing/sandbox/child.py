@@ -30,7 +30,9 @@ def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int)
         format_ = Format(request["format"]) if request["format"] else None
         earn = _restrict(limits, format_, scratch, parent)
         path, name = Path(request["path"]), request["name"]
-        if format_ is None:
+        if request["web"]:
+            _read_web_page(out, Job(path, name, Format.HTML, limits, _progress(out), earn), request["web"])
+        elif format_ is None:
             detected = detect(path, name, limits)
             frames.send(out, frames.FILE_TYPE, [detected.value, MIME_TYPES[detected]])
         else:
@@ -65,6 +67,12 @@ def _parse(out: socket.socket, job: Job) -> None:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     costs = {"cpu_seconds": usage.ru_utime + usage.ru_stime, "peak_kilobytes": usage.ru_maxrss}
     frames.send(out, frames.DONE, {"title": title, "engine": reading.engine, "costs": costs})
+
+
+def _read_web_page(out: socket.socket, job: Job, fetched: dict[str, str]) -> None:
+    from adapters.outbound.parsing import web_pages
+
+    frames.send(out, frames.WEB_PAGE, web_pages.read(job, **fetched))
 
 
 def refusal(error: Exception, name: str, format_name: str | None) -> list[str]:

@@ -8,10 +8,11 @@ from typing import Any
 
 from domain.knowledge.documents import Block, BlockKind
 
-PROGRESS, BLOCKS, FILE_TYPE, DONE, REFUSED, EXIT = (
+PROGRESS, BLOCKS, FILE_TYPE, WEB_PAGE, DONE, REFUSED, EXIT = (
     "progress",
     "blocks",
     "file_type",
+    "web_page",
     "done",
     "refused",
     "exit",

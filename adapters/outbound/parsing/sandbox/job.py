@@ -85,7 +85,7 @@ class SandboxJob:
                 kind, payload = frame
                 if kind == frames.REFUSED:
                     return self._refusal(*payload)
-                self._done = kind in (frames.DONE, frames.FILE_TYPE)
+                self._done = kind in (frames.DONE, frames.FILE_TYPE, frames.WEB_PAGE)
                 take(kind, payload)
         except (ValueError, TypeError, KeyError):
             self._status.shutdown(socket.SHUT_WR)

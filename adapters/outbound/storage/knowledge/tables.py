@@ -93,6 +93,8 @@ kb_file = table(
     *required(Boolean, "staged"),
     *required(Integer, "chunk_count embedded"),
     *required(Timestamp, "created_at updated_at"),
+    *optional(Text, "source_url"),
+    *required(Boolean, "synced"),
     UniqueConstraint("kb_id", "file_hash"),
     index("kb_file_by_hash", "file_hash"),
     index("kb_file_by_blob", "blob_key"),

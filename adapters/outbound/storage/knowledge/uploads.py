@@ -64,6 +64,17 @@ UPDATE kb_upload u SET state = {WORKING}, owner = %s, attempts = attempts + 1,
 FROM next WHERE u.id = next.id RETURNING u.id, u.kb_id, u.attempts
 """
 NEXT = f"{_NEXT} SELECT id FROM next"
+NEXT_VERSION = """
+WITH page AS (
+    UPDATE kb_source_page SET next_file_id = %(file)s, status = 'processing', error = NULL, etag = NULL,
+        last_modified = NULL, version = NULL
+    WHERE id = %(page)s RETURNING id
+)
+INSERT INTO kb_unused_file SELECT %(file)s WHERE NOT EXISTS (SELECT FROM page) ON CONFLICT DO NOTHING
+"""
+"""Of a page that is gone meanwhile the file goes too."""
+KEEP_FOR_GOOD = "UPDATE kb_file SET synced = false WHERE kb_id = %s AND file_hash = %s AND synced"
+"""Who uploads a file that a source has brought keeps it when the source loses it."""
 REFUSED = "the database refuses to take the upload up"
 
 
@@ -94,12 +105,20 @@ class PostgresUploads:
         fresh = False
         for new in sorted(files, key=lambda new: new.hash):  # one order for all: no deadlock
             cursor = await connection.run(_added(base_id, user_id, upload_id, new).returning(file.id))
-            fresh = await cursor.fetchone() is not None or fresh
+            added = await cursor.fetchone() is not None
+            fresh = added or fresh
+            if not added and new.source is None:
+                await connection.execute(KEEP_FOR_GOOD, (base_id, new.hash))
         if not fresh:
             await connection.run(delete(kb_upload).filter_by(id=upload_id))
         stored = select(file.file_hash, file.id, file.status, file.file_name).filter_by(kb_id=base_id)
         found = await connection.run(stored.where(file.file_hash.in_([new.hash for new in files])))
         records = {row[0]: (row[1], FileStatus(row[2]), row[3]) for row in await found.fetchall()}
+        for new in files:
+            if new.source is not None:
+                await connection.execute(
+                    NEXT_VERSION, {"page": new.source.page_id, "file": records[new.hash][0]}
+                )
         return Begun(upload_id if fresh else None, [records[new.hash] for new in files])
 
     @retried
@@ -239,6 +258,8 @@ def _added(base_id: int, user_id: str, upload_id: int, new: NewFile) -> Insert:
         "mime_type": new.mime_type,
         "uploaded_by": user_id,
         "status": FileStatus.PROCESSING,
+        "source_url": None if new.source is None else storable(new.source.url),
+        "synced": new.source is not None,
     }
     added = insert(kb_file).values(values)
     names = ("upload_id", "file_name", "blob_key", "uploaded_by", "status")

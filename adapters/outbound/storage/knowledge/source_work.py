@@ -1,0 +1,301 @@
+"""Sources as durable work in PostgreSQL: the lease, the pages of a pass, and the files that no page has any more."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import exists, func, select
+
+from adapters.outbound.storage.codec import storable, storable_reason
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.knowledge.source_tables import kb_source_page
+from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
+from domain.knowledge.sources.model import (
+    MOST_PAGES,
+    LeasedSource,
+    ListedPage,
+    Listing,
+    PageContent,
+    PageKind,
+    PageRefused,
+    PageStatus,
+    PageToRead,
+    SourceKind,
+    Validators,
+)
+
+LEASE_SECONDS = 180
+SILENT_LEFT = 150
+"""A holder whose process shows no lock loses its lease once so few seconds of it are left: it may just have lost its
+connection."""
+
+page = kb_source_page.c
+
+CLAIM = f"""
+WITH held AS (
+    SELECT (k.classid::bigint << 32 | k.objid::bigint) AS owner FROM pg_locks k
+    WHERE k.locktype = 'advisory' AND k.granted
+    AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+), busy AS (
+    SELECT user_id, count(*) AS n FROM kb_source WHERE owner IS NOT NULL AND due_at > now() GROUP BY user_id
+), next AS (
+    SELECT s.id, s.state <> 'reading' AS fresh FROM kb_source s LEFT JOIN busy b ON b.user_id = s.user_id
+    WHERE (s.due_at <= now() OR s.owner IS NOT NULL AND s.owner NOT IN (SELECT owner FROM held)
+        AND s.due_at <= now() + interval '{SILENT_LEFT} seconds')
+    AND (b.n IS NULL OR NOT %(newcomers)s)
+    ORDER BY coalesce(b.n, 0), s.due_at, s.id LIMIT 1 FOR UPDATE OF s SKIP LOCKED
+), begun AS (
+    UPDATE kb_source s SET owner = %(owner)s, due_at = now() + interval '{LEASE_SECONDS} seconds', state = 'reading',
+        round = s.round + (s.state <> 'reading')::int,
+        trouble = CASE s.state WHEN 'reading' THEN s.trouble ELSE 0 END,
+        note = CASE s.state WHEN 'reading' THEN s.note END
+    FROM next WHERE s.id = next.id
+    RETURNING s.id, s.kb_id, s.kind, s.address, s.instance_id, s.user_id, s.by_admin, s.round, s.trouble, s.key, fresh
+), rooted AS (
+    INSERT INTO kb_source_page (source_id, key, kind, address, round)
+    SELECT id, key, 'root', address, round FROM begun WHERE fresh
+    ON CONFLICT (source_id, key) DO UPDATE SET round = excluded.round, status = 'waiting', attempts = 0
+    WHERE kb_source_page.round < excluded.round
+)
+SELECT id, kb_id, kind, address, instance_id, user_id, by_admin, round, trouble FROM begun
+"""
+"""Leases a source and begins its pass with its own address. Indexes `kb_source_due`, `kb_source_leased`."""
+
+SETTLE = """
+WITH ended AS (
+    SELECT p.id, p.file_id AS old, f.id AS new, coalesce(f.status, 'failed') = 'ready' AS ready, f.error
+    FROM kb_source_page p LEFT JOIN kb_file f ON f.id = p.next_file_id
+    WHERE p.source_id = %(source)s AND p.status = 'processing' AND f.status IS DISTINCT FROM 'processing'
+), changed AS (
+    UPDATE kb_source_page p SET next_file_id = NULL, status = CASE WHEN e.ready THEN 'read' ELSE 'failed' END,
+        file_id = CASE WHEN e.ready THEN e.new ELSE p.file_id END,
+        error = CASE WHEN NOT e.ready THEN coalesce(e.error, 'its file was deleted while it was being processed') END,
+        etag = CASE WHEN e.ready THEN p.etag END, last_modified = CASE WHEN e.ready THEN p.last_modified END,
+        version = CASE WHEN e.ready THEN p.version END
+    FROM ended e WHERE p.id = e.id
+)
+INSERT INTO kb_unused_file SELECT DISTINCT CASE WHEN ready THEN old ELSE new END FROM ended
+WHERE CASE WHEN ready THEN old <> new ELSE new IS NOT NULL END ON CONFLICT DO NOTHING
+"""
+"""Index `kb_source_page_by_status`."""
+
+LISTED = """
+INSERT INTO kb_source_page (
+    source_id, key, kind, address, name, listed_by, listed_version, round, status, error
+)
+SELECT %(source)s, l.key, l.kind, l.address, l.name, %(list)s, l.version, %(round)s,
+    CASE WHEN l.problem IS NULL THEN 'waiting' ELSE 'skipped' END, l.problem
+FROM unnest(
+    %(keys)s::bytea[], %(kinds)s::text[], %(addresses)s::text[], %(names)s::text[], %(versions)s::text[],
+    %(problems)s::text[]
+) WITH ORDINALITY l(key, kind, address, name, version, problem, place)
+ORDER BY l.place
+ON CONFLICT (source_id, key) DO UPDATE SET round = excluded.round, listed_by = excluded.listed_by, attempts = 0,
+    listed_version = excluded.listed_version, name = coalesce(nullif(excluded.name, ''), kb_source_page.name),
+    address = excluded.address, error = excluded.error,
+    status = CASE WHEN excluded.status = 'waiting' AND kb_source_page.status = 'read'
+        AND kb_source_page.version = excluded.listed_version AND kb_source_page.file_id IS NOT NULL
+        THEN 'read' ELSE excluded.status END
+WHERE kb_source_page.round < excluded.round
+"""
+"""Index `kb_source_page_key`."""
+AS_BEFORE = """
+UPDATE kb_source_page SET round = %(round)s, status = 'waiting', attempts = 0
+WHERE source_id = %(source)s AND listed_by = %(list)s AND round < %(round)s
+"""
+"""Index `kb_source_page_by_list`."""
+DROP_SKIPPED = """
+WITH dropped AS (
+    SELECT id, file_id FROM kb_source_page
+    WHERE source_id = %(source)s AND status IN ('skipped', 'gone') AND file_id IS NOT NULL
+), cleared AS (
+    UPDATE kb_source_page p SET file_id = NULL, etag = NULL, last_modified = NULL, version = NULL
+    FROM dropped d WHERE p.id = d.id
+)
+INSERT INTO kb_unused_file SELECT DISTINCT file_id FROM dropped ON CONFLICT DO NOTHING
+"""
+"""Index `kb_source_page_by_status`."""
+UNCHANGED = """
+UPDATE kb_source_page p SET read_at = now(), error = NULL, status = CASE WHEN EXISTS (
+    SELECT FROM kb_source_page l WHERE l.source_id = p.source_id AND l.listed_by = p.id
+) THEN 'listed' ELSE 'read' END WHERE p.id = %(list)s
+"""
+"""Index `kb_source_page_by_list`."""
+IS_LIST = """
+UPDATE kb_source_page SET status = 'listed', read_at = now(), error = NULL, etag = %(etag)s,
+    last_modified = %(last_modified)s
+WHERE id = %(list)s
+"""
+STORED = """
+UPDATE kb_source_page SET read_at = now(), etag = %(etag)s, last_modified = %(last_modified)s, name = %(name)s,
+    version = listed_version
+WHERE id = %(page)s
+"""
+REFUSED = """
+UPDATE kb_source_page SET status = %(status)s, error = %(error)s, attempts = attempts + 1 WHERE id = %(list)s
+"""
+TROUBLE = """
+UPDATE kb_source SET trouble = CASE WHEN %(unreachable)s THEN trouble + 1 ELSE 0 END
+WHERE id = %(source)s AND (trouble > 0 OR %(unreachable)s)
+"""
+NOTE = "UPDATE kb_source SET note = left(concat_ws(' ', note, %(note)s::text), 1000) WHERE id = %(source)s"
+REMOVE_GONE = """
+WITH gone AS (
+    DELETE FROM kb_source_page WHERE source_id = %(source)s AND round < %(round)s RETURNING file_id, next_file_id
+)
+INSERT INTO kb_unused_file SELECT DISTINCT held.id FROM gone, unnest(ARRAY[file_id, next_file_id]) held(id)
+WHERE held.id IS NOT NULL ON CONFLICT DO NOTHING
+"""
+"""Index `kb_source_page_by_round`."""
+FINISH = """
+UPDATE kb_source s SET state = 'idle', owner = NULL, read_at = now(), trouble = 0,
+    due_at = now() + s.every_minutes * interval '1 minute',
+    error = coalesce(%(error)s, (
+        SELECT p.error FROM kb_source_page p
+        WHERE p.source_id = s.id AND p.key = s.key AND p.status IN ('failed', 'skipped', 'gone')
+    ))
+WHERE s.id = %(source)s AND s.owner = %(owner)s RETURNING s.id
+"""
+GIVE_UP = """
+UPDATE kb_source_page SET status = 'failed', error = %(error)s WHERE source_id = %(source)s AND status = 'waiting'
+"""
+STILL_USED = """
+WITH used AS (
+    SELECT u.file_id, (
+        SELECT p.address FROM kb_source_page p WHERE p.file_id = u.file_id OR p.next_file_id = u.file_id LIMIT 1
+    ) AS address, f.synced
+    FROM kb_unused_file u JOIN kb_file f ON f.id = u.file_id ORDER BY u.file_id LIMIT %(limit)s
+), kept AS (
+    DELETE FROM kb_unused_file u USING used
+    WHERE u.file_id = used.file_id AND (used.address IS NOT NULL OR NOT used.synced)
+)
+UPDATE kb_file f SET source_url = used.address FROM used WHERE f.id = used.file_id AND used.address IS NOT NULL
+"""
+UNUSED = """
+SELECT f.kb_id, f.file_hash FROM kb_unused_file u JOIN kb_file f ON f.id = u.file_id
+ORDER BY u.file_id LIMIT %(limit)s
+"""
+
+
+class PostgresSourceLeases:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, owner: int, *, newcomers_only: bool) -> LeasedSource | None:
+        row = await self._database.fetch_one(CLAIM, {"owner": owner, "newcomers": newcomers_only})
+        if row is None:
+            return None
+        id_, base_id, kind, *others = row
+        return LeasedSource(id_, base_id, SourceKind(kind), *others)
+
+    async def release(self, source_id: int, owner: int, pause: float) -> None:
+        await self._database.execute(
+            "UPDATE kb_source SET owner = NULL, due_at = now() + %s * interval '1 second'"
+            " WHERE id = %s AND owner = %s",
+            (pause, source_id, owner),
+        )
+
+    @retried
+    async def finish(self, leased: LeasedSource, owner: int, error: str | None = None) -> None:
+        told = None if error is None else storable_reason(error)
+        values = {"source": leased.id, "owner": owner, "round": leased.round, "error": told}
+        async with self._database.transaction() as connection:
+            if await (await connection.execute(FINISH, values)).fetchone() is not None:
+                await connection.execute(REMOVE_GONE if error is None else GIVE_UP, values)
+
+    async def unused_files(self, limit: int) -> Sequence[tuple[int, str]]:
+        await self._database.execute(STILL_USED, {"limit": limit})
+        rows = await self._database.fetch(UNUSED, {"limit": limit})
+        return [(base_id, file_hash) for base_id, file_hash in rows]
+
+
+class PostgresSourcePages:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def settle(self, source_id: int) -> int:
+        await self._database.execute(SETTLE, {"source": source_id})
+        processing = select(func.count()).select_from(kb_source_page)
+        processing = processing.filter_by(source_id=source_id, status=PageStatus.PROCESSING)
+        return int(await self._database.fetch_value(processing))
+
+    async def next(self, leased: LeasedSource) -> PageToRead | None:
+        pages = kb_source_page.alias("listed").c
+        is_list = exists().where(pages.source_id == leased.id, pages.listed_by == page.id)
+        columns = (page.id, page.kind, page.address, page.name, page.attempts, page.etag, page.last_modified)
+        waiting = select(*columns, is_list, page.file_id.is_not(None))
+        waiting = waiting.filter_by(source_id=leased.id, status=PageStatus.WAITING).order_by(page.id).limit(1)
+        row = await self._database.fetch_one(waiting)
+        if row is None:
+            return None
+        id_, kind, address, name, attempts, etag, modified, is_list_now, has_file = row
+        known = Validators(etag, modified) if is_list_now or has_file else Validators()
+        return PageToRead(id_, PageKind(kind), address, name, attempts, is_list_now, known)
+
+    @retried
+    async def unchanged(self, leased: LeasedSource, of: PageToRead) -> None:
+        values = _of_list(leased, of)
+        async with self._database.transaction(BULK_SECONDS) as connection:
+            for statement in (AS_BEFORE, UNCHANGED, TROUBLE):
+                await connection.execute(statement, values)
+
+    @retried
+    async def listed(self, leased: LeasedSource, of: PageToRead, listing: Listing) -> None:
+        values = {**_of_list(leased, of), **_told(listing.validators)}
+        async with self._database.transaction(BULK_SECONDS) as connection:
+            room = MOST_PAGES - await _count(connection, leased)
+            left_out = len(listing.pages) - room
+            notes = [
+                listing.note,
+                f"{left_out} addresses are too many, and passed over." if left_out > 0 else None,
+            ]
+            await connection.execute(LISTED, {**values, **_columns(listing.pages[: max(0, room)])})
+            for statement in (IS_LIST, DROP_SKIPPED, TROUBLE):
+                await connection.execute(statement, values)
+            for note in filter(None, notes):
+                await connection.execute(NOTE, {**values, "note": storable_reason(note)})
+
+    async def stored(self, leased: LeasedSource, of: PageToRead, content: PageContent) -> None:
+        values = {"page": of.id, "name": storable_reason(content.name), **_told(content.validators)}
+        await self._database.execute(STORED, values)
+        await self._database.execute(TROUBLE, _of_list(leased, of))
+
+    @retried
+    async def refused(self, leased: LeasedSource, of: PageToRead, refusal: PageRefused) -> None:
+        why = {"status": refusal.status, "error": storable_reason(refusal.reason)}
+        values = {**_of_list(leased, of), **why, "unreachable": refusal.unreachable}
+        async with self._database.transaction(BULK_SECONDS) as connection:
+            if refusal.status is not PageStatus.WAITING:
+                await connection.execute(AS_BEFORE, values)
+            for statement in (REFUSED, DROP_SKIPPED, TROUBLE):
+                await connection.execute(statement, values)
+
+    async def has(self, leased: LeasedSource, key: bytes) -> bool:
+        found = exists().where(page.source_id == leased.id, page.key == key, page.round == leased.round)
+        return bool(await self._database.fetch_value(select(found)))
+
+
+def _of_list(leased: LeasedSource, of: PageToRead) -> dict[str, Any]:
+    return {"source": leased.id, "list": of.id, "round": leased.round, "unreachable": False}
+
+
+def _told(validators: Validators) -> dict[str, Any]:
+    told = {"etag": validators.etag, "last_modified": validators.last_modified}
+    return {name: None if text is None else storable_reason(text) for name, text in told.items()}
+
+
+async def _count(connection: Connection, leased: LeasedSource) -> int:
+    counted = select(func.count()).select_from(kb_source_page)
+    row = await (await connection.run(counted.filter_by(source_id=leased.id, round=leased.round))).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _columns(pages: Sequence[ListedPage]) -> dict[str, Any]:
+    problems = [None if each.problem is None else storable_reason(each.problem) for each in pages]
+    return {
+        "keys": [each.key for each in pages],
+        "kinds": [str(each.kind) for each in pages],
+        "addresses": [storable(each.address) for each in pages],
+        "names": [storable(each.name) for each in pages],
+        "versions": [each.version for each in pages],
+        "problems": problems,
+    }

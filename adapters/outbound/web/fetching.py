@@ -1,0 +1,196 @@
+"""Fetches pages of the web politely: one request at a time to each host, within robots.txt and the address policy."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import Path
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.web.robots import AGENT, Robots
+from domain.knowledge.sources.model import PageLater, PageRefused, PageStatus, Validators
+from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress
+from ports.web_hosts import WebHosts
+
+SECONDS = 30.0
+"""For one answer, its body included."""
+HELD_SECONDS = 2 * SECONDS
+MOST_HOPS = 5
+MOST_WAITS = 3
+REST_AFTER_BUSY, LONGEST_REST = 60.0, 3600.0
+"""How long a host rests that is too busy and does not say for how long, and how long at most."""
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_UNCHANGED, _BUSY, _GONE = 304, frozenset({429, 503}), frozenset({404, 410})
+_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a server answered; the body was written to a file. `address` is where it was found in the end."""
+
+    address: str
+    headers: Mapping[str, str]
+
+    @property
+    def mime_type(self) -> str:
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def charset(self) -> str:
+        message = Message()
+        message["content-type"] = self.headers.get("content-type", "")
+        return message.get_content_charset() or ""
+
+    @property
+    def file_name(self) -> str:
+        message = Message()
+        message["content-disposition"] = self.headers.get("content-disposition", "")
+        return message.get_filename() or ""
+
+    @property
+    def validators(self) -> Validators:
+        return Validators(self.headers.get("etag"), self.headers.get("last-modified"))
+
+
+class Turn:
+    """A request's turn at a host; `rest` is how long the host rests after it."""
+
+    def __init__(self, rest: float) -> None:
+        self.rest = rest
+
+
+class PageFetcher:
+    """`pause`: seconds between two requests to a host."""
+
+    def __init__(self, http: Http, hosts: WebHosts, robots: Robots, pause: float, max_bytes: int) -> None:
+        self._http = http
+        self._hosts = hosts
+        self._robots = robots
+        self._pause = pause
+        self._max_bytes = max_bytes
+
+    async def fetch(self, address: str, known: Validators, path: Path, only_host: str = "") -> Fetched | None:
+        """Writes what lies at an address to `path`; None: it is as it was `known`. With `only_host` redirects to
+        other hosts are refused. Raises `PageRefused`, `PageLater`."""
+        url = address
+        for hop in range(MOST_HOPS + 1):
+            if only_host and host_name(url) != only_host:
+                raise PageRefused(PageStatus.SKIPPED, f"it leads to another host, {host_name(url)}")
+            answer = await self._ask(url, known, path, patient=hop > 0)
+            if answer is None:
+                return None
+            target = answer.headers.get("location") if answer.status in _REDIRECTS else None
+            if target is None:
+                return Fetched(url, _accepted(url, answer).headers)
+            url = _next_hop(url, target)
+        raise PageRefused(PageStatus.FAILED, f"it redirects more than {MOST_HOPS} times")
+
+    async def _ask(self, url: str, known: Validators, path: Path, *, patient: bool) -> HttpAnswer | None:
+        """One request, in its turn."""
+        host = origin_of(url)
+        async with self._turn(host, patient=patient) as turn:
+            rules = await self._robots.rules(host)
+            if not rules.allow(url):
+                raise PageRefused(PageStatus.SKIPPED, f"robots.txt of {host} forbids it")
+            turn.rest = max(turn.rest, rules.delay)
+            answer = await self._send(url, known, path)
+            if answer.status in _BUSY:
+                asked = REST_AFTER_BUSY if answer.retry_after is None else answer.retry_after
+                turn.rest = min(LONGEST_REST, max(turn.rest, asked))
+                raise PageLater(turn.rest, f"{host} is too busy: it answers with status {answer.status}")
+        return None if answer.status == _UNCHANGED else answer
+
+    @asynccontextmanager
+    async def _turn(self, host: str, *, patient: bool) -> AsyncIterator[Turn]:
+        """`patient`: waits for a host that rests, as a page that redirects would begin anew each time."""
+        wait = await self._hosts.acquire(host, HELD_SECONDS)
+        for _ in range(MOST_WAITS):
+            if not wait or not patient or wait > SECONDS:
+                break
+            await asyncio.sleep(wait)
+            wait = await self._hosts.acquire(host, HELD_SECONDS)
+        if wait:
+            raise PageLater(wait)
+        turn = Turn(self._pause)
+        try:
+            yield turn
+        finally:
+            await self._hosts.release(host, turn.rest)
+
+    async def _send(self, url: str, known: Validators, path: Path) -> HttpAnswer:
+        heads: list[HttpAnswer] = []
+        conditions = {"if-none-match": known.etag, "if-modified-since": known.last_modified}
+        headers = {name: value for name, value in conditions.items() if value}
+        request = HttpRequest(
+            "GET",
+            url,
+            headers={"user-agent": AGENT, "accept": _ACCEPT, **headers},
+            timeout=SECONDS,
+            user_address=True,
+            max_bytes=2 * self._max_bytes,
+            on_head=heads.append,
+        )
+        try:
+            await self._write(request, path)
+        except HttpFailed as failed:
+            if failed.answer is None:
+                raise _refused(failed) from failed
+            return failed.answer
+        return heads[0]
+
+    async def _write(self, request: HttpRequest, path: Path) -> None:
+        total = 0
+        with path.open("wb") as file:
+            async for piece in self._http.stream(request):
+                total += len(piece)
+                if total > self._max_bytes:
+                    most = self._max_bytes // 2**20
+                    raise PageRefused(PageStatus.FAILED, f"it is larger than {most} MB")
+                file.write(piece)
+
+
+def _accepted(url: str, answer: HttpAnswer) -> HttpAnswer:
+    """Raises `PageRefused` for an answer without content."""
+    status = answer.status
+    if answer.ok:
+        return answer
+    said = f"{safe_url(url)} answers with status {status}"
+    if status in _GONE:
+        raise PageRefused(PageStatus.GONE, said)
+    raise PageRefused(PageStatus.FAILED, said, unreachable=status >= 500)
+
+
+def _refused(failed: HttpFailed) -> PageRefused:
+    of_policy = isinstance(failed, AddressRefused | NoAddress)
+    return PageRefused(PageStatus.FAILED, str(failed), unreachable=not of_policy)
+
+
+def _next_hop(url: str, target: str) -> str:
+    try:
+        hop = urldefrag(urljoin(url, target)).url
+        usable = urlsplit(hop).scheme in _PORTS and bool(urlsplit(hop).hostname)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise PageRefused(PageStatus.FAILED, "it redirects to what is no address of the web")
+    return hop
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    port = parts.port
+    return f"{parts.scheme}://{host}" + (f":{port}" if port and port != _PORTS.get(parts.scheme) else "")
+
+
+def host_name(url: str) -> str:
+    """Host and port of an address, without the usual ports: http and https of a host are one. Empty for none."""
+    try:
+        return origin_of(url).partition("://")[2]
+    except ValueError:
+        return ""

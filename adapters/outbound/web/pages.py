@@ -1,0 +1,113 @@
+"""Web pages and sitemaps as the pages of a source."""
+
+import mimetypes
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import unquote, urldefrag, urlsplit
+
+from adapters.outbound.web.fetching import Fetched, PageFetcher, host_name
+from domain.knowledge.sources.model import (
+    LeasedSource,
+    ListedPage,
+    Listing,
+    PageContent,
+    PageKind,
+    PageRefused,
+    PageStatus,
+    PageToRead,
+    key_of,
+)
+from ports.web_pages import FetchedBody, SitemapEntries, WebPage, WebPageReader
+
+LONGEST_NAME = 150
+_PIECE = 64 * 1024
+_NO_INDEX = PageStatus.SKIPPED, "it asks not to be taken into an index (robots: noindex)"
+_REFUSALS = {
+    "noindex": _NO_INDEX,
+    "password": (PageStatus.FAILED, "it asks for a password: only pages that everybody may read are read"),
+}
+
+
+class WebOrigin:
+    """Conforms to `SourceOrigin`."""
+
+    def __init__(self, fetcher: PageFetcher, reader: WebPageReader) -> None:
+        self._fetcher = fetcher
+        self._reader = reader
+
+    async def read(self, source: LeasedSource, page: PageToRead) -> PageContent | Listing | None:
+        only_host = "" if page.kind is PageKind.ROOT else host_name(page.address)
+        with tempfile.TemporaryDirectory(prefix="switchboard-page-") as folder:
+            path = Path(folder) / "page"
+            fetched = await self._fetcher.fetch(page.address, page.validators, path, only_host)
+            if fetched is None:
+                return None
+            if _asks_not_to_be_indexed(fetched):
+                raise PageRefused(*_NO_INDEX)
+            name = unquote(urlsplit(fetched.address).path.rstrip("/").rpartition("/")[2]) or page.address
+            body = FetchedBody(path, name, fetched.address, fetched.mime_type, fetched.charset)
+            got = await self._reader.read_page(body)
+            if isinstance(got, SitemapEntries) and page.kind is not PageKind.PAGE:
+                return _listing(page, fetched, got)
+            if isinstance(got, WebPage):
+                return _page(page, fetched, got)
+            content = _pieces(path.open("rb"))
+            return PageContent(_file_name(fetched), page.address, content, fetched.validators)
+
+
+def _asks_not_to_be_indexed(fetched: Fetched) -> bool:
+    for rule in fetched.headers.get("x-robots-tag", "").lower().split(","):
+        agent, _, words = rule.rpartition(":")
+        if agent.strip() in ("", "switchboard") and words.strip() in ("noindex", "none"):
+            return True
+    return False
+
+
+def _listing(page: PageToRead, fetched: Fetched, sitemap: SitemapEntries) -> Listing:
+    """Only addresses of the sitemap's own host are read. A sitemap index names sitemaps, which name pages."""
+    host = host_name(fetched.address)
+    own = [urldefrag(address).url for address in sitemap.addresses if host_name(address) == host]
+    notes = []
+    if others := len(sitemap.addresses) - len(own):
+        notes.append(f"{others} addresses of other hosts are passed over.")
+    if sitemap.cut:
+        notes.append("The sitemap has more addresses than a sitemap may have; those are passed over.")
+    if sitemap.is_index and page.kind is PageKind.LIST:
+        notes.append(f"{page.address} names further sitemaps, which are passed over.")
+        own = []
+    kind = PageKind.LIST if sitemap.is_index else PageKind.PAGE
+    pages = [ListedPage(key_of(address), address, kind) for address in dict.fromkeys(own)]
+    return Listing(pages, fetched.validators, " ".join(notes) or None)
+
+
+def _page(page: PageToRead, fetched: Fetched, got: WebPage) -> PageContent:
+    if got.refusal:
+        raise PageRefused(*_REFUSALS[got.refusal])
+    canonical = urldefrag(got.canonical).url if host_name(got.canonical) == host_name(fetched.address) else ""
+    address = canonical or page.address
+    title = got.title or unquote(address.partition("://")[2])
+    name = title.replace("/", " ").replace("\\", " ")[:LONGEST_NAME].strip()
+    same_as = key_of(address) if address != page.address else None
+    return PageContent(f"{name}.html", address, _whole(got.html.encode()), fetched.validators, same_as)
+
+
+def _file_name(fetched: Fetched) -> str:
+    """As the server calls it, with an extension that tells its type."""
+    path = unquote(urlsplit(fetched.address).path.rstrip("/").rpartition("/")[2])
+    name = (fetched.file_name or path or host_name(fetched.address))[-LONGEST_NAME:]
+    if fetched.mime_type and mimetypes.guess_type(name)[0] is None:
+        name += mimetypes.guess_extension(fetched.mime_type) or ""
+    return name
+
+
+async def _whole(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:
+    """The bytes of a file that has lost its name."""
+    with file:
+        while piece := file.read(_PIECE):
+            yield piece

@@ -1,0 +1,39 @@
+"""Sources of knowledge bases: what reads web pages into them."""
+
+import asyncio
+
+from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
+from adapters.outbound.storage.knowledge.source_work import PostgresSourceLeases, PostgresSourcePages
+from adapters.outbound.storage.knowledge.sources import PostgresSources
+from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
+from adapters.outbound.web.fetching import PageFetcher
+from adapters.outbound.web.pages import WebOrigin
+from adapters.outbound.web.robots import Robots
+from apps.containers.foundation import Foundation
+from apps.containers.knowledge import Uploads
+from apps.containers.storage import Storage
+from domain.knowledge.sources.model import SourceKind
+from domain.knowledge.sources.reading.service import SourceReader
+from domain.knowledge.sources.service import SourceService
+
+
+class Sources:
+    """`service` takes sources in, `reader` reads them; `due` is set when there is one to read."""
+
+    def __init__(self, foundation: Foundation, storage: Storage, uploads: Uploads) -> None:
+        settings, database = foundation.settings, storage.database
+        self.due = asyncio.Event()
+        self.service = SourceService(uploads.access, PostgresSources(database), self.due.set)
+        hosts = PostgresWebHosts(database)
+        robots = Robots(foundation.http, hosts)
+        pause, most = settings.pages_pause_ms / 1000, settings.pages_max_mb * 1024 * 1024
+        fetcher = PageFetcher(foundation.http, hosts, robots, pause, most)
+        self.reader = SourceReader(
+            PostgresSourceLeases(database),
+            PostgresSourcePages(database),
+            {SourceKind.WEB: WebOrigin(fetcher, uploads.parser)},
+            uploads.service,
+            PostgresFileChanges(database),
+            uploads.retention,
+            foundation.worker_id,
+        )

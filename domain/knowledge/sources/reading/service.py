@@ -1,0 +1,164 @@
+"""Reads sources into their bases, a page at a time, so that none keeps another waiting."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+
+from domain.access.model import Caller, Role
+from domain.knowledge.files.service import UploadService
+from domain.knowledge.retention.service import Retention
+from domain.knowledge.sources.model import (
+    FileSource,
+    LeasedSource,
+    Listing,
+    PageContent,
+    PageKind,
+    PageLater,
+    PageRefused,
+    PageStatus,
+    PageToRead,
+    SourceKind,
+)
+from domain.refusals import (
+    Forbidden,
+    Invalid,
+    NotFound,
+    StorageAway,
+    TooLarge,
+    Unavailable,
+    Unreadable,
+    Unsupported,
+)
+from ports.base_files_storage import FileChanges
+from ports.knowledge import IncomingFile
+from ports.sources import SourceLeases, SourceOrigin, SourcePages
+
+STEP_SECONDS = 140.0
+"""For one page; shorter than a lease, so that nobody else takes the source meanwhile."""
+MOST_PROCESSING = 20
+"""Files of a source that wait to be processed: the owner's own uploads are not far behind them."""
+LOOK_SECONDS = 0.5
+"""Between looks whether files are ready."""
+MOST_ATTEMPTS = 4
+"""Of a page whose server asks to come back later."""
+MOST_TROUBLE = 10
+"""Pages in a row that cannot be reached, after which a pass is ended."""
+UNUSED_AT_A_TIME = 20
+
+logger = logging.getLogger(__name__)
+
+
+class SourceReader:
+    """One worker's hands. `owner` is the worker_id of its process."""
+
+    def __init__(
+        self,
+        leases: SourceLeases,
+        pages: SourcePages,
+        origins: Mapping[SourceKind, SourceOrigin],
+        uploads: UploadService,
+        changes: FileChanges,
+        retention: Retention,
+        owner: int,
+    ) -> None:
+        self._leases = leases
+        self._pages = pages
+        self._origins = origins
+        self._uploads = uploads
+        self._changes = changes
+        self._retention = retention
+        self._owner = owner
+
+    async def take(self, *, newcomers_only: bool = False) -> LeasedSource | None:
+        return await self._leases.claim(self._owner, newcomers_only=newcomers_only)
+
+    async def work(self, source: LeasedSource) -> None:
+        """Takes one step of a pass: reads a page, or ends the pass once all are read."""
+        pause = 0.0
+        try:
+            pause = await self._step(source)
+        except StorageAway:
+            raise
+        except Forbidden:
+            why = f"{source.user_id} may not change this knowledge base any more"
+            await self._leases.finish(source, self._owner, why)
+        except Exception:
+            logger.exception("reading source %s failed", source.id)
+            pause = 10 * LOOK_SECONDS
+        await self._leases.release(source.id, self._owner, pause)
+        await self.delete_unused()
+
+    async def delete_unused(self) -> None:
+        """Deletes files that no page has any more."""
+        for base_id, file_hash in await self._leases.unused_files(UNUSED_AT_A_TIME):
+            unused = await self._changes.remove(base_id, file_hash)
+            await self._retention.delete_unreferenced(unused or ())
+
+    async def _step(self, source: LeasedSource) -> float:
+        """Gives the seconds until the next step."""
+        processing = await self._pages.settle(source.id)
+        if processing >= MOST_PROCESSING:
+            return LOOK_SECONDS
+        page = await self._pages.next(source)
+        if page is None and processing:
+            return LOOK_SECONDS
+        if page is None:
+            await self._leases.finish(source, self._owner)
+            return 0.0
+        return await self._read(source, page)
+
+    async def _read(self, source: LeasedSource, page: PageToRead) -> float:
+        try:
+            async with asyncio.timeout(STEP_SECONDS):
+                await self._store(source, page, await self._origins[source.kind].read(source, page))
+        except PageLater as later:
+            if later.reason is None:
+                return later.seconds
+            again = page.attempts + 1 < MOST_ATTEMPTS
+            status = PageStatus.WAITING if again else PageStatus.FAILED
+            await self._refuse(source, page, PageRefused(status, later.reason, unreachable=not again))
+            return later.seconds
+        except PageRefused as refused:
+            await self._refuse(source, page, refused)
+        except (TooLarge, Unsupported, Unreadable, Invalid) as refusal:
+            await self._refuse(source, page, PageRefused(PageStatus.FAILED, refusal.message))
+        except TimeoutError:
+            slow = PageRefused(PageStatus.FAILED, "reading it took too long", unreachable=True)
+            await self._refuse(source, page, slow)
+        return 0.0
+
+    async def _refuse(self, source: LeasedSource, page: PageToRead, refused: PageRefused) -> None:
+        if page.is_list and refused.status is PageStatus.GONE:
+            refused = PageRefused(PageStatus.FAILED, refused.reason)  # its pages may be there all the same
+        await self._pages.refused(source, page, refused)
+        if refused.unreachable and source.trouble + 1 >= MOST_TROUBLE:
+            why = f"the last {MOST_TROUBLE} pages could not be reached: {refused.reason}"
+            await self._leases.finish(source, self._owner, why)
+
+    async def _store(self, source: LeasedSource, page: PageToRead, got: PageContent | Listing | None) -> None:
+        if got is None:
+            await self._pages.unchanged(source, page)
+        elif isinstance(got, Listing):
+            await self._pages.listed(source, page, got)
+        elif page.is_list or page.kind is PageKind.LIST:
+            raise PageRefused(PageStatus.FAILED, "it is no list of pages, as it was said to be")
+        else:
+            await self._upload(source, page, got)
+
+    async def _upload(self, source: LeasedSource, page: PageToRead, got: PageContent) -> None:
+        if got.same_as is not None and await self._pages.has(source, got.same_as):
+            same = f"it is the same page as {got.address}, which is read too"
+            raise PageRefused(PageStatus.SKIPPED, same)
+        caller = Caller(source.user_id, Role.ADMIN if source.by_admin else Role.USER)
+        file = IncomingFile(got.name, got.content, FileSource(page.id, got.address))
+        try:
+            await self._uploads.upload(caller, source.base_id, _one(file), True)
+        except NotFound:
+            return  # the base was deleted, and the source with it
+        except Unavailable as refusal:
+            raise PageLater(refusal.retry_after, refusal.message) from refusal
+        await self._pages.stored(source, page, got)
+
+
+async def _one(file: IncomingFile) -> AsyncIterator[IncomingFile]:
+    yield file

@@ -1,0 +1,120 @@
+"""The use cases of sources: adding, listing, reading again, removing."""
+
+from collections.abc import Callable
+from math import isfinite
+from urllib.parse import urldefrag, urlsplit
+
+from domain import limits
+from domain.access.model import Caller
+from domain.knowledge.bases.service import LARGEST_ID, BaseAccess
+from domain.knowledge.model import Level
+from domain.knowledge.rules import NO_BASE
+from domain.knowledge.sources.model import (
+    NewSource,
+    PageStatus,
+    Source,
+    SourceKind,
+    SourceList,
+    SourcePageList,
+    key_of,
+)
+from domain.paging import checked_limit
+from domain.refusals import Conflict, Fault, Invalid, NotFound
+from ports.sources import SourceStore
+
+LEAST_MINUTES, MOST_MINUTES = 1.0, 60.0 * 24 * 30
+NO_SOURCE = "Source not found"
+
+
+class SourceService:
+    """Conforms to `KnowledgeSources`. `wake` tells the worker that there is something to read."""
+
+    def __init__(self, access: BaseAccess, store: SourceStore, wake: Callable[[], None]) -> None:
+        self._access = access
+        self._store = store
+        self._wake = wake
+
+    async def add_pages(self, caller: Caller, base_id: int, url: str, every: float | None) -> Source:
+        user = caller.user
+        await self._access.require(caller, base_id, Level.UPDATE)
+        address = checked_address(url)
+        interval = checked_interval(every)
+        key = key_of(address)
+        new = NewSource(base_id, SourceKind.WEB, address, key, user, caller.is_admin, interval)
+        source_id = await self._store.put(new)
+        source = None if source_id is None else await self._store.source(base_id, source_id)
+        if source is None:
+            raise NotFound(NO_BASE)
+        self._wake()
+        return source
+
+    async def list(self, caller: Caller, base_id: int, limit: int, cursor: int) -> SourceList:
+        await self._access.inside(caller, base_id)
+        sources = await self._store.sources(base_id, checked_limit(limit) + 1, cursor)
+        shown = sources[:limit]
+        return SourceList(shown, shown[-1].id if len(sources) > limit else None)
+
+    async def pages(
+        self, caller: Caller, base_id: int, source_id: int, status: str, limit: int, cursor: int
+    ) -> SourcePageList:
+        await self._access.inside(caller, base_id)
+        if status and status not in tuple(PageStatus):
+            raise Invalid.of([Fault("status", f"must be one of {', '.join(PageStatus)}")])
+        source = await self._find(base_id, source_id)
+        pages = await self._store.pages(source.id, status, checked_limit(limit) + 1, cursor)
+        shown = pages[:limit]
+        return SourcePageList(shown, shown[-1].id if len(pages) > limit else None)
+
+    async def read_now(self, caller: Caller, base_id: int, source_id: int) -> None:
+        await self._access.require(caller, base_id, Level.UPDATE)
+        source = await self._find(base_id, source_id)
+        await self._store.read_now(source.id)
+        self._wake()
+
+    async def remove(self, caller: Caller, base_id: int, source_id: int, *, keep_files: bool) -> None:
+        await self._access.require(caller, base_id, Level.UPDATE)
+        source = await self._find(base_id, source_id)
+        if source.instance_id is not None:
+            raise Conflict(
+                f"channel instance {source.instance_id} feeds this folder into the base: take knowledgeBaseId out of"
+                " its configuration first"
+            )
+        await self._store.remove(source.id, keep_files=keep_files)
+        self._wake()
+
+    async def _find(self, base_id: int, source_id: int) -> Source:
+        known = 0 < source_id < 2**63
+        source = await self._store.source(base_id, source_id) if known and base_id <= LARGEST_ID else None
+        if source is None:
+            raise NotFound(NO_SOURCE)
+        return source
+
+
+def checked_address(url: str) -> str:
+    """The address without its fragment. Raises `Invalid`."""
+    if fault := limits.text_fault(url, limits.ADDRESS) or _address_fault(url.strip()):
+        raise Invalid.of([Fault("url", fault)])
+    return urldefrag(url.strip()).url
+
+
+def _address_fault(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or any(character.isspace() for character in url):
+        return "must be the http or https address of a web page or a sitemap"
+    if parts.username is not None:
+        return "must not hold a user name or a password: only pages that everybody may read are read"
+    return None
+
+
+def checked_interval(every: float | None) -> float | None:
+    """Raises `Invalid`."""
+    if every is not None and not (isfinite(every) and LEAST_MINUTES <= every <= MOST_MINUTES):
+        fault = (
+            f"must be from {LEAST_MINUTES:g} to {MOST_MINUTES:g} minutes; leave it out to read the page once"
+        )
+        raise Invalid.of([Fault("every", fault)])
+    return every
