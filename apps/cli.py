@@ -32,6 +32,7 @@ def _parser() -> argparse.ArgumentParser:
                 "--drop-unreadable", action="store_true", help="remove the instances whose key is lost"
             )
     _add_keys(commands.add_parser("keys", help="create, list and revoke API keys"))
+    _add_models(commands.add_parser("models", help="list, fetch and choose models of search and speech"))
     _add_console(commands.add_parser("console", help="sign in to the web console"))
     return parser
 
@@ -48,6 +49,19 @@ def _add_keys(parser: argparse.ArgumentParser) -> None:
     revoking = actions.add_parser("revoke", help="make a key invalid at once")
     revoking.add_argument("key", metavar="ID|KEY", help="its id in the list, or the key itself")
     revoking.set_defaults(run=_lazy("apps.commands.revoke"))
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="list the models, which are here, and which are in use")
+    listing.set_defaults(run=_lazy("apps.model_commands.listing"))
+    for action, meaning in (
+        ("pull", "fetch a model from the hub and check it"),
+        ("use", "take a model into use; knowledge bases are embedded anew in the background"),
+    ):
+        taking = actions.add_parser(action, help=meaning, description=meaning)
+        taking.add_argument("name", metavar="NAME")
+        taking.set_defaults(run=_lazy(f"apps.model_commands.{action}"))
 
 
 def _add_console(parser: argparse.ArgumentParser) -> None:

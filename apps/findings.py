@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.parsing.formats import supported_formats
 from adapters.outbound.storage.key_check import WrongKey
+from apps.containers.knowledge import whisper_folder
 from apps.downstream import count_rules
 from apps.knowledge_state import KnowledgeState
 from apps.secrets import complete
@@ -110,7 +111,7 @@ def of_machine(settings: Settings) -> Iterator[Finding]:
     """Verification, the embedding model, and what reads each format."""
     yield from _verification(settings)
     yield _model(settings)
-    for support in supported_formats(settings.whisper_model_dir):
+    for support in supported_formats(whisper_folder(settings)):
         yield Finding(Grade.OK if support.available else Grade.NOTE, support.format.value, support.how)
 
 

@@ -184,13 +184,16 @@ class Settings(BaseModel):
     )
     whisper_model_dir: str = setting(
         "",
-        "folder of a CTranslate2 Whisper model for speech (needs the extra `whisper`); empty:"
-        " PocketSphinx, English",
+        "folder of a CTranslate2 Whisper model for speech (needs the extra `whisper`); empty: the one of"
+        " `switchboard models use`, else PocketSphinx, English",
     )
     voice_transcription: Literal["model", "built-in", "off"] = setting(
         "model",
-        "voice messages are handed on as text too: `model` where WHISPER_MODEL_DIR is set, `built-in` with"
+        "voice messages are handed on as text too: `model` where there is a Whisper model, `built-in` with"
         " PocketSphinx (English) otherwise, `off` never",
+    )
+    models_url: Address = setting(
+        "https://huggingface.co", "where `switchboard models pull` fetches models: the hub, or a mirror of it"
     )
     embedding_model_dir: str = setting(
         "", "folder of a 384-dimension sentence-transformers model; empty: the bundled one"

@@ -8,6 +8,7 @@ from adapters.outbound.embedding.model_files import ModelFiles
 from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.embedding.processor import has_fast_int8
 from adapters.outbound.memory.http import HttpMemory
+from adapters.outbound.models.folder import SPEECH, ModelFolder
 from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
@@ -34,6 +35,16 @@ from domain.knowledge.retention.service import Retention, Sweeper
 from domain.knowledge.search.service import SearchService
 
 
+def model_folder(settings: Settings) -> ModelFolder:
+    return ModelFolder(settings.data_dir / "models")
+
+
+def whisper_folder(settings: Settings) -> str:
+    """Of the speech model: the one that is set, else the one that was taken into use, if any."""
+    folder = model_folder(settings)
+    return settings.whisper_model_dir or (str(folder.path / SPEECH) if folder.speech() else "")
+
+
 def build_model_files(settings: Settings) -> ModelFiles:
     folder = Path(settings.embedding_model_dir) if settings.embedding_model_dir else None
     return ModelFiles(folder, multilingual=settings.embedding_multilingual)
@@ -42,7 +53,7 @@ def build_model_files(settings: Settings) -> ModelFiles:
 def build_embedder(settings: Settings, files: ModelFiles) -> OnnxEmbedder:
     wanted = settings.embedding_dtype
     precision = wanted if wanted != "auto" else "int8" if has_fast_int8() else "float32"
-    exports = Exports(settings.data_dir / "models" / "exported")
+    exports = Exports(model_folder(settings).exported)
     return OnnxEmbedder(files, exports, precision=precision, threads=settings.embedding_threads)
 
 
@@ -115,9 +126,7 @@ def _base_files(foundation: Foundation, storage: Storage, uploads: Uploads) -> B
 
 
 def _parser(settings: Settings) -> SandboxedParser:
-    return SandboxedParser(
-        ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir)
-    )
+    return SandboxedParser(ParsingOptions(slots=settings.parsing_slots, whisper_dir=whisper_folder(settings)))
 
 
 def _limits(settings: Settings) -> UploadLimits:

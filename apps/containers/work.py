@@ -10,6 +10,7 @@ from adapters.outbound.storage.shared_limits import PostgresSharedLimits
 from adapters.outbound.transcription import ParsedSpeech
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
+from apps.containers.knowledge import whisper_folder
 from apps.containers.storage import Files, Storage
 from apps.settings import Settings
 from domain.confirmations.service import ConfirmationService
@@ -39,7 +40,7 @@ from ports.parsing import Parser
 def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:
     """None where no speech is to be recognised in messages."""
     wanted = settings.voice_transcription
-    has_engine = wanted == "built-in" or (wanted == "model" and bool(settings.whisper_model_dir))
+    has_engine = wanted == "built-in" or (wanted == "model" and bool(whisper_folder(settings)))
     return ParsedSpeech(parser, files.blobs) if has_engine else None
 
 

@@ -3,7 +3,6 @@
 It runs in a process of its own, since torch, which it needs, takes memory that a service never gets back.
 """
 
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ OPSET = 17
 
 def main(arguments: Sequence[str]) -> None:
     folder, file, precision = arguments
-    os.nice(10)
     with tempfile.TemporaryDirectory(dir=Path(file).parent) as work:
         plain = Path(work) / "plain.onnx"
         made = export(folder, plain)

@@ -1,0 +1,1 @@
+"""Models that an installation may fetch: which there are, and how they come."""
