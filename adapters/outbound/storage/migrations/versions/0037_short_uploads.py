@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0036_short_uploads"
-down_revision = "0035_faster_ingest"
+revision = "0037_short_uploads"
+down_revision = "0036_sources"
 
 
 def upgrade() -> None:
