@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from adapters.outbound.downstream.builtin import Builtins, Echo
@@ -11,7 +12,7 @@ from adapters.outbound.downstream.grpc_runner import GrpcChannels
 from adapters.outbound.downstream.retrying import Retrying
 from adapters.outbound.downstream.router import Router, Runners, Timed
 from adapters.outbound.downstream.rule_models import RuleModels
-from adapters.outbound.downstream.rules import BadRules
+from adapters.outbound.downstream.rules import BadRules, Rule
 from adapters.outbound.downstream.rules_file import Build, RulesFile
 from apps.setting_types import SettingsError
 from apps.settings import Settings
@@ -48,9 +49,11 @@ class Resources:
         await self._channels.close()
 
 
-def count_rules(settings: Settings) -> int:
-    """How many rules RESOURCES_FILE has, each checked and none put in force. Raises `SettingsError`."""
-    return _load(_rules(settings, lambda _: Echo()))
+def rules_of(settings: Settings) -> Sequence[Rule]:
+    """The rules of RESOURCES_FILE, each checked and none put in force. Raises `SettingsError`."""
+    rules = _rules(settings, lambda _: Echo())
+    _load(rules)
+    return rules.rules
 
 
 def _rules(settings: Settings, build: Build) -> RulesFile:
@@ -58,9 +61,9 @@ def _rules(settings: Settings, build: Build) -> RulesFile:
     return RulesFile(path, settings.environment.get, build)
 
 
-def _load(rules: RulesFile) -> int:
+def _load(rules: RulesFile) -> None:
     try:
-        return rules.load()
+        rules.load()
     except BadRules as error:
         raise SettingsError(f"RESOURCES_FILE: {error}") from error
 

@@ -11,7 +11,7 @@ from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.parsing.formats import supported_formats
 from adapters.outbound.storage.key_check import WrongKey
 from apps.containers.knowledge import whisper_folder
-from apps.downstream import count_rules
+from apps.downstream import rules_of
 from apps.knowledge_state import KnowledgeState
 from apps.secrets import complete
 from apps.setting_types import SettingsError
@@ -85,7 +85,7 @@ def of_resources(settings: Settings) -> Finding:
 
 
 def _resources(settings: Settings) -> str:
-    rules = count_rules(settings)
+    rules = len(rules_of(settings))
     places = [f"{rules} rules of {settings.resources_file}"] if settings.resources_file else []
     places.append("the built-ins")
     if settings.downstream_url:
@@ -100,6 +100,9 @@ def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]
     if state.of_other_models:
         text = f"{state.of_other_models} chunks are of another embedding model and found by text alone"
         yield Finding(Grade.NOTE, "vectors", f"{text}; run: switchboard reindex")
+    for base_id, line in state.missing_bases:
+        text = f"line {line} of RESOURCES_FILE names the knowledge base {base_id}, which does not exist"
+        yield Finding(Grade.NOTE, "resources", f"{text}; correct the number, or leave it out")
     if state.memory_tasks:
         text = f"memory nodes of {state.memory_tasks} deleted knowledge bases are still to be deleted"
         yield Finding(Grade.NOTE, "memory", f"{text}: {state.memory_error or 'not tried yet'}")

@@ -68,7 +68,7 @@ class RunningInstallation:
 
     async def _bases(self) -> Sequence[Finding]:
         try:
-            state = await state_of(self._knowledge, self._embedder, self._database)
+            state = await state_of(self._settings, self._knowledge, self._embedder, self._database)
         except findings.FAILURES as error:
             return [Finding(Grade.FAIL, "knowledge", str(error))]
         return [*findings.of_knowledge(self._settings, state)]

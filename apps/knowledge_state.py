@@ -1,33 +1,53 @@
 """What the doctor wants to know of the knowledge bases."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from adapters.outbound.downstream.rules import named_bases
 from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.storage.pool import Database
 from apps.containers.knowledge import Knowledge
+from apps.downstream import rules_of
+from apps.setting_types import SettingsError
 from apps.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeState:
-    """`orphans`: what is stored and belongs to nothing, by kind."""
+    """`orphans`: what is stored and belongs to nothing, by kind. `missing_bases`: ids of bases that do not exist,
+    each with the line of the rule that names it."""
 
     orphans: Mapping[str, int]
     of_other_models: int
     memory_tasks: int
     memory_error: str | None
+    missing_bases: Sequence[tuple[int, int]]
 
 
-async def state_of(knowledge: Knowledge, embedder: OnnxEmbedder, database: Database) -> KnowledgeState:
+async def state_of(
+    settings: Settings, knowledge: Knowledge, embedder: OnnxEmbedder, database: Database
+) -> KnowledgeState:
     """Counts; changes nothing."""
     chunks = knowledge.reindexing
     orphans = await chunks.orphans()
     orphans["files on disk that no record knows"] = await knowledge.sweeper.strays()
     model = await embedder.model()
-    tasks = await database.fetch_one("SELECT count(*), max(last_error) FROM memory_task")
+    row = await database.fetch_one("SELECT count(*), max(last_error) FROM memory_task")
     others = await chunks.count_other(model.fingerprint)
-    return KnowledgeState(orphans, others, *(tasks or (0, None)))
+    tasks, error = row or (0, None)
+    return KnowledgeState(orphans, others, tasks, error, await _missing_bases(settings, database))
+
+
+async def _missing_bases(settings: Settings, database: Database) -> Sequence[tuple[int, int]]:
+    """None where the rules cannot be read, which is a finding of its own."""
+    try:
+        named = list(named_bases(await asyncio.to_thread(rules_of, settings)))
+    except SettingsError:
+        return ()
+    ids = [base_id for base_id, _ in named]
+    known = await database.fetch_column("SELECT id FROM knowledge_base WHERE id = ANY(%s::bigint[])", (ids,))
+    return [(base_id, line) for base_id, line in named if base_id not in known]
 
 
 async def look(settings: Settings, dsn: str) -> KnowledgeState:
@@ -38,7 +58,7 @@ async def look(settings: Settings, dsn: str) -> KnowledgeState:
     database = container.storage().database
     await database.open()
     try:
-        return await state_of(container.knowledge(), container.embedder(), database)
+        return await state_of(settings, container.knowledge(), container.embedder(), database)
     finally:
         container.embedder().close()
         await database.close()

@@ -2,14 +2,14 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.outbound.downstream.builtin import is_builtin
+from adapters.outbound.downstream.builtin import is_builtin, knowledge_base_of
 from adapters.outbound.downstream.chat_model import ChatModel
 from adapters.outbound.downstream.chat_tools import ChatTool
 from adapters.outbound.downstream.knowledge_tool import SEARCH
@@ -72,6 +72,15 @@ class Rule:
         if self.pattern.match(str(resource)):
             return True
         return resource.expert_index == 0 and bool(self.pattern.match(f"{resource.kind}::{resource.id}"))
+
+
+def named_bases(rules: Sequence[Rule]) -> Iterator[tuple[int, int]]:
+    """The knowledge bases that rules name, each with the line of the rule."""
+    for rule in rules:
+        if isinstance(rule.target, ChatModel):
+            yield from ((base_id, rule.line) for base_id in rule.target.knowledge)
+        elif isinstance(rule.target, BuiltinTarget) and (base_id := knowledge_base_of(rule.target.resource)):
+            yield base_id, rule.line
 
 
 def parse_rules(text: str, secrets: Secrets) -> tuple[Rule, ...]:

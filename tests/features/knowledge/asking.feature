@@ -142,3 +142,7 @@ Feature: Asking a knowledge base
       Then he is told "It needs 5 bar [1].\n\nSources: [1] pumps.txt"
       When ann takes that back, and bob writes again
       Then he is told "It needs 5 bar."
+
+    Scenario: The doctor names a base that is not there
+      Given a model stands behind "agent::support" and searches a base that is not there too
+      Then the doctor names that base, and not the other one

@@ -369,3 +369,15 @@ def told_failure(scene: Scene) -> None:
     assert error.startswith("the model gave no answer: ")
     assert KEY not in scene.answer.text
     assert scene.answer.headers["retry-after"] == str(int(PAUSE))
+
+
+@given('a model stands behind "agent::support" and searches a base that is not there too')
+def searches_missing(rules: Rules, scene: Scene) -> None:
+    rules.put("agent::support", f"knowledge = [{scene.base}, {scene.base + 1000}]")
+
+
+@then("the doctor names that base, and not the other one")
+def doctor(rest: Rest, scene: Scene) -> None:
+    findings = rest.request("GET", "/api/agent/doctor", "admin").json()["findings"]
+    [text] = [each["text"] for each in findings if (each["grade"], each["subject"]) == ("note", "resources")]
+    assert f"line 3 of RESOURCES_FILE names the knowledge base {scene.base + 1000}, which does not" in text

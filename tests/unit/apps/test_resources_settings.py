@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from apps.components import RulesComponent
-from apps.downstream import Resources, count_rules
+from apps.downstream import Resources, rules_of
 from apps.setting_types import SettingsError
 from apps.settings import Settings, load
 from domain.routing.model import RunResult
@@ -35,12 +35,12 @@ def settings(folder: Path, rules: str, environment: dict[str, str], env_file: st
 
 
 def test_without_a_file_there_are_no_rules() -> None:
-    assert count_rules(load({}, None)) == 0
+    assert len(rules_of(load({}, None))) == 0
 
 
 def test_a_token_may_stand_in_the_environment_or_in_the_env_file(tmp_path: Path) -> None:
-    assert count_rules(settings(tmp_path, RULE, {"RUNNER_TOKEN": "x"})) == 1
-    assert count_rules(settings(tmp_path, RULE, {}, "RUNNER_TOKEN=x\n")) == 1
+    assert len(rules_of(settings(tmp_path, RULE, {"RUNNER_TOKEN": "x"}))) == 1
+    assert len(rules_of(settings(tmp_path, RULE, {}, "RUNNER_TOKEN=x\n"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_token_may_stand_in_the_environment_or_in_the_env_file(tmp_path: Path)
 )
 def test_a_fault_names_the_setting_the_file_and_the_line(tmp_path: Path, rules: str, fault: str) -> None:
     with pytest.raises(SettingsError, match=f"RESOURCES_FILE: .*resources.toml: {fault}"):
-        count_rules(settings(tmp_path, rules, {}))
+        rules_of(settings(tmp_path, rules, {}))
 
 
 def test_the_environment_is_not_shown(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from adapters.outbound.downstream.rules import (
     GrpcTarget,
     HttpTarget,
     Rule,
+    named_bases,
     parse_rules,
 )
 from adapters.outbound.downstream.rules_file import RulesFile
@@ -276,3 +277,38 @@ class TestRulesFile:
             self.rules(path).load()
 
         assert str(path) in str(caught.value)
+
+
+class TestKnowledge:
+    def test_the_bases_of_a_model(self) -> None:
+        [rule] = rules_of(CHAT + "knowledge = [3, 7]\n")
+        assert isinstance(rule.target, ChatModel)
+        assert rule.target.knowledge == (3, 7)
+
+    @pytest.mark.parametrize(
+        "written", ["7", '"7"', "[]", "[0]", "[-3]", "['3']", "[true]", "[1.5]", "[2147483648]"]
+    )
+    def test_what_is_no_list_of_bases(self, written: str) -> None:
+        with pytest.raises(BadRules, match="line 6: knowledge must be a list of 1 to 20 ids"):
+            rules_of(CHAT + f"knowledge = {written}\n")
+
+    def test_too_many_bases(self) -> None:
+        with pytest.raises(BadRules, match="line 6: knowledge must be a list of 1 to 20 ids"):
+            rules_of(CHAT + f"knowledge = {list(range(1, 22))}\n")
+
+    def test_a_base_named_twice(self) -> None:
+        with pytest.raises(BadRules, match="line 6: knowledge names a knowledge base twice"):
+            rules_of(CHAT + "knowledge = [3, 3]\n")
+
+    def test_a_tool_of_the_same_name(self) -> None:
+        tool = '[[rule.tool]]\nname = "search_knowledge"\nurl = "http://x.example"\n'
+        with pytest.raises(BadRules, match="line 6: knowledge brings a tool of the name search_knowledge"):
+            rules_of(f"{CHAT}knowledge = [3]\n{tool}")
+
+    def test_only_models_search(self) -> None:
+        with pytest.raises(BadRules, match="line 5: knowledge is not known here"):
+            rules_of(f"{GOOD}knowledge = [3]\n")
+
+    def test_the_bases_that_rules_name(self) -> None:
+        rules = rules_of(f"{WHOLE}\n{CHAT}knowledge = [7, 3]\n")
+        assert [base_id for base_id, _ in named_bases(rules)] == [12, 7, 3]
