@@ -8,11 +8,13 @@ from domain.access.model import Caller
 from domain.knowledge.answers.model import EarlierTurn, KnowledgeAnswer
 from domain.knowledge.file_states import FileState, FileStatePage, FileText, TextWindow, UploadRules
 from domain.knowledge.model import (
+    ALL_FILES,
     Base,
     BaseChange,
     Chunk,
     ChunkPage,
     FileRecord,
+    FilesWanted,
     NewBase,
     Permission,
     SearchResult,
@@ -87,7 +89,11 @@ class KnowledgeFiles(Protocol):
         """
         ...
 
-    async def list(self, caller: Caller, base_id: int) -> Sequence[FileRecord]: ...
+    async def list(
+        self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
+    ) -> Sequence[FileRecord]:
+        """In the order in which they came. Raises `NotFound`, `Forbidden`, `Invalid`."""
+        ...
 
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
         """Raises `NotFound`."""

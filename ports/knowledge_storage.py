@@ -7,11 +7,13 @@ from typing import Protocol
 
 from domain.knowledge.file_states import TextWindow
 from domain.knowledge.model import (
+    ALL_FILES,
     Base,
     BaseChange,
     Chunk,
     FileRecord,
     FileStatus,
+    FilesWanted,
     Level,
     NewBase,
     Permission,
@@ -64,7 +66,7 @@ class PermissionStore(Protocol):
 class FileStore(Protocol):
     """File records and their chunks, as they are read."""
 
-    async def of_base(self, base_id: int) -> Sequence[FileRecord]: ...
+    async def of_base(self, base_id: int, wanted: FilesWanted = ALL_FILES) -> Sequence[FileRecord]: ...
 
     async def find(self, file_hash: str, user_id: str, *, readable: bool) -> tuple[FileRecord, Level] | None:
         """The record of that hash: the user's own, else one that the user may READ, else any.

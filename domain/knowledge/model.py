@@ -73,7 +73,8 @@ class Permission:
 class FileRecord:
     """A file of a base. `hash` is the lower-case hex SHA-256 of its bytes and its public id.
 
-    `blob_key` finds its bytes; `size` in bytes; `progress` 0 to 1; `error` says why it failed.
+    `blob_key` finds its bytes; `size` in bytes; `progress` 0 to 1; `error` says why it failed; `queue_position` is
+    that of its upload among all that wait, from 1, None once it is worked on.
     """
 
     id: int
@@ -90,6 +91,21 @@ class FileRecord:
     status: FileStatus = FileStatus.READY
     progress: float = 1.0
     error: str | None = None
+    queue_position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilesWanted:
+    """Which files of a base a list shows: `limit` from `offset` on, None: all; those whose names hold `name`, in any
+    case; with their texts or with empty ones."""
+
+    limit: int | None = None
+    offset: int = 0
+    name: str = ""
+    with_text: bool = True
+
+
+ALL_FILES = FilesWanted()
 
 
 @dataclass(frozen=True, slots=True)

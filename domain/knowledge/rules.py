@@ -6,7 +6,8 @@ from typing import Any
 
 from domain import limits
 from domain.access.model import Caller
-from domain.knowledge.model import Base, Level, ReadPolicy
+from domain.file_names import MAX_FILE_NAME
+from domain.knowledge.model import Base, FilesWanted, Level, ReadPolicy
 from domain.refusals import Fault, Forbidden, Invalid
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -92,6 +93,12 @@ def check_keeps_owner(base: Base, user_id: str, level: Level) -> None:
 
 DEFAULT_WINDOW, LARGEST_WINDOW = 10_000, 50_000
 """Characters of a file's text in one answer."""
+
+
+def check_files_wanted(wanted: FilesWanted) -> None:
+    """Raises `Invalid`."""
+    check_window(1 if wanted.limit is None else wanted.limit, wanted.offset)
+    check_text("name", wanted.name, MAX_FILE_NAME)
 
 
 def check_window(limit: int, offset: int, largest: int = 1000) -> None:

@@ -9,6 +9,7 @@ from switchboard.knowledge.v1 import knowledge_pb2_grpc
 from adapters.inbound.grpc.interceptors import caller
 from adapters.wire import knowledge as wire
 from adapters.wire.pages import PAGE_BYTES, page
+from domain.knowledge.model import FilesWanted
 from domain.knowledge.rules import upload_message
 from domain.refusals import Invalid, TooLarge
 from ports.knowledge import IncomingFile, KnowledgeBases, KnowledgeFiles, KnowledgeSearch
@@ -80,7 +81,9 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
     async def ListFiles(
         self, request: pb.ListFilesRequest, context: Any
     ) -> AsyncIterator[pb.ListFilesResponse]:
-        for file in await self._files.list(caller(), request.knowledge_base_id):
+        limit = request.limit if request.HasField("limit") else None
+        wanted = FilesWanted(limit, request.offset, request.name, not request.without_text)
+        for file in await self._files.list(caller(), request.knowledge_base_id, wanted):
             for message in wire.file_messages(file):
                 yield message
 

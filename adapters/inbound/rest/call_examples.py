@@ -100,6 +100,7 @@ PARAMETERS: dict[str, tuple[str, object]] = {
     "value": ("Value of an identity.", "ann@example.com"),
     "provider": ("workspace-chat, gaming-chat, community-chat or enterprise-chat.", "gaming-chat"),
     "token": ("Signed token of a file.", "c2lnbmVkLXRva2Vu"),
+    "fields": ("Fields of a record.", ["file_name", "status"]),
     "name": ("Name of a file.", "pump.pdf"),
     "fileId": ("Hash of a file.", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
     "id": ("Id of a knowledge base.", "1"),

@@ -207,6 +207,7 @@ MODELS: dict[str, dict[str, Any]] = {
     },
     "EmailVerified": {"message": "It is verified."},
     "FileRecord": {"id": 3, "status": "ready"},
+    "ListedFile": {"id": 3, "status": "ready", "queuePosition": None},
     "FileFormat": {"format": "pdf", "how": "pypdf"},
     "FileState": {
         "id": 3,

@@ -7,20 +7,26 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import StreamingResponse
 
 from adapters.inbound.rest import knowledge_schemas as schemas
-from adapters.inbound.rest.errors import error_response
+from adapters.inbound.rest.errors import JsonResponse, error_response
 from adapters.inbound.rest.multipart import MultipartReader
 from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment, is_known
 from adapters.inbound.rest.routing import (
+    LARGEST_LIMIT,
+    LARGEST_OFFSET,
     BaseId,
     CurrentCaller,
     RequestedPage,
     RequestedWindow,
     Services,
     errors,
+    listed,
+    whole_number,
 )
+from domain.file_names import MAX_FILE_NAME
 from domain.knowledge.file_states import TextWindow
-from domain.knowledge.model import UploadedFile
+from domain.knowledge.model import FilesWanted, UploadedFile
 from domain.knowledge.rules import upload_message
+from domain.refusals import Fault, Invalid
 from ports.knowledge import Download
 
 BASE = "/api/agent/kb"
@@ -53,6 +59,39 @@ UPLOAD_BODY: dict[str, Any] = {
         }
     ],
 }
+FILES_PARAMETERS: list[dict[str, Any]] = [
+    {
+        "name": "limit",
+        "in": "query",
+        "description": "How many; without it, all.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": LARGEST_LIMIT},
+        "example": 50,
+    },
+    {
+        "name": "offset",
+        "in": "query",
+        "description": "How many to leave out before.",
+        "schema": {"type": "integer", "default": 0, "minimum": 0},
+    },
+    {
+        "name": "fields",
+        "in": "query",
+        "description": "Only these fields of each record, separated by commas.",
+        "schema": {
+            "type": "array",
+            "items": {"type": "string", "enum": list(schemas.ListedFile.model_fields)},
+        },
+        "explode": False,
+        "example": ["fileHash", "file_name", "status", "queuePosition"],
+    },
+    {
+        "name": "name",
+        "in": "query",
+        "description": "Only files whose names hold this, in any case.",
+        "schema": {"type": "string", "maxLength": MAX_FILE_NAME},
+        "example": "pump",
+    },
+]
 FILE_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {BYTES: {}}, "description": "The whole file."},
     206: {"content": {BYTES: {}}, "description": "The range asked for."},
@@ -141,12 +180,36 @@ async def list_chunks(
 @router.get(
     BASE + "/{id}/files",
     response_model=schemas.FileList,
-    responses=errors(403, 404),
+    responses=errors(400, 403, 404),
     summary="The files of a knowledge base",
+    openapi_extra={"parameters": FILES_PARAMETERS},
 )
-async def list_files(services: Services, caller: CurrentCaller, base: BaseId) -> dict[str, object]:
-    """The records of the files, with their texts and states, ordered by id."""
-    return {"files": await services.files.list(caller, base)}
+async def list_files(services: Services, caller: CurrentCaller, base: BaseId, request: Request) -> Response:
+    """The records of the files, with their texts and states, ordered by id. Without parameters all of them with all
+    fields; without the field `text` the answer is small."""
+    fields = _fields(request)
+    files = await services.files.list(caller, base, _wanted(request, "text" in fields))
+    records = [schemas.ListedFile.model_validate(file).model_dump(include=fields) for file in files]
+    return JsonResponse({"files": records})
+
+
+def _fields(request: Request) -> set[str]:
+    """The fields of a file record that the query asks for, all without one. Raises `Invalid`."""
+    known = schemas.ListedFile.model_fields
+    if "fields" not in request.query_params:
+        return set(known)
+    asked = set(listed(request.query_params.getlist("fields")))
+    if not asked or asked - set(known):
+        raise Invalid.of([Fault("fields", f"must be some of {', '.join(known)}, separated by commas")])
+    return asked
+
+
+def _wanted(request: Request, with_text: bool) -> FilesWanted:
+    """Raises `Invalid`."""
+    whole = "limit" not in request.query_params
+    limit = None if whole else whole_number(request, "limit", 1, 1, LARGEST_LIMIT)
+    offset = whole_number(request, "offset", 0, 0, LARGEST_OFFSET)
+    return FilesWanted(limit, offset, request.query_params.get("name", ""), with_text)
 
 
 @router.post(

@@ -113,8 +113,14 @@ class FileRecord(Answer):
     error: str | None
 
 
+class ListedFile(FileRecord):
+    queuePosition: int | None = Field(
+        description="Place of its upload among all that wait, from 1; null once it is worked on."
+    )
+
+
 class FileList(Answer):
-    files: list[FileRecord]
+    files: list[ListedFile] = Field(description="With `fields` they have these alone.")
 
 
 class FileAnswer(Answer):

@@ -150,11 +150,11 @@ async def _text_window(request: Request) -> Page:
 
 
 def _window(request: Request, default: int, most: int) -> Page:
-    limit = _whole_number(request, "limit", default, 1, most)
-    return Page(limit, _whole_number(request, "offset", 0, 0, LARGEST_OFFSET), 0)
+    limit = whole_number(request, "limit", default, 1, most)
+    return Page(limit, whole_number(request, "offset", 0, 0, LARGEST_OFFSET), 0)
 
 
-def _whole_number(request: Request, name: str, default: int, least: int, most: int) -> int:
+def whole_number(request: Request, name: str, default: int, least: int, most: int) -> int:
     """A field of the query. Raises `Invalid`."""
     text = request.query_params.get(name, str(default))
     if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
@@ -191,7 +191,7 @@ class RequestedCursor:
 
 async def cursor_page(request: Request) -> RequestedCursor:
     """limit (default 50) and cursor of the query. Raises `Invalid`."""
-    limit = _whole_number(request, "limit", DEFAULT_LIMIT, 1, paging.LARGEST_LIMIT)
+    limit = whole_number(request, "limit", DEFAULT_LIMIT, 1, paging.LARGEST_LIMIT)
     cursor = request.query_params.get("cursor", "")
     if len(cursor) > limits.CURSOR:
         raise unknown_cursor()

@@ -14,18 +14,20 @@ from adapters.wire.explanations import explanation_from_pb
 from domain.access.model import Caller
 from domain.knowledge.file_states import TextWindow
 from domain.knowledge.model import (
+    ALL_FILES,
     Base,
     BaseChange,
     Chunk,
     ChunkPage,
     FileRecord,
+    FilesWanted,
     Level,
     NewBase,
     Permission,
     SearchResult,
     UploadedFile,
 )
-from domain.knowledge.rules import LARGEST_WINDOW, check_window, require
+from domain.knowledge.rules import LARGEST_WINDOW, check_files_wanted, check_window, require
 from domain.knowledge.search.explanation import Explanation
 from domain.knowledge.search.options import DEFAULT, SearchOptions, check_options
 from domain.refusals import Invalid, NotFound
@@ -100,8 +102,17 @@ class RemoteFiles:
         base = await self._core.call(self._stub.GetBase, pb.GetBaseRequest(id=base_id))
         require(Level(base.permission_level), Level.UPDATE)
 
-    async def list(self, caller: Caller, base_id: int) -> Sequence[FileRecord]:
-        request = pb.ListFilesRequest(knowledge_base_id=base_id)
+    async def list(
+        self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
+    ) -> Sequence[FileRecord]:
+        check_files_wanted(wanted)
+        request = pb.ListFilesRequest(
+            knowledge_base_id=base_id,
+            limit=wanted.limit,
+            offset=wanted.offset,
+            name=wanted.name,
+            without_text=not wanted.with_text,
+        )
         answers = self._core.stream(self._stub.ListFiles, request, deadline=SLOW)
         return await wire.files_from_messages(answers)
 

@@ -10,7 +10,16 @@ from domain.file_names import file_name
 from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.failures import refusal_of
 from domain.knowledge.file_states import TextWindow
-from domain.knowledge.model import Chunk, ChunkPage, FileRecord, FileStatus, Level, UploadedFile
+from domain.knowledge.model import (
+    ALL_FILES,
+    Chunk,
+    ChunkPage,
+    FileRecord,
+    FileStatus,
+    FilesWanted,
+    Level,
+    UploadedFile,
+)
 from domain.knowledge.retention.service import Retention
 from domain.knowledge.rules import (
     LARGEST_WINDOW,
@@ -18,6 +27,7 @@ from domain.knowledge.rules import (
     NO_CHUNK,
     NO_FILE,
     NO_FILES,
+    check_files_wanted,
     check_window,
     is_chunk_id,
     is_file_hash,
@@ -163,9 +173,12 @@ class FilesService:
     ) -> Sequence[UploadedFile]:
         return await self._uploads.upload(caller, base_id, files, respond_async)
 
-    async def list(self, caller: Caller, base_id: int) -> Sequence[FileRecord]:
+    async def list(
+        self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
+    ) -> Sequence[FileRecord]:
+        check_files_wanted(wanted)
         await self._access.inside(caller, base_id)
-        return await self._files.of_base(base_id)
+        return await self._files.of_base(base_id, wanted)
 
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
         readable = self._access.only_readable(caller)

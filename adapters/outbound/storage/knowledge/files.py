@@ -1,16 +1,23 @@
 """File records and chunks in PostgreSQL, as they are read."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import Select, and_, case, func, literal, select
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.knowledge.rows import CHUNK, FILE, file, file_of, granted, permission
-from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_permission
+from adapters.outbound.storage.knowledge.states import queue_positions
+from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_permission, kb_upload
+from adapters.outbound.storage.knowledge.uploads import TODO, upload
 from adapters.outbound.storage.pool import Database
 from domain.knowledge.file_states import TextWindow
-from domain.knowledge.model import Chunk, FileRecord, Level
+from domain.knowledge.model import ALL_FILES, Chunk, FileRecord, FileStatus, FilesWanted, Level
+
+_WITH_UPLOAD = kb_file.outerjoin(kb_upload, and_(upload.id == file.upload_id, upload.state == TODO))
+_WAITING = case((file.status == FileStatus.PROCESSING, upload.id))
+_NO_TEXT = literal("").label("text")
 
 LONGEST_TEXT = 2**30
 """Bytes, and so characters, of a value in PostgreSQL."""
@@ -20,9 +27,19 @@ class PostgresFiles:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def of_base(self, base_id: int) -> Sequence[FileRecord]:
-        files = select(*FILE).where(file.kb_id == base_id).order_by(file.id)
-        return [file_of(row) for row in await self._database.fetch(files)]
+    async def of_base(self, base_id: int, wanted: FilesWanted = ALL_FILES) -> Sequence[FileRecord]:
+        columns = (
+            FILE if wanted.with_text else [_NO_TEXT if column is file.text else column for column in FILE]
+        )
+        files = select(*columns, _WAITING).select_from(_WITH_UPLOAD).where(file.kb_id == base_id)
+        if wanted.name:
+            files = files.where(file.file_name.icontains(wanted.name, autoescape=True))
+        window = files.order_by(file.id).limit(wanted.limit).offset(wanted.offset or None)
+        rows = await self._database.fetch(window)
+        waiting = {row[0]: row[-1] for row in rows if row[-1] is not None}
+        places = await queue_positions(self._database, list(set(waiting.values())))
+        records = [file_of(row[:-1]) for row in rows]
+        return [replace(record, queue_position=places.get(waiting.get(record.id, 0))) for record in records]
 
     async def find(self, file_hash: str, user_id: str, *, readable: bool) -> tuple[FileRecord, Level] | None:
         columns = select(*FILE, permission.level)

@@ -1,7 +1,7 @@
 """How far the files of a base are, and stretches of their texts, in PostgreSQL."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,6 +49,11 @@ _STATE = (
 )
 
 
+async def queue_positions(database: Database, upload_ids: Sequence[int]) -> Mapping[int, int]:
+    """The places of those uploads that wait, among all that do, from 1."""
+    return dict(await database.fetch(QUEUE, (upload_ids,))) if upload_ids else {}
+
+
 class PostgresFileStates:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -67,7 +72,7 @@ class PostgresFileStates:
         rows = await self._database.fetch(states)
         files = [(_state_of(row), row[-1]) for row in rows]
         waiting = [upload_id for state, upload_id in files if state.step is FileStep.WAITING]
-        places = dict(await self._database.fetch(QUEUE, (waiting,))) if waiting else {}
+        places = await queue_positions(self._database, waiting)
         return [
             replace(state, queue_position=places.get(upload_id)) if state.step is FileStep.WAITING else state
             for state, upload_id in files

@@ -96,6 +96,7 @@ kb_file = table(
     *optional(Text, "source_url"),
     *required(Boolean, "synced"),
     UniqueConstraint("kb_id", "file_hash"),
+    index("kb_file_by_base", "kb_id id"),
     index("kb_file_by_hash", "file_hash"),
     index("kb_file_by_blob", "blob_key"),
     index("kb_file_by_upload", "upload_id", where="upload_id IS NOT NULL"),

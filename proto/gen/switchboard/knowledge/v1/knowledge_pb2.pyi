@@ -529,6 +529,7 @@ class File(_message.Message):
     SIZE_FIELD_NUMBER: _builtins.int
     MIME_TYPE_FIELD_NUMBER: _builtins.int
     UPLOADED_BY_FIELD_NUMBER: _builtins.int
+    QUEUE_POSITION_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     knowledge_base_id: _builtins.int
     file_name: _builtins.str
@@ -544,6 +545,8 @@ class File(_message.Message):
     """In bytes."""
     mime_type: _builtins.str
     uploaded_by: _builtins.str
+    queue_position: _builtins.int
+    """In lists: among all uploads that wait, from 1."""
     def __init__(
         self,
         *,
@@ -561,14 +564,20 @@ class File(_message.Message):
         size: _builtins.int = ...,
         mime_type: _builtins.str = ...,
         uploaded_by: _builtins.str = ...,
+        queue_position: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "error", b"error"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_queue_position", b"_queue_position", "error", b"error", "queue_position", b"queue_position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "created_at_us", b"created_at_us", "error", b"error", "file_hash", b"file_hash", "file_name", b"file_name", "file_path", b"file_path", "id", b"id", "knowledge_base_id", b"knowledge_base_id", "mime_type", b"mime_type", "progress", b"progress", "size", b"size", "status", b"status", "text", b"text", "updated_at_us", b"updated_at_us", "uploaded_by", b"uploaded_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_queue_position", b"_queue_position", "created_at_us", b"created_at_us", "error", b"error", "file_hash", b"file_hash", "file_name", b"file_name", "file_path", b"file_path", "id", b"id", "knowledge_base_id", b"knowledge_base_id", "mime_type", b"mime_type", "progress", b"progress", "queue_position", b"queue_position", "size", b"size", "status", b"status", "text", b"text", "updated_at_us", b"updated_at_us", "uploaded_by", b"uploaded_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__error: _TypeAlias = _typing.Literal["error"]  # noqa: Y015
     _WhichOneofArgType__error: _TypeAlias = _typing.Literal["_error", b"_error"]  # noqa: Y015
+    _WhichOneofReturnType__queue_position: _TypeAlias = _typing.Literal["queue_position"]  # noqa: Y015
+    _WhichOneofArgType__queue_position: _TypeAlias = _typing.Literal["_queue_position", b"_queue_position"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__error) -> _WhichOneofReturnType__error | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__queue_position) -> _WhichOneofReturnType__queue_position | None: ...
 
 Global___File: _TypeAlias = File  # noqa: Y015
 
@@ -577,17 +586,34 @@ class ListFilesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    WITHOUT_TEXT_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
+    limit: _builtins.int
+    """1 to 1000; without one: all."""
+    offset: _builtins.int
+    name: _builtins.str
+    """Only files whose names hold it, in any case."""
+    without_text: _builtins.bool
+    """True: leave the texts empty."""
     def __init__(
         self,
         *,
         knowledge_base_id: _builtins.int = ...,
+        limit: _builtins.int | None = ...,
+        offset: _builtins.int = ...,
+        name: _builtins.str = ...,
+        without_text: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "limit", b"limit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["knowledge_base_id", b"knowledge_base_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "knowledge_base_id", b"knowledge_base_id", "limit", b"limit", "name", b"name", "offset", b"offset", "without_text", b"without_text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
+    _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
 
 Global___ListFilesRequest: _TypeAlias = ListFilesRequest  # noqa: Y015
 
