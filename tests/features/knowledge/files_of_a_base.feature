@@ -23,6 +23,20 @@ Feature: The files of a knowledge base
       When ann asks how far her files are, one at a time
       Then she is shown "valves.txt", then "pumps.txt", then nothing more
 
+    Scenario: A list shows a part of the files, of their fields, and of their names
+      Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
+      And ann has uploaded "valves.txt" saying "Valves are stored in the cellar."
+      And ann has uploaded "PUMP_2.txt" saying "The second pump is a spare."
+      Then a list of the files shows
+        | with                           | files                              | texts |
+        | no wish                        | pumps.txt, valves.txt, PUMP_2.txt  | yes   |
+        | two files at most              | pumps.txt, valves.txt              | yes   |
+        | two files after the first      | valves.txt, PUMP_2.txt             | yes   |
+        | names and states alone         | pumps.txt, valves.txt, PUMP_2.txt  | no    |
+        | names that hold "pump"         | pumps.txt, PUMP_2.txt              | yes   |
+        | names that hold "P_2"          | PUMP_2.txt                         | yes   |
+        | names that hold "%"            | nothing                            | yes   |
+
   Rule: A file is deleted with all that was made of it
 
     Scenario: Deleted

@@ -15,6 +15,9 @@ Feature: Strict reading
         | level | action       | outcome   |
         | 0     | search       | forbidden |
         | 0     | files        | forbidden |
+        | 0     | explain      | forbidden |
+        | 0     | delete       | forbidden |
+        | 0     | retry        | forbidden |
         | 0     | read a file  | not found |
         | 0     | read a text  | not found |
         | 0     | download     | not found |
@@ -22,6 +25,10 @@ Feature: Strict reading
         | 0     | read a chunk | not found |
         | 1     | search       | done      |
         | 1     | files        | done      |
+        | 1     | explain      | done      |
+        | 1     | delete       | forbidden |
+        | 1     | retry        | forbidden |
+        | 2     | retry        | conflict  |
         | 1     | read a file  | done      |
         | 1     | read a text  | done      |
         | 1     | download     | done      |

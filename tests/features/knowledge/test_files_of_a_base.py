@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from pytest_bdd import given, parsers, scenarios, then, when
 
@@ -11,6 +12,10 @@ from tests.drivers.ways import Rest
 from tests.support.waiting import until
 
 THROUGH = "rest"
+ALL_FIELDS = {
+    *("id", "knowledge_base_id", "file_name", "file_path", "fileHash", "text", "created_at", "updated_at"),
+    *("status", "progress", "error", "queuePosition"),
+}
 scenarios("files_of_a_base.feature")
 
 
@@ -90,6 +95,22 @@ def goes_on(rest: Rest, scene: Scene, first: str, second: str) -> None:
     following = states(rest, scene, f"?limit=1&cursor={page['next']}")
     shown = [file["fileName"] for file in (*page["files"], *following["files"])]
     assert (shown, following["next"]) == ([first, second], None)
+
+
+@then("a list of the files shows")
+def list_shows(rest: Rest, scene: Scene, datatable: list[list[str]]) -> None:
+    queries = {
+        "no wish": "",
+        "two files at most": "?limit=2",
+        "two files after the first": "?limit=2&offset=1",
+        "names and states alone": "?fields=file_name,status,queuePosition",
+        **{f'names that hold "{name}"': f"?name={quote(name)}" for name in ("pump", "P_2", "%")},
+    }
+    for wish, names, with_texts in datatable[1:]:
+        files = rest.request("GET", f"{KB}/{scene.base}/files{queries[wish]}", "ann").json()["files"]
+        assert (", ".join(file["file_name"] for file in files) or "nothing") == names, wish
+        expected = {"file_name", "status", "queuePosition"} if with_texts == "no" else ALL_FIELDS
+        assert all(set(file) == expected and file["queuePosition"] is None for file in files)
 
 
 @then("at last the file has failed again")

@@ -11,7 +11,7 @@ from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
 from domain.access.model import Caller
 from domain.knowledge.base_files import service
 from domain.knowledge.file_states import FileState, FileStep
-from domain.knowledge.model import FileStatus, Level
+from domain.knowledge.model import FileStatus, FilesWanted, Level
 from domain.knowledge.words import index_words
 from domain.refusals import Conflict, Forbidden, NotFound
 from tests.support.knowledge import Knowledge, incoming
@@ -46,7 +46,8 @@ async def test_uploads_wait_in_the_order_in_which_they_are_leased(
         "a2.txt": 3,
         "a3.txt": 4,
     }
-    assert (await states(knowledge, bob, other))["b1.txt"].queue_position == 2
+    (waits,) = await knowledge.files.list(bob, other, FilesWanted(with_text=False))
+    assert (waits.queue_position, (await states(knowledge, bob, other))["b1.txt"].queue_position) == (2, 2)
     assert {file.step for file in files.values()} == {FileStep.WAITING}
 
     knowledge.parser.gate = asyncio.Event()
