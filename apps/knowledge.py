@@ -62,6 +62,7 @@ class KnowledgeComponent(Component):
             [
                 PeriodicTask("files of sources", 5.0, reader.delete_unused),
                 PeriodicTask("memory nodes", 5.0, container.knowledge().memory.work),
+                PeriodicTask("words of the index", 60.0, container.knowledge().word_index.maintain),
                 PeriodicTask("vector indexes", 60.0, container.knowledge().vector_indexes.maintain),
                 PeriodicTask("leftover files", 600.0, container.knowledge().sweeper.sweep),
             ]

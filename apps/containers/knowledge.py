@@ -20,6 +20,7 @@ from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.states import PostgresFileStates
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
+from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage
 from apps.settings import Settings
@@ -110,6 +111,7 @@ class Knowledge:
         self.files = FilesService(access, PostgresFiles(database), files.blobs, uploads.service)
         self.base_files = _base_files(foundation, storage, uploads)
         self.vector_indexes = VectorIndexes(database)
+        self.word_index = PostgresWordIndex(database)
         self.chunk_index = PostgresChunkIndex(database)
         self.search = SearchService(access, self.chunk_index, embedder, files.shared)
         self.answers = AnswersService(access, self.search)

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 
 import numpy
 
-from domain.knowledge.words import index_words
+from domain.knowledge.index_words import index_words
 from ports.embedding import DIMENSION, Vector
 
 VOCABULARY = 60_000

@@ -10,10 +10,20 @@ one half needs rare evidence.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from domain.knowledge.words import identifiers, joined, words
+from domain.knowledge.codes import (
+    Phrase,
+    codes,
+    is_unmistakable,
+    joined,
+    names_of_programs,
+    numbered,
+    readings,
+    stands_in,
+)
+from domain.knowledge.words import normalise, words
 
 FUZZY_FLOOR = 0.35
 """Trigram similarities below it are no similarity."""
@@ -26,25 +36,52 @@ alone, 'where' and 'how' as well. No score is more than halved by it, that of an
 _FEW_WORDS = 2
 """So few words are a name or a term that is looked for itself, not a question."""
 _MAX_WORDS = 64
-
-Phrase = tuple[str, ...]
+_SEVERAL, _SEVERAL_OF = 20, 1000
+"""A code counts fully in so many chunks, or in one of so many."""
+_LEADING = 1.05
+"""For the chunk that begins with a code, or has it in its heading: it is the one that tells what the code is."""
+_BEGINNING = 8
+"""Words that are a chunk's beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query as the text match sees it: its distinct words in order, and its identifiers."""
+    """A query as the text match sees it: its distinct words in order, and its codes.
+
+    `readings` are other ways to read its groups as codes; they count where a chunk is indexed under one. `numbered`
+    are words with a short number behind them ('pump 12'). `certain` are codes by which nothing else is meant, or that
+    are all of the query.
+    """
 
     words: tuple[str, ...]
-    phrases: tuple[Phrase, ...]
+    codes: tuple[Phrase, ...]
+    readings: tuple[Phrase, ...] = ()
+    numbered: tuple[Phrase, ...] = ()
+    certain: frozenset[Phrase] = frozenset()
 
     @classmethod
     def of(cls, text: str) -> Query:
         distinct = tuple(dict.fromkeys(words(text)))[:_MAX_WORDS]
-        return cls(distinct, tuple(dict.fromkeys(identifiers(text))))
+        strict = tuple(codes(text))
+        others = tuple(reading for reading in readings(text) if reading not in strict)
+        pairs = dict.fromkeys(numbered(normalise(text)))
+        certain = frozenset([*filter(is_unmistakable, [*strict, *others]), *names_of_programs(text)])
+        alone = [code for code in strict if set(distinct) <= set(code)]
+        return cls(
+            distinct,
+            strict,
+            others,
+            tuple(pair for pair in pairs if pair not in strict),
+            certain.union(alone),
+        )
+
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        return self.codes + self.readings + self.numbered
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """All entries of the dictionary that the query asks for: words and identifiers in one piece."""
+        """All entries of the dictionary that the query asks for: words and codes in one piece."""
         return tuple(dict.fromkeys([*self.words, *(joined(phrase) for phrase in self.phrases)]))
 
 
@@ -69,6 +106,18 @@ def unknown_words(query: Query, frequency: Mapping[str, int]) -> tuple[str, ...]
     return tuple(word for word in query.words if not frequency.get(word) and len(word) >= FUZZY_LENGTH)
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Which of the query's codes and numbered words stand in a chunk as one piece; `leading`: one stands where the
+    chunk begins, or in its heading."""
+
+    phrases: tuple[Phrase, ...] = ()
+    leading: bool = False
+
+
+NO_EVIDENCE = Evidence()
+
+
 class TextMatch:
     """Scores chunks for one query in one base; `alone` where no vectors are compared beside it."""
 
@@ -82,6 +131,7 @@ class TextMatch:
         self._idf = {word: statistics.idf(statistics.frequency.get(word, 0)) for word in query.words}
         self._total = sum(self._idf.values())
         self._rarest = statistics.idf(1)
+        self._phrases = _told_apart(query, statistics)
         asked_for_itself = alone or len(query.words) <= _FEW_WORDS
         least = 0.0 if asked_for_itself else min(_LEAST_RAREST, 2 * self._rarest)
         self._rare = max(self._rarest, least)
@@ -90,7 +140,12 @@ class TextMatch:
     def vocabulary(self) -> frozenset[str]:
         """The words that bear on the score: a chunk is described by those of them that it holds."""
         like = (other for similar in self._similar.values() for other in similar)
-        return frozenset([*self._query.terms, *like])
+        return frozenset([*self._query.words, *map(joined, self._phrases), *like])
+
+    @property
+    def has_phrases(self) -> bool:
+        """Whether a chunk's text may tell more than the words that it is indexed under."""
+        return any(len(phrase) > 1 for phrase in self._phrases)
 
     def weights(self) -> dict[str, float]:
         """What each word of the vocabulary adds to a chunk's coverage: for finding candidates."""
@@ -98,26 +153,59 @@ class TextMatch:
         for word, similar in self._similar.items():
             for other, like in similar.items():
                 weights[other] = max(weights.get(other, 0.0), self._idf[word] * like)
-        for phrase in self._query.phrases:
+        for phrase in self._phrases:
             whole = joined(phrase)
-            weights[whole] = max(weights.get(whole, 0.0), self._phrase_idf(phrase, {}))
+            weights[whole] = max(weights.get(whole, 0.0), self._idf_of(phrase, {}))
         return weights
+
+    def indexed(self, held: Collection[str]) -> Evidence:
+        """What is certain of a chunk by the words that it is indexed under."""
+        return Evidence(tuple(phrase for phrase in self._phrases if joined(phrase) in held))
+
+    def possible(self, held: Collection[str]) -> Evidence:
+        """What may stand in a chunk that holds these words."""
+        return Evidence(tuple(phrase for phrase in self._phrases if self._may_stand(phrase, held)))
+
+    def evidence(self, held: Collection[str], context: str, text: str) -> Evidence:
+        """What stands in a chunk, now that its text is at hand."""
+        possible = self.possible(held).phrases
+        if not possible:
+            return NO_EVIDENCE
+        standing = words(text)
+        heading = words(context.rpartition("\n")[2])
+        around = [*words(context), *standing]
+        there = [phrase for phrase in possible if joined(phrase) in held or stands_in(phrase, around)]
+        beginning = [*heading, *standing[:_BEGINNING]]
+        leading = any(stands_in(phrase, beginning) for phrase in there if phrase not in self._query.numbered)
+        return Evidence(tuple(there), leading)
+
+    def _may_stand(self, phrase: Phrase, held: Collection[str]) -> bool:
+        if joined(phrase) in held:
+            return True
+        return phrase not in self._query.readings and all(word in held for word in phrase)
 
     def score(
         self,
         held: Collection[str],
-        phrases: Iterable[Phrase],
+        evidence: Evidence = NO_EVIDENCE,
         phrase_frequency: Mapping[Phrase, int] | None = None,
     ) -> float:
-        """The score of a chunk that holds the words `held` and, as one piece, the identifiers `phrases`."""
+        """The score of a chunk that holds the words `held`."""
         if not self._total or not self._rarest:
             return 0.0
         matched = {word: self._match(word, held) for word in self._query.words}
         covered = sum(self._idf[word] * part for word, part in matched.items()) / self._total
         rarity = min(1.0, max(self._idf[word] * part for word, part in matched.items()) / self._rare)
-        exact = max((self._phrase_idf(phrase, phrase_frequency or {}) for phrase in phrases), default=0.0)
-        identity = min(1.0, exact / self._rarest)
-        return _WEIGHT * max(covered * rarity, identity * (0.6 + 0.4 * covered))
+        seen = phrase_frequency or {}
+        code = pair = 0.0
+        for phrase in evidence.phrases:
+            if phrase in self._query.numbered:
+                pair = max(pair, self._rarity(phrase, seen))
+            else:
+                code = max(code, self._identity(phrase, seen))
+        if evidence.leading:
+            code *= _LEADING
+        return _WEIGHT * max(covered * rarity, code * (0.6 + 0.4 * covered), pair * (0.2 + 0.8 * covered))
 
     def _match(self, word: str, held: Collection[str]) -> float:
         if word in held:
@@ -125,33 +213,30 @@ class TextMatch:
         similar = self._similar.get(word, {})
         return max((like for other, like in similar.items() if other in held), default=0.0)
 
-    def _phrase_idf(self, phrase: Phrase, phrase_frequency: Mapping[Phrase, int]) -> float:
-        seen = max(phrase_frequency.get(phrase, 0), self._statistics.frequency.get(joined(phrase), 0))
-        return self._statistics.idf(max(1, seen))
+    def _identity(self, phrase: Phrase, seen: Mapping[Phrase, int]) -> float:
+        """A code that several chunks hold counts fully for each, up to a part of the base."""
+        if phrase not in self._query.certain:
+            return min(1.0, self._idf_of(phrase, seen) / self._rarest)
+        several = max(_SEVERAL, self._statistics.chunks // _SEVERAL_OF)
+        return min(1.0, self._idf_of(phrase, seen) / self._statistics.idf(several))
+
+    def _rarity(self, phrase: Phrase, seen: Mapping[Phrase, int]) -> float:
+        return min(1.0, self._idf_of(phrase, seen) / self._rare)
+
+    def _idf_of(self, phrase: Phrase, seen: Mapping[Phrase, int]) -> float:
+        frequency = max(seen.get(phrase, 0), self._statistics.frequency.get(joined(phrase), 0))
+        return self._statistics.idf(max(1, frequency))
 
 
-def whole_phrases(query: Query, held: Collection[str]) -> list[Phrase]:
-    """The identifiers that a chunk holding these words is indexed under in one piece."""
-    return [phrase for phrase in query.phrases if joined(phrase) in held]
+def _told_apart(query: Query, statistics: Statistics) -> tuple[Phrase, ...]:
+    """The phrases that count: readings that the base knows, none that is a part of a longer one that it knows."""
+    known = [phrase for phrase in query.phrases if statistics.frequency.get(joined(phrase))]
+    counting = [phrase for phrase in query.phrases if phrase not in query.readings or phrase in known]
+    return tuple(phrase for phrase in counting if not any(_is_part(phrase, longer) for longer in known))
 
 
-def possible_phrases(query: Query, held: Collection[str]) -> list[Phrase]:
-    """The identifiers that a chunk holding these words may hold as one piece."""
-    return [
-        phrase for phrase in query.phrases if joined(phrase) in held or all(word in held for word in phrase)
-    ]
-
-
-def phrases_in(query: Query, held: Collection[str], text: str) -> list[Phrase]:
-    """The identifiers whose words stand side by side in the text, or that are indexed in one piece."""
-    possible = possible_phrases(query, held)
-    unsure = [phrase for phrase in possible if joined(phrase) not in held]
-    standing = words(text) if unsure else []
-    return [phrase for phrase in possible if phrase not in unsure or _adjacent(phrase, standing)]
-
-
-def _adjacent(phrase: Phrase, standing: Sequence[str]) -> bool:
+def _is_part(phrase: Phrase, longer: Phrase) -> bool:
     size = len(phrase)
-    return any(
-        tuple(standing[i : i + size]) == phrase for i, word in enumerate(standing) if word == phrase[0]
+    return size < len(longer) and any(
+        longer[start : start + size] == phrase for start in range(len(longer) - size + 1)
     )

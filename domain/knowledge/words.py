@@ -29,26 +29,51 @@ _UNSPACED = re.compile(
 _WRITTEN = re.compile(rf"(?:[^\W_]|[{_MARKS}{_ACCENTS.pattern[1:-1]}{_ARABIC_MARKS.pattern[1:-1]}])+")
 """A word before its accents and marks are folded."""
 
-_IDENTIFIER_MARKS = frozenset("_#/.-")
-_EDGES = ".,;:!?()[]{}<>\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb"
+_OTHER_DIGITS = re.compile(r"[^\D0-9]")
+# Letters written one for another: alef maqsura and the Persian yeh are yeh, the Persian kaf is kaf; ta marbuta, heh
+# goal and ae are heh; alef wasla is alef. Those of Urdu that tell words apart stay.
+_ARABIC_LETTERS = str.maketrans(
+    "\u0649\u06cc\u06a9\u0629\u06c1\u06d5\u0671", "\u064a\u064a\u0643\u0647\u0647\u0647\u0627"
+)
 
 
 def normalise(text: str) -> str:
-    """Compatibility forms, accents and case folded: 'Müller' and 'MULLER' are the same word."""
+    """Compatibility forms, accents, digits and case folded: 'Müller' and 'MULLER' are the same word. Of Arabic the
+    marks, the hamza and letters that are written one for another: 'مدرسة' and 'مدرسه' are the same word."""
+    if text.isascii():
+        return text.lower()
+    bare = _ARABIC_MARKS.sub("", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower())))
+    folded = unicodedata.normalize("NFC", bare).casefold().translate(_ARABIC_LETTERS)
+    return _OTHER_DIGITS.sub(_digit, folded)
+
+
+def normalise_1(text: str) -> str:
+    """As it was for chunks that an older version has indexed."""
     if text.isascii():
         return text.lower()
     folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower()))
     return _ARABIC_MARKS.sub("", unicodedata.normalize("NFC", folded)).casefold()
 
 
+def _digit(match: re.Match[str]) -> str:
+    return str(unicodedata.digit(match.group()))
+
+
 def words(text: str) -> list[str]:
     """The words of a text in order; runs of unspaced script as overlapping pairs of characters."""
-    matches = _WORD.findall(normalise(text))
-    if text.isascii():
+    return words_of_folded(normalise(text))
+
+
+def words_of_folded(folded: str) -> list[str]:
+    matches = _WORD.findall(folded)
+    if folded.isascii():
         return [word[:MAX_WORD] for word in matches]
     result: list[str] = []
     for word in matches:
-        result.extend(_split_unspaced(word))
+        if word.isascii():
+            result.append(word[:MAX_WORD])
+        else:
+            result.extend(_split_unspaced(word))
     return result
 
 
@@ -85,33 +110,9 @@ def _pairs(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
 
 
-def identifiers(text: str) -> list[tuple[str, ...]]:
-    """The phrases that are codes, numbers or names with digits ('ERR-4711', 'E3413'), as their words."""
-    tokens = map(_bare, _UNSPACED.sub(" ", text).split())
-    return [tuple(words(token)) for token in tokens if _is_identifier(token)]
-
-
-def _bare(token: str) -> str:
-    return token.strip(_EDGES)
-
-
-def _is_identifier(token: str) -> bool:
-    if not any(char.isdigit() for char in token):
-        return False
-    marked = any(char.isalpha() or char in _IDENTIFIER_MARKS for char in token)
-    return len(token) >= 4 if marked else sum(char.isdigit() for char in token) >= 5
-
-
-def joined(phrase: tuple[str, ...]) -> str:
-    """An identifier as one word: 'ERR-4711', 'ERR 4711' and 'err4711' are the same."""
-    return "".join(phrase)[:MAX_WORD]
-
-
-def index_words(text: str) -> set[str]:
-    """The distinct words under which a text is found, its identifiers also in one piece."""
-    entries = set(words(text))
-    entries.update(joined(phrase) for phrase in identifiers(text) if len(phrase) > 1)
-    return entries
+def unspaced_as_blanks(text: str) -> str:
+    """The text without what is written in scripts without blanks."""
+    return text if text.isascii() else _UNSPACED.sub(" ", text)
 
 
 def mostly_outside_latin(text: str) -> bool:

@@ -1,27 +1,21 @@
 """Searches one base in two ways at once."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain import limits
 from domain.access.model import Caller
 from domain.knowledge.bases.service import BaseAccess
+from domain.knowledge.codes import Phrase
 from domain.knowledge.fusion import Hit, Score, fuse, leaders, of_each_file
 from domain.knowledge.highlights import highlights
 from domain.knowledge.model import SearchResult
 from domain.knowledge.rules import check_filled
 from domain.knowledge.search.explanation import Explanation, explained, query_words, telling_words
 from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions, check_options
-from domain.knowledge.text_match import (
-    Phrase,
-    Query,
-    Statistics,
-    TextMatch,
-    phrases_in,
-    possible_phrases,
-    whole_phrases,
-)
+from domain.knowledge.text_match import Query, Statistics, TextMatch
 from domain.knowledge.words import mostly_outside_latin
 from ports.embedding import Embedder, Vector
 from ports.files import FileLinks
@@ -114,14 +108,14 @@ class SearchService:
         if options.mode is Mode.VECTOR:
             return statistics, match, leading
         candidates = await self._index.matches(base_id, match, statistics, options)
-        for phrases_of in (whole_phrases, possible_phrases):
+        for evidence_of in (match.indexed, match.possible):
             scores = {
-                held: match.score(held, phrases_of(query, held))
+                held: match.score(held, evidence_of(held))
                 for held in {candidate.held for candidate in candidates}
             }
             ranked = [Score(found.key, scores[found.held], found.file_id) for found in candidates]
             leading += leaders(ranked, options.top_k, options.of_one_file)
-            if not any(len(phrase) > 1 for phrase in query.phrases):
+            if not match.has_phrases:
                 break
         return statistics, match, leading
 
@@ -152,17 +146,16 @@ def _scored(searched: _Searched) -> list[Hit]:
     """Both scores of every passage, now with its text at hand."""
     if searched.options.mode is Mode.VECTOR:
         return [Hit(passage.key, 0.0, passage.cosine) for passage in searched.passages]
-    standing = {
-        passage.key: phrases_in(searched.query, passage.held, f"{passage.context}\n{passage.text}")
+    match = searched.match
+    evidence = {
+        passage.key: match.evidence(passage.held, passage.context, passage.text)
         for passage in searched.passages
     }
-    frequency: dict[Phrase, int] = {}
-    for phrases in standing.values():
-        for phrase in phrases:
-            frequency[phrase] = frequency.get(phrase, 0) + 1
-    score = searched.match.score
+    seen: Counter[Phrase] = Counter()
+    for found in evidence.values():
+        seen.update(found.phrases)
     return [
-        Hit(passage.key, score(passage.held, standing[passage.key], frequency), passage.cosine)
+        Hit(passage.key, match.score(passage.held, evidence[passage.key], seen), passage.cosine)
         for passage in searched.passages
     ]
 

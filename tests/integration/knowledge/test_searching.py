@@ -125,14 +125,12 @@ async def test_candidates_hold_the_best_of_all_chunks(
     statistics = await knowledge.index.statistics(base, query)
     match = TextMatch(query, statistics)
     every = {
-        each.key: match.score(each.held, ())
-        for each in await knowledge.index.matches(base, match, statistics)
+        each.key: match.score(each.held) for each in await knowledge.index.matches(base, match, statistics)
     }
     monkeypatch.setattr(text_candidates, "SMALL", 0)
     monkeypatch.setattr(text_candidates, "POSTINGS", 5)
     few = {
-        each.key: match.score(each.held, ())
-        for each in await knowledge.index.matches(base, match, statistics)
+        each.key: match.score(each.held) for each in await knowledge.index.matches(base, match, statistics)
     }
     best = sorted(every, key=lambda key: -every[key])[:1]
     assert set(best) <= set(few)

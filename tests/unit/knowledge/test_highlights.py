@@ -16,7 +16,7 @@ from domain.knowledge.words import words
         ("Die Bücher, cafe\u0301s", {"bucher", "cafes"}, ["Bücher", "cafe\u0301s"]),
         ("图书馆在哪里", {"书馆", "馆在"}, ["书馆在"]),
         ("ERR-4711 and ERR", {"err", "4711"}, ["ERR", "4711", "ERR"]),
-        ("مُكتَبة كبيرة", {"مكتبة"}, ["مُكتَبة"]),
+        ("مُكتَبة كبيرة", {"مكتبه"}, ["مُكتَبة"]),
         ("ABC图书abc", {"图书"}, ["图书"]),
         ("nothing here", {"pump"}, []),
         ("", {"pump"}, []),

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.knowledge.words import (
-    MAX_WORD,
-    identifiers,
-    index_words,
-    joined,
-    mostly_outside_latin,
-    words,
-)
+from domain.knowledge.words import MAX_WORD, mostly_outside_latin, words
 
 
 @pytest.mark.parametrize(
@@ -25,8 +18,15 @@ from domain.knowledge.words import (
         ("日本語の本", ["日本", "本語", "語の", "の本"]),
         ("型番ABC12です", ["型番", "abc12", "です"]),
         ("한국어 문서를", ["한국", "국어", "문서", "서를"]),
-        ("العَرَبِيَّة", ["العربية"]),
+        ("العَرَبِيَّة", ["العربيه"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("مدرسة مدرسه المدرسةُ", ["مدرسه", "مدرسه", "المدرسه"]),
+        ("أحمد إحمد آحمد احمد ٱحمد", ["احمد"] * 5),
+        ("على علي مؤمن شيء كتـــاب", ["علي", "علي", "مومن", "شيء", "كتاب"]),
+        ("\ufefc\ufe94 \ufedf\ufe8e", ["لاه", "لا"]),
+        ("می‌خواهم کتابی گۆران", ["ميخواهم", "كتابي", "گۆران"]),
+        ("لڑکی لڑکے بہائی بھائی", ["لڑكي", "لڑكے", "بهايي", "بھايي"]),
+        ("٢٠٢٤ ۱۲ १२३", ["2024", "12", "123"]),
         ("", []),
         ("... --- !!!", []),
     ],
@@ -37,26 +37,6 @@ def test_words_of_every_script(text: str, expected: list[str]) -> None:
 
 def test_a_long_word_is_cut() -> None:
     assert words("a" * 100_000) == ["a" * MAX_WORD]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("see INV-2024-00317.", [("inv", "2024", "00317")]),
-        ("(ERR#4711), PO/88", [("err", "4711"), ("po", "88")]),
-        ("E3413 of 2019", [("e3413",)]),
-        ("call 12345 or 1234", [("12345",)]),
-        ("查找ERR-4711的信息", [("err", "4711")]),
-        ("p53 or a-b", []),
-    ],
-)
-def test_identifiers(text: str, expected: list[tuple[str, ...]]) -> None:
-    assert identifiers(text) == expected
-
-
-def test_identifiers_are_indexed_in_one_piece_too() -> None:
-    assert index_words("Error ERR-4711") == {"error", "err", "4711", "err4711"}
-    assert joined(("err", "4711")) == "err4711"
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import and_, delete, func, insert, select, update
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.rows import file
-from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_piece, kb_upload, knowledge_base
+from adapters.outbound.storage.knowledge.tables import (
+    chunk,
+    chunk_index,
+    kb_file,
+    kb_piece,
+    kb_upload,
+    knowledge_base,
+)
 from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.knowledge.uploads import FAILED, TODO, WORKING, upload
+from adapters.outbound.storage.knowledge.word_index import indexed_words
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.schema import columns_of
 from domain.events.model import EventKind
 from domain.knowledge.failures import cancelled
 from domain.knowledge.model import FileStatus
-from domain.knowledge.words import index_words
 from ports.knowledge_storage import Failure
 
 HELD_BACK = timedelta(seconds=5)
@@ -54,6 +61,8 @@ class _Stored:
     upload_id: int | None
     chunks: int
     size: int
+    words_until: int
+    """Up to which chunk of its base the words of an older version have been brought up to date."""
 
 
 class PostgresFileChanges:
@@ -78,7 +87,10 @@ class PostgresFileChanges:
 
     @retried
     async def remove(self, base_id: int, file_hash: str) -> Sequence[str] | None:
-        found = select(file.id, file.status).filter_by(kb_id=base_id, file_hash=file_hash)
+        columns = (file.id, file.status, knowledge_base.c.old_words_from)
+        found = (
+            select(*columns).join(knowledge_base).where(file.kb_id == base_id, file.file_hash == file_hash)
+        )
         row = await self._database.fetch_one(found)
         if row is None:
             return None
@@ -88,7 +100,7 @@ class PostgresFileChanges:
             if stored is None:
                 return None
             if stored.status is FileStatus.READY:
-                counted = words if words is not None and stored.id == row[0] else None
+                counted = words if (stored.id, stored.words_until) == (row[0], row[2]) else None
                 await self._forget_chunks(connection, base_id, stored, counted)
             elif stored.upload_id is not None and stored.status is FileStatus.PROCESSING:
                 return await self._cancel(connection, stored, stored.upload_id)
@@ -97,8 +109,9 @@ class PostgresFileChanges:
 
     async def _locked(self, connection: Connection, base_id: int, file_hash: str) -> _Stored | None:
         """The file, locked behind its base and its upload: in the order of those who publish."""
-        base = select(knowledge_base.c.id).filter_by(id=base_id).with_for_update()
-        if await (await connection.run(base)).fetchone() is None:
+        base = select(knowledge_base.c.old_words_from).filter_by(id=base_id).with_for_update()
+        base_row = await (await connection.run(base)).fetchone()
+        if base_row is None:
             return None
         names = "id status file_name blob_key upload_id chunk_count size"
         columns = columns_of(kb_file, names)
@@ -110,21 +123,22 @@ class PostgresFileChanges:
             own = select(upload.id).filter_by(id=row[4]).with_for_update(key_share=True)
             await connection.run(own)
         row = await (await connection.run(found.with_for_update())).fetchone()
-        return _Stored(row[0], FileStatus(row[1]), *row[2:]) if row else None
+        return _Stored(row[0], FileStatus(row[1]), *row[2:], base_row[0]) if row else None
 
     async def _words(self, base_id: int, file_id: int) -> Counter[str]:
         """In how many chunks of the file each word stands, as they were indexed."""
         counted: Counter[str] = Counter()
         after = -1
+        indexed = and_(chunk_index.c.kb_id == chunk.c.kb_id, chunk_index.c.seq == chunk.c.seq)
         while True:
-            columns = chunk.c.position, chunk.c.context, chunk.c.text
+            columns = chunk.c.position, chunk.c.context, chunk.c.text, chunk_index.c.terms
             of_file = chunk.c.kb_id == base_id, chunk.c.file_id == file_id, chunk.c.position > after
-            following = select(*columns).where(*of_file).order_by(chunk.c.position).limit(WINDOW)
-            rows = await self._database.fetch(following)
+            following = select(*columns).join(chunk_index, indexed).where(*of_file)
+            rows = await self._database.fetch(following.order_by(chunk.c.position).limit(WINDOW))
             if not rows:
                 return counted
             after = rows[-1][0]
-            await asyncio.to_thread(_count, counted, [(context, text) for _, context, text in rows])
+            await asyncio.to_thread(_count, counted, base_id, rows)
 
     async def _forget_chunks(
         self, connection: Connection, base_id: int, stored: _Stored, words: Counter[str] | None
@@ -169,6 +183,6 @@ def _reason(failure: Failure) -> dict[str, str]:
     return {"failure_reason": failure.reason, "failure_message": storable(failure.message)}
 
 
-def _count(words: Counter[str], chunks: Sequence[tuple[str, str]]) -> None:
-    for context, text in chunks:
-        words.update(index_words(f"{context}\n{text}" if context else text))
+def _count(words: Counter[str], base_id: int, rows: Sequence[tuple[int, str, str, Sequence[int]]]) -> None:
+    for _, context, text, terms in rows:
+        words.update(indexed_words(base_id, f"{context}\n{text}" if context else text, terms))

@@ -26,8 +26,8 @@ from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.knowledge.uploads import DONE, WORKING, leased
 from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
 from domain.events.model import EventKind
+from domain.knowledge.index_words import index_words
 from domain.knowledge.model import Piece
-from domain.knowledge.words import index_words
 from ports.embedding import Vector
 from ports.knowledge_storage import StagedPiece, Work
 

@@ -36,9 +36,10 @@ knowledge_base = table(
     "knowledge_base",
     identity(Integer),
     *required(Text, "name description manifest created_by"),
-    *required(BigInteger, "chunk_count"),
+    *required(BigInteger, "chunk_count old_words_from old_words_to"),
     *required(Timestamp, "created_at updated_at"),
     index("knowledge_base_large", "chunk_count", where="chunk_count > 5000"),
+    index("knowledge_base_old_words", "id", where="old_words_from < old_words_to"),
 )
 
 kb_permission = table(
