@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from adapters.outbound.storage.knowledge import word_index
-from adapters.outbound.storage.knowledge.terms import lex_of_terms, term_hash
+from adapters.outbound.storage.knowledge.terms import lex, term_hash
 from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
 from domain.access.model import Caller
 from domain.knowledge.index_words import index_words
@@ -31,7 +31,7 @@ async def age(knowledge: Knowledge, base: int) -> None:
         terms = sorted(term_hash(base, word) for word in words)
         await knowledge.database.execute(
             "UPDATE chunk_index SET terms = %s, lex = %s WHERE kb_id = %s AND seq = %s",
-            (terms, lex_of_terms(terms), base, seq),
+            (terms, lex(dict.fromkeys(terms, 1.0)), base, seq),
         )
     await knowledge.database.execute("DELETE FROM kb_term WHERE kb_id = %s", (base,))
     await knowledge.database.execute(

@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.tables import knowledge_base
-from adapters.outbound.storage.knowledge.terms import lex_of_terms, term_hash
+from adapters.outbound.storage.knowledge.terms import lex, term_hash
 from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.index_words import VERSION, index_words
 
@@ -104,7 +104,7 @@ class PostgresWordIndex:
         columns = (
             [change.seq for change in changes],
             ["{" + ",".join(map(str, hashes)) + "}" for hashes in terms],
-            [lex_of_terms(hashes).to_text() for hashes in terms],
+            [lex(dict.fromkeys(hashes, 1.0)).to_text() for hashes in terms],
         )
         cursor = await connection.execute(REPLACE, (*columns, base_id), prepare=False)
         there = {seq for (seq,) in await cursor.fetchall()}
