@@ -69,7 +69,7 @@ async def every_chunk(knowledge: Knowledge, base: int, query: str) -> list[tuple
     keys = [str(seq) for (seq,) in await knowledge.database.fetch("SELECT seq FROM chunk")]
     vector, model = await knowledge.embedder.embed_query(query), await knowledge.embedder.model()
     passages = await knowledge.index.passages(base, keys, match.vocabulary, vector, model.fingerprint)
-    return [(each, Hit(each.key, match.score(each.held, []), each.cosine)) for each in passages]
+    return [(each, Hit(each.key, match.score(each.held), each.cosine)) for each in passages]
 
 
 def expected(chunks: Sequence[tuple[Passage, Hit]], options: SearchOptions) -> list[float]:

@@ -123,7 +123,7 @@ class PostgresFileChanges:
             own = select(upload.id).filter_by(id=row[4]).with_for_update(key_share=True)
             await connection.run(own)
         row = await (await connection.run(found.with_for_update())).fetchone()
-        return _Stored(row[0], FileStatus(row[1]), *row[2:], base_row[0]) if row else None
+        return _Stored(row[0], FileStatus(row[1]), *row[2:], words_until=base_row[0]) if row else None
 
     async def _words(self, base_id: int, file_id: int) -> Counter[str]:
         """In how many chunks of the file each word stands, as they were indexed."""
