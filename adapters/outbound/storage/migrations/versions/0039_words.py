@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0038_words"
-down_revision = "0037_short_uploads"
+revision = "0039_words"
+down_revision = "0038_files_of_a_base"
 
 
 def upgrade() -> None:
