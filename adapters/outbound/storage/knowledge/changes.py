@@ -52,8 +52,10 @@ FORGET_CHUNKS = (
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """A file as it is found before it is changed."""
+    """A file as it is found before it is changed. `words_until`: up to which chunk of its base the words of an older
+    version have been brought up to date."""
 
+    words_until: int
     id: int
     status: FileStatus
     name: str
@@ -61,8 +63,6 @@ class _Stored:
     upload_id: int | None
     chunks: int
     size: int
-    words_until: int
-    """Up to which chunk of its base the words of an older version have been brought up to date."""
 
 
 class PostgresFileChanges:
@@ -123,7 +123,7 @@ class PostgresFileChanges:
             own = select(upload.id).filter_by(id=row[4]).with_for_update(key_share=True)
             await connection.run(own)
         row = await (await connection.run(found.with_for_update())).fetchone()
-        return _Stored(row[0], FileStatus(row[1]), *row[2:], words_until=base_row[0]) if row else None
+        return _Stored(base_row[0], row[0], FileStatus(row[1]), *row[2:]) if row else None
 
     async def _words(self, base_id: int, file_id: int) -> Counter[str]:
         """In how many chunks of the file each word stands, as they were indexed."""
