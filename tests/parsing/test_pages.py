@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from PIL import Image, ImageDraw, ImageFont
 
 from domain.knowledge.documents import BlockKind
 from tests.parsing.drawing import Drawn, drawn, lines
@@ -90,3 +93,51 @@ async def test_the_edges_of_a_page_are_those_that_are_shown(parse, left, top, ma
     document = await parse(drawn(pages, rotate=90), "a.pdf")
 
     assert texts(document, BlockKind.MARGIN) == margins
+
+
+LETTERS = {
+    0x41: "س",
+    0x42: "لا",
+    0x43: "م",
+    0x44: "\u0627",
+    0x45: "ل",
+    0x46: "\ufefb",
+    0x47: "\ufeb3",
+    0x48: "\ufee2",
+    0x49: "ש",
+    0x4A: "ל",
+}
+
+
+@pytest.mark.parametrize(
+    ("glyphs", "text"),
+    [("CBA", "سلام"), ("CBAED", "السلام"), ("HFG CBA", "سلام سلام"), ("JI", "של")],
+    ids=["lam-alef of one glyph", "with the article", "presentation forms", "Hebrew"],
+)
+async def test_what_is_written_from_right_to_left_is_in_the_order_of_speech(parse, glyphs, text):
+    # The bytes of a line stand from left to right, as its glyphs do.
+    document = await parse(drawn([[Drawn(glyphs, 100, 100)]], letters=LETTERS), "a.pdf")
+
+    assert document.text.strip() == text
+
+
+async def test_a_scan_turned_by_a_quarter_loses_no_line(parse):
+    said = (
+        "Harbour rules",
+        "Ships take a pilot at buoy seven.",
+        "Fees",
+        "Each pays twelve euros.",
+        "No",
+        "Page 7",
+    )
+    image = Image.new("L", (900, 700), "white")
+    for number, line in enumerate(said):
+        ImageDraw.Draw(image).text(
+            (60, 60 + 100 * number), line, fill="black", font=ImageFont.load_default(34)
+        )
+    out = io.BytesIO()
+    image.rotate(90, expand=True).save(out, "PDF", resolution=100)
+
+    document = await parse(out.getvalue(), "a.pdf")
+
+    assert document.text.split("\n\n") == list(said)

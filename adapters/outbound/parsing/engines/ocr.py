@@ -1,8 +1,10 @@
 """Text in pictures, by RapidOCR (its models lie in its wheel; no network)."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import groupby, zip_longest
 from typing import Any
 
 from PIL import Image
@@ -13,6 +15,7 @@ _SAME_LINE = 0.5
 _PARAGRAPH_GAP = 1.0
 _TALL = 1.5
 _SURE = 0.9
+_MOST_TURNS, _WORSE = 2, 0.7
 
 
 def warm() -> None:
@@ -24,22 +27,69 @@ def warm() -> None:
     cv2.setNumThreads(1)
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A recognised line; `top` and `bottom` are shares of the picture's height. No text: a gap between paragraphs."""
+
+    text: str
+    top: float = 0.0
+    bottom: float = 0.0
+
+
+def lines(image: Image.Image) -> list[Line]:
+    """The lines in reading order, a gap after each paragraph, also where the page is turned or on its head.
+
+    A turned page is turned back and recognised again: the engine turns single lines, and errs with some.
+    """
+    image = image.convert("RGB")
+    best = _recognised(image)
+    turn = best.turn
+    for _ in range(_MOST_TURNS):
+        if turn is None:
+            break
+        image = image.transpose(turn)
+        again = _recognised(image)
+        turn = again.turn
+        if again.certainty > best.certainty * _WORSE:
+            best = again
+    rows = _rows(sorted(best.pieces))
+    return list(
+        _with_gaps([Line(text, top / best.height, bottom / best.height) for top, bottom, text in rows])
+    )
+
+
 def paragraphs(image: Image.Image) -> list[list[str]]:
-    """Paragraphs of lines, in reading order, also where the page is turned or stands on its head."""
+    """The same as paragraphs of lines."""
+    groups = groupby(lines(image), key=lambda line: bool(line.text))
+    return [[line.text for line in group] for has_text, group in groups if has_text]
+
+
+@dataclass(frozen=True, slots=True)
+class _Recognised:
+    """What one look at a picture gave: pieces `(top, bottom, left, text)`, and how it should be turned, if at all."""
+
+    pieces: list[tuple[float, float, float, str]]
+    height: int
+    certainty: float
+    turn: Image.Transpose | None
+
+
+def _recognised(image: Image.Image) -> _Recognised:
     import numpy
 
     engine = _engine()
-    result = engine(numpy.asarray(image.convert("RGB"))[:, :, ::-1])
+    result = engine(numpy.asarray(image)[:, :, ::-1])
     if result.boxes is None or result.txts is None:
-        return []
+        return _Recognised([], image.height, 0.0, None)
     boxes = [_extent(box) for box in result.boxes]
-    upright = _upright(boxes, on_its_head=engine.on_its_head)
+    scored = list(zip(boxes, result.txts, result.scores, strict=True))
     pieces = [
-        (*place, text)
-        for place, text, score in zip(upright, result.txts, result.scores, strict=True)
+        (top, bottom, left, text)
+        for (top, bottom, left, _), text, score in scored
         if score >= _LEAST_CONFIDENCE and text.strip()
     ]
-    return _gathered(_rows(sorted(pieces)))
+    certainty = sum(len(text.strip()) * (float(score) - _LEAST_CONFIDENCE) for _, text, score in scored)
+    return _Recognised(pieces, image.height, certainty, _turn(boxes, on_its_head=engine.on_its_head))
 
 
 @cache
@@ -70,21 +120,15 @@ def _extent(box: Any) -> tuple[float, float, float, float]:
     return float(box[:, 1].min()), float(box[:, 1].max()), float(box[:, 0].min()), float(box[:, 0].max())
 
 
-def _upright(
-    boxes: Sequence[tuple[float, float, float, float]], *, on_its_head: bool
-) -> list[tuple[float, float, float]]:
-    """Top, bottom and left of each line as they would be with the page upright.
+def _turn(boxes: Sequence[tuple[float, float, float, float]], *, on_its_head: bool) -> Image.Transpose | None:
+    """What sets a page upright whose lines are tall or stand on their heads.
 
-    The recogniser turns tall lines by a quarter to the left before it looks whether they stand on their head.
+    The engine turns tall lines by a quarter to the left before it looks whether they stand on their heads.
     """
     tall = sum(bottom - top > (right - left) * _TALL for top, bottom, left, right in boxes)
     if tall * 2 > len(boxes):
-        if on_its_head:  # the text runs upwards
-            return [(left, right, -bottom) for top, bottom, left, right in boxes]
-        return [(-right, -left, top) for top, bottom, left, right in boxes]
-    if on_its_head:
-        return [(-bottom, -top, -right) for top, bottom, left, right in boxes]
-    return [(top, bottom, left) for top, bottom, left, right in boxes]
+        return Image.Transpose.ROTATE_270 if on_its_head else Image.Transpose.ROTATE_90
+    return Image.Transpose.ROTATE_180 if on_its_head else None
 
 
 def _rows(pieces: list[tuple[float, float, float, str]]) -> list[tuple[float, float, str]]:
@@ -108,13 +152,11 @@ def _rows(pieces: list[tuple[float, float, float, str]]) -> list[tuple[float, fl
     ]
 
 
-def _gathered(rows: list[tuple[float, float, str]]) -> list[list[str]]:
-    paragraphs: list[list[str]] = []
-    last_bottom = 0.0
-    for top, bottom, text in rows:
-        if paragraphs and top - last_bottom <= (bottom - top) * _PARAGRAPH_GAP:
-            paragraphs[-1].append(text)
-        else:
-            paragraphs.append([text])
-        last_bottom = bottom
-    return paragraphs
+def _with_gaps(rows: Sequence[Line]) -> Iterator[Line]:
+    for row, following in zip_longest(rows, rows[1:]):
+        yield row
+        if (
+            following is None
+            or following.top - row.bottom > (following.bottom - following.top) * _PARAGRAPH_GAP
+        ):
+            yield Line("")

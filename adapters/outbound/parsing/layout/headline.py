@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_LARGER = 1.12
-_ALIKE = 0.04
 _LINE_GAP = 1.6
 _LEAST_LETTERS, _MOST_CHARS, _MOST_WORDS = 3, 300, 40
 _PERIODICAL = re.compile(
@@ -23,6 +21,19 @@ _NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*\.?|[IVX]+\.)\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
+class Exactness:
+    """From which factor a line is larger than the text, and up to which share two sizes are the same."""
+
+    larger: float = 1.12
+    alike: float = 0.04
+
+
+MEASURED = Exactness()
+RECOGNISED = Exactness(larger=1.4, alike=0.2)
+"""Of recognised lines the height is known, which is that of the letters they happen to hold."""
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A line of a page: `size` is its letters' height; `top` grows downwards, in the same unit."""
 
@@ -32,28 +43,28 @@ class Line:
     upright: bool = True
 
 
-def headline(lines: Sequence[Line], sections: Sequence[str] = ()) -> str:
+def headline(lines: Sequence[Line], sections: Sequence[str] = (), exactness: Exactness = MEASURED) -> str:
     """The largest line with those of the same size that follow it; empty where all lines are alike.
 
     `sections` are the document's bookmarks: a numbered one is no title. The name of a journal is one only
     where nothing else is large.
     """
-    groups = list(_groups([line for line in lines if line.upright and line.text.strip()]))
+    groups = list(_groups([line for line in lines if line.upright and line.text.strip()], exactness.alike))
     if not groups:
         return ""
     usual = _usual_size(lines)
     named = set(sections)
-    large = [group for group in groups if group[0].size > usual * _LARGER]
+    large = [group for group in groups if group[0].size > usual * exactness.larger]
     titles = [(group[0].size, text) for group in large if _may_be_title(text := _joined(group), named)]
     titles = [title for title in titles if not _PERIODICAL.match(title[1])] or titles
     largest = max((size for size, _ in titles), default=0.0)
-    return next((text for size, text in titles if size >= largest * (1 - _ALIKE)), "")
+    return next((text for size, text in titles if size >= largest * (1 - exactness.alike)), "")
 
 
-def _groups(lines: Sequence[Line]) -> Iterator[list[Line]]:
+def _groups(lines: Sequence[Line], alike: float) -> Iterator[list[Line]]:
     group: list[Line] = []
     for line in lines:
-        if group and not _goes_on(group[-1], line):
+        if group and not _goes_on(group[-1], line, alike):
             yield group
             group = []
         group.append(line)
@@ -61,9 +72,11 @@ def _groups(lines: Sequence[Line]) -> Iterator[list[Line]]:
         yield group
 
 
-def _goes_on(before: Line, line: Line) -> bool:
-    alike = abs(line.size - before.size) <= before.size * _ALIKE
-    return alike and 0 <= line.top - before.top <= line.size * _LINE_GAP
+def _goes_on(before: Line, line: Line, alike: float) -> bool:
+    return (
+        abs(line.size - before.size) <= before.size * alike
+        and 0 <= line.top - before.top <= line.size * _LINE_GAP
+    )
 
 
 def _usual_size(lines: Sequence[Line]) -> float:

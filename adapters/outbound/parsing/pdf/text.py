@@ -10,6 +10,7 @@ from typing import Any
 import pypdfium2.raw as pdfium_c
 
 from adapters.outbound.parsing.layout.headline import Line
+from adapters.outbound.parsing.layout.ligatures import in_order, plain, runs_from_right
 from adapters.outbound.parsing.layout.margins import Edge
 
 _HYPHEN = re.compile(r"[\ufffe\u00ad\x02]\r?\n?")
@@ -24,10 +25,14 @@ class PageText:
         self._page = page
         self._textpage = page.get_textpage()
         raw = self._textpage.get_text_range()
+        if runs_from_right(raw):
+            raw = in_order(raw, self._across)
         self._cuts = [match.span() for match in _HYPHEN.finditer(raw)]
         text = _HYPHEN.sub("", raw) if self._cuts else raw
         self._raw = text.split("\n")
         lines = [line.rstrip() for line in self._raw]
+        if not text.isascii():
+            lines = [plain(line) for line in lines]
         self.lines = lines if any(lines) else []
 
     def close(self) -> None:
@@ -65,6 +70,13 @@ class PageText:
                 break
             place += end - begin
         return int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._textpage.raw, place))
+
+    def _across(self, place: int) -> tuple[float, float]:
+        """Left and right of a character, by its place in the text."""
+        box = pdfium_c.FS_RECTF()
+        index = pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._textpage.raw, place)
+        pdfium_c.FPDFText_GetLooseCharBox(self._textpage.raw, index, box)
+        return box.left, box.right
 
     @cached_property
     def _begins(self) -> list[int]:

@@ -1,16 +1,17 @@
 """PDF: the text layer page by page; a page that has next to none is rendered and its text recognised."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from adapters.outbound.parsing.cleaning import one_line
-from adapters.outbound.parsing.layout.headline import Line, headline
+from adapters.outbound.parsing.layout.headline import MEASURED, RECOGNISED, Exactness, headline
+from adapters.outbound.parsing.layout.headline import Line as Headline
 from adapters.outbound.parsing.layout.margins import Edge
 from adapters.outbound.parsing.layout.pages import PagedText
 from adapters.outbound.parsing.names import stem
@@ -20,6 +21,9 @@ from adapters.outbound.parsing.pdf.text import PageText
 from adapters.outbound.parsing.reading import Job, Reading
 from domain.knowledge.documents import Block, BlockKind
 from domain.knowledge.titles import meant_title
+
+if TYPE_CHECKING:
+    from adapters.outbound.parsing.engines.ocr import Line as RecognisedLine
 
 _SCANNED_BELOW_CHARS = 20
 _OBJECT_DEPTH = 3
@@ -58,6 +62,17 @@ class _Page:
     notes: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """The lines of a page as they were read or recognised; `sized` may be left out."""
+
+    page: int
+    lines: list[str]
+    edges: list[Edge]
+    sized: list[Headline]
+    exactness: Exactness
+
+
 class _Pages:
     """The pages of one document: all are read before the first is written, for what returns on many is a margin."""
 
@@ -68,7 +83,7 @@ class _Pages:
         self._outline = Outline(document)
         self._pages: list[_Page] = []
         self._edges: list[Edge] = []
-        self._first: tuple[int, list[Line]] | None = None
+        self._first: _Layer | None = None
         self._chars = 0
         self._missing: ImportError | None = None
 
@@ -91,35 +106,29 @@ class _Pages:
 
     def _title(self, text: PagedText) -> str:
         """The one that a person gave, else the largest line of the first page, else the file's name."""
-        first, lines = self._first or (0, [])
-        body = [line for number, line in enumerate(lines) if not text.is_apart(first, number)]
-        own = meant_title(one_line(self._document.get_metadata_value("Title")))
-        return own or headline(body, self._outline.titles) or stem(self._job.name)
+        title = meant_title(one_line(self._document.get_metadata_value("Title")))
+        if not title and (first := self._first):
+            body = [line for number, line in enumerate(first.sized) if not text.is_apart(first.page, number)]
+            title = headline(body, self._outline.titles, first.exactness)
+        return title or stem(self._job.name)
 
     def _read(self, index: int) -> _Page:
         page, notes = self._load(index)
         try:
-            lines = self._lines(page, index)
-            if sum(map(len, lines)) < _SCANNED_BELOW_CHARS and _may_hide_text(page):
-                lines = self._recognised(page) or lines
+            read = _text_layer(page, index, sized=self._first is None)
+            if sum(map(len, read.lines)) < _SCANNED_BELOW_CHARS and _may_hide_text(page):
+                read = self._recognised(page, index) or read
         finally:
             page.close()
-        self._chars += sum(map(len, lines))
+        self._edges.extend(read.edges)
+        if self._first is None and read.lines:
+            self._first = read
+        self._chars += sum(map(len, read.lines))
         if self._chars > self._job.limits.text_chars:
             raise self._job.too_large(
                 f"it holds more than {self._job.limits.text_chars:,} characters of text"
             )
-        return _Page(lines, notes)
-
-    def _lines(self, page: Any, index: int) -> list[str]:
-        text = PageText(page)
-        try:
-            if text.lines and self._first is None:
-                self._first = index, text.sized()
-            self._edges.extend(text.edges(index))
-        finally:
-            text.close()
-        return text.lines
+        return _Page(read.lines, notes)
 
     def _load(self, index: int) -> tuple[Any, list[str]]:
         try:
@@ -134,19 +143,36 @@ class _Pages:
             raise self._job.unreadable(f"page {index + 1} is damaged") from error
         return page, written
 
-    def _recognised(self, page: Any) -> list[str]:
+    def _recognised(self, page: Any, index: int) -> _Layer | None:
         try:
             from adapters.outbound.parsing.engines import ocr
         except ImportError as error:
             self._missing = error
-            return []
+            return None
         self._reading.engine = ocr.ENGINE
         self._job.earn(_SECONDS_PER_PAGE)
         scale = _RENDER_DPI / _POINTS_PER_INCH
         longest = max(page.get_size()) * scale
         scale *= min(1.0, self._job.limits.ocr_side / max(longest, 1.0))
-        image = page.render(scale=scale).to_pil()
-        return [line for paragraph in ocr.paragraphs(image) for line in (*paragraph, "")]
+        return _recognised_layer(ocr.lines(page.render(scale=scale).to_pil()), index)
+
+
+def _text_layer(page: Any, index: int, *, sized: bool) -> _Layer:
+    text = PageText(page)
+    try:
+        return _Layer(index, text.lines, list(text.edges(index)), text.sized() if sized else [], MEASURED)
+    finally:
+        text.close()
+
+
+def _recognised_layer(lines: "Sequence[RecognisedLine]", index: int) -> _Layer:
+    edges = [
+        Edge(index, number, line.text, (line.top + line.bottom) / 2, line.bottom - line.top)
+        for number, line in enumerate(lines)
+        if line.text
+    ]
+    sized = [Headline(line.text, line.top, line.bottom - line.top) for line in lines]
+    return _Layer(index, [line.text for line in lines], edges, sized, RECOGNISED)
 
 
 def _may_hide_text(page: Any) -> bool:
