@@ -18,7 +18,7 @@ import structlog
 from apps.printable import cut, escaped, message_of, shown, traceback_of
 from apps.settings import Settings
 
-NOISY = ("aiohttp", "alembic", "arq", "asyncio", "grpc", "psycopg", "urllib3", "uvicorn")
+NOISY = ("aiohttp", "alembic", "arq", "asyncio", "grpc", "mcp", "psycopg", "urllib3", "uvicorn")
 KEPT = ("instance", "ms", "conversation")
 LONGEST_EVENT = 4_000
 """Characters of what a log line says, before its values and its traceback."""

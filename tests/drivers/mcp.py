@@ -62,7 +62,7 @@ class McpClient:
     def with_key(self, key: str, question: Callable[[Client], Awaitable[T]]) -> T:
         async def ask() -> T:
             headers = {"Authorization": f"Bearer {key}"}
-            async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE, trust_env=False) as http:
+            async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE, verify=False) as http:
                 transport = streamable_http_client(self.url, http_client=http)
                 async with Client(transport, mode=self._mode) as client:
                     try:

@@ -17,7 +17,10 @@ from domain.refusals import Forbidden
 
 PATH = "/mcp"
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
-ONE_MESSAGE = "the body must be one JSON-RPC message, a JSON object; batches are not supported"
+ONE_MESSAGE = (
+    'the body must be one JSON-RPC message: an object with "jsonrpc": "2.0", a method, an id where an answer is'
+    " wanted, and params that are an object; batches are not supported"
+)
 
 
 class McpApp:
@@ -47,7 +50,7 @@ class McpApp:
             reason = error.detail if isinstance(error, HTTPException) else "the body is not JSON in UTF-8"
             await _refusal(PARSE_ERROR, reason)(scope, receive, send)
             return
-        if not isinstance(message, dict):
+        if not _is_message(message):
             await _refusal(INVALID_REQUEST, ONE_MESSAGE)(scope, receive, send)
             return
         await (await self._server())(scope, _replayed(body, receive), send)
@@ -71,6 +74,17 @@ def _check(request: Request) -> None:
         raise HTTPException(405, reason, {"allow": "POST"})
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "the body must be JSON, sent with the header Content-Type: application/json")
+
+
+def _is_message(message: object) -> bool:
+    """Whether it is a request, a notification or an answer of JSON-RPC 2.0, sections 4 and 5, as MCP narrows them."""
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return False
+    if "id" in message and type(message["id"]) not in (str, int):
+        return False
+    if "method" not in message:
+        return "id" in message and ("result" in message or "error" in message)
+    return isinstance(message["method"], str) and isinstance(message.get("params", {}), dict)
 
 
 def _refusal(code: int, message: str) -> JsonResponse:

@@ -104,7 +104,8 @@ class ChunkAnswer(Answer):
 
 
 class ReadChunk(ToolCall):
-    """Reads one passage by the chunkId that a search gave, with its place in the file."""
+    """Reads one passage by the chunkId that a search gave, or that an answer cited, with its place in the file: page,
+    headings, rows, times."""
 
     TITLE: ClassVar = "Read a passage"
     ANSWER: ClassVar = ChunkAnswer

@@ -60,7 +60,6 @@ INSTRUCTIONS = (
 
 def build_server(gateway: Gateway) -> App:
     """Serves one JSON-RPC message per request, each by a session of its own that ends with the request."""
-    logging.getLogger("mcp").setLevel(logging.WARNING)  # it reports the begin and end of each such session
     server = _Handlers(gateway).server()
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
@@ -100,6 +99,7 @@ class _Handlers:
         kind = self._kinds.get(params.name)
         if kind is None:
             raise MCPError(INVALID_PARAMS, _unknown(params.name))
+        log.info("the tool %s is called", params.name)
         try:
             call = kind.model_validate(params.arguments or {})
             answer = await call.run(self._services, caller_of(context))

@@ -159,8 +159,13 @@ def reads_resource(client: McpClient, scene: Scene) -> None:
         assert not uri or uri in found[1].text
 
 
-@when(parsers.parse('ann\'s model calls "{tool}" with {arguments}'))
-def calls(client: McpClient, scene: Scene, tool: str, arguments: str) -> None:
-    pairs = (pair.split(" ") for pair in arguments.split(", "))
-    given = {name: int(value) if value.lstrip("-").isdigit() else value.strip("-") for name, value in pairs}
-    scene.answer = client.call("ann", tool, **given)
+@then("ann's model is told what is wrong with these calls:")
+def told(client: McpClient, datatable: list[list[str]]) -> None:
+    for what, tool, arguments, complaint in datatable[1:]:
+        pairs = (pair.split(" ") for pair in arguments.split(", "))
+        given = {
+            name: int(value) if value.lstrip("-").isdigit() else value.strip("-") for name, value in pairs
+        }
+        answer = client.call("ann", tool, **given)
+        assert answer.is_error, what
+        assert complaint in text_of(answer), what

@@ -7,29 +7,23 @@ Feature: Two users of MCP
     And ann has a webhook named "Shop" that repeats what it hears
     And "ada" has written "Where is my parcel?"
 
-  Scenario Outline: bob's model asks for ann's <what>
-    When bob's model asks for ann's <what>
-    Then the answer is "<answer>"
-    And the answer holds nothing of ann's
-
-    Examples:
-      | what                              | answer    |
-      | list of bases                     | empty     |
-      | base by its name                  | not found |
-      | base by its number                | Forbidden |
-      | passage                           | not found |
-      | file                              | not found |
-      | channels                          | empty     |
-      | conversations                     | empty     |
-      | conversations of her channel      | belongs   |
-      | conversation                      | belongs   |
-      | channel to send through           | belongs   |
-      | list of resources                 | empty     |
-      | base as a resource                | Forbidden |
-      | file as a resource                | not found |
-
-  Scenario: ann's own client gets all of that
-    Then ann's model gets an answer to each of these
+  Scenario: bob's model asks for what is ann's
+    Then bob's model gets these answers, and nothing of ann's:
+      | what                         | answer    |
+      | list of bases                | empty     |
+      | base by its name             | not found |
+      | base by its number           | Forbidden |
+      | passage                      | not found |
+      | file                         | not found |
+      | channels                     | empty     |
+      | conversations                | empty     |
+      | conversations of her channel | belongs   |
+      | conversation                 | belongs   |
+      | channel to send through      | belongs   |
+      | list of resources            | empty     |
+      | base as a resource           | Forbidden |
+      | file as a resource           | not found |
+    And ann's own model gets an answer to each of these
 
   Scenario: What ann gives bob, bob's model may read
     When ann lets bob read the base

@@ -97,12 +97,12 @@ def test_without_a_collector_nothing_is_wrapped() -> None:
     traces.close()
 
 
-def test_the_exporter_is_imported_only_when_it_is_used() -> None:
+def test_the_exporter_and_the_sdk_of_mcp_are_imported_only_when_they_are_used() -> None:
     import subprocess
 
     code = (
         "import sys; import apps.standalone.main; "
-        "sys.exit(any(name.startswith('opentelemetry.exporter') for name in sys.modules))"
+        "sys.exit(any(name.startswith(('opentelemetry.exporter', 'mcp')) for name in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, timeout=300)
 
