@@ -177,6 +177,35 @@ def test_a_long_text_is_shown_in_parts_and_a_hit_leads_to_its_part(
     assert ann.get(f"{file}?at=9999").status_code == 404
 
 
+def test_a_search_takes_options(client: Client, world: ServedWorld) -> None:
+    ann = client("ann")
+    base = base_of(ann)
+    file = ready(ann, base, "pumps.txt", "The cooling pump stands in hall seven.")
+    upload(ann, base, "valves.txt", b"The valve of the cooling pump stands in the cellar.")
+    until(lambda: ann.get(base).text.count(">Ready<") == 2, "both files are ready")
+
+    def found(**options: str) -> list[str]:
+        page = ann.get(f"{base}/search", params={"q": "cooling pump", **options})
+        assert page.status_code == 200, page.text
+        return re.findall(r"<b>\d+\.</b> <a [^>]*>([^<]+)</a>", page.text)
+
+    assert sorted(found()) == ["pumps.txt", "valves.txt"]
+    assert len(found(topK="1")) == 1
+    assert found(fileIds=file.rpartition("/")[2], perFile="1", minSimilarity="0.01") == ["pumps.txt"]
+    assert "not compared" in ann.get(f"{base}/search", params={"q": "cooling pump", "mode": "text"}).text
+    assert f"search?fileIds={file.rpartition('/')[2]}" in ann.get(file).text
+    wrong = {
+        "topK": ("0", "51", "2.5", "x"),
+        "perFile": ("0", "x"),
+        "minSimilarity": ("2", "nan"),
+        "mode": ("x",),
+    }
+    for field, values in {**wrong, "fileIds": ("x",)}.items():
+        for value in values:
+            page = ann.get(f"{base}/search", params={"q": "pump", field: value})
+            assert (page.status_code, "must be" in page.text) == (400, True), (field, value)
+
+
 def test_a_download_has_the_bytes_and_the_name(client: Client, world: ServedWorld) -> None:
     ann = client("ann")
     file = ready(ann, base_of(ann), "pumps.txt", "The cooling pump.")

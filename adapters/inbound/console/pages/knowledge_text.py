@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite, nan
 from operator import itemgetter
 from typing import Any
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -17,8 +19,15 @@ from adapters.inbound.console.requests import caller_of, faults_of, render, serv
 from domain.knowledge.file_states import FileText
 from domain.knowledge.places import known_of, place_of
 from domain.knowledge.search.explanation import ExplainedHit, Explanation
+from domain.knowledge.search.options import Mode, SearchOptions, check_options, mode_of
 from domain.refusals import Fault, Invalid, NotFound
 
+OPTIONS = ("topK", "perFile", "minSimilarity", "mode")
+MODES = (
+    (Mode.HYBRID, "by words and by meaning"),
+    (Mode.TEXT, "by words alone"),
+    (Mode.VECTOR, "by meaning alone"),
+)
 CHUNKS = 25
 """Chunks on one page of a text."""
 BEGINNING = 90
@@ -77,16 +86,56 @@ def stretches(found: FileText) -> list[Stretch]:
 
 async def search(request: Request) -> Response:
     base = await base_of(request)
-    query = request.query_params.get("q", "")
-    explanation, faults = None, {}
+    query, explanation, faults = request.query_params.get("q", ""), None, {}
     if "q" in request.query_params:
         try:
-            explanation = await services_of(request).search.explain(caller_of(request), base.id, query)
+            options = _options(request.query_params)
+            explanation = await services_of(request).search.explain(
+                caller_of(request), base.id, query, options
+            )
         except Invalid as refusal:
             faults = faults_of(refusal)
-    shown = _explained(explanation, base_path(base.id)) if explanation else {}
-    values = {"query": query, "faults": faults, "explanation": explanation, **shown}
+    values: dict[str, Any] = {
+        "query": query,
+        "faults": faults,
+        "explanation": explanation,
+        "given": {name: request.query_params.get(name, "") for name in OPTIONS},
+        "files": request.query_params.getlist("fileIds"),
+        "modes": MODES,
+        **(_explained(explanation, base_path(base.id)) if explanation else {}),
+    }
     return render(request, "knowledge_search.html", of_base(base, **values), status=400 if faults else 200)
+
+
+def _options(given: QueryParams) -> SearchOptions:
+    """Raises `Invalid`."""
+    per_file = given.get("perFile")
+    options = SearchOptions(
+        _whole_number("topK", given.get("topK") or "10"),
+        _number("minSimilarity", given.get("minSimilarity") or "0"),
+        tuple(given.getlist("fileIds")),
+        _whole_number("perFile", per_file) if per_file else None,
+        mode_of(given.get("mode") or Mode.HYBRID),
+    )
+    check_options(options)
+    return options
+
+
+def _whole_number(field: str, text: str) -> int:
+    number = _number(field, text)
+    if not number.is_integer():
+        raise Invalid.of([Fault(field, "must be a whole number")])
+    return int(number)
+
+
+def _number(field: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = nan
+    if not isfinite(number):
+        raise Invalid.of([Fault(field, "must be a number")])
+    return number
 
 
 def _explained(explanation: Explanation, path: str) -> dict[str, Any]:
