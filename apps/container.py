@@ -49,7 +49,6 @@ class CommandContainer(containers.DeclarativeContainer):
     embedder = providers.Singleton(build_embedder, settings, model_files)
     uploads = providers.Singleton(Uploads, foundation, storage, files, model_files, embedder)
     knowledge = providers.Singleton(Knowledge, foundation, storage, files, uploads, embedder)
-    sources = providers.Singleton(Sources, foundation, storage, uploads)
     access = providers.Singleton(build_access, foundation, storage)
 
 
@@ -65,6 +64,7 @@ class CoreContainer(CommandContainer):
     checks = providers.Singleton(checks_of, storage.provided.database, jobs)
     channels = providers.Singleton(Channels, foundation, storage, files)
     subscriptions = providers.Singleton(Subscriptions, foundation, storage, channels)
+    sources = providers.Singleton(Sources, foundation, storage, CommandContainer.uploads, channels)
     instance_service = providers.Singleton(build_instances, foundation, storage, channels)
     callback_service = providers.Singleton(build_callbacks, foundation, storage, channels)
     sending = providers.Singleton(build_sending, foundation, storage, channels)
@@ -92,7 +92,7 @@ class CoreContainer(CommandContainer):
         message_service,
         conversation_service,
         knowledge,
-        CommandContainer.sources,
+        sources,
         subscriptions,
         resources,
         monitoring,

@@ -19,6 +19,7 @@ from domain.channels.messages import (
     ThreadMessage,
 )
 from domain.conversations.model import Destination
+from domain.knowledge.sources.model import Listing, PageContent, PageToRead
 from domain.polling.model import Timing
 from domain.refusals import Unauthenticated
 from ports.links import LinkRecorder
@@ -201,6 +202,22 @@ class AttachmentFetcher(Protocol[C]):
 
     def fetch(self, config: C, attachment: Attachment) -> AsyncIterator[bytes]:
         """Raises `PlatformError`."""
+        ...
+
+
+class BaseFolder(Protocol[C]):
+    """A folder whose files are fed into a knowledge base."""
+
+    def base_id(self, config: C) -> int | None:
+        """The base that the folder feeds, None for none."""
+        ...
+
+    def address(self, config: C) -> str:
+        """Where people see the folder."""
+        ...
+
+    async def read(self, config: C, page: PageToRead) -> PageContent | Listing:
+        """The list of the folder's files for its own page, else a file. Raises `PageRefused`, `PageLater`."""
         ...
 
 

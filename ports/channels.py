@@ -12,6 +12,7 @@ from ports.capabilities import (
     AnswerForwarding,
     AttachmentDescriber,
     AttachmentFetcher,
+    BaseFolder,
     CallResponder,
     Connector,
     MetadataSource,
@@ -80,6 +81,7 @@ class Channel(Generic[C, T]):
     registrar: Registrar[C] | None = None
     probe: Probe[C] | None = None
     fetcher: AttachmentFetcher[C] | None = None
+    folder: BaseFolder[C] | None = None
     describer: AttachmentDescriber[C] | None = None
     sender_filter: SenderFilter[C] | None = None
     quoted_reader: QuotedReader[C, T] | None = None

@@ -61,6 +61,10 @@ class SourceStore(Protocol):
 
     async def read_now(self, source_id: int) -> None: ...
 
+    async def detach(self, instance_id: int, base_id: int | None) -> None:
+        """Leaves what an instance has fed into other bases than this one to their users."""
+        ...
+
     async def remove(self, source_id: int, *, keep_files: bool) -> None: ...
 
 

@@ -7,6 +7,7 @@ from adapters.outbound.channels.registry import Registry
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.websockets import AioWebSockets
 from adapters.outbound.notifier import OwnerNotifier
+from adapters.outbound.storage.knowledge.sources import PostgresSources
 from adapters.outbound.storage.links import PairingStore
 from apps import verification
 from apps.containers.foundation import Foundation
@@ -14,6 +15,7 @@ from apps.containers.storage import Files, Storage
 from domain.delivery.concurrency.service import ConcurrencyLimiter, ReadLimiter
 from domain.files.service import MessageFilesService
 from domain.instances.registration.service import RegistrationService
+from domain.knowledge.sources.folders.service import FolderSync
 from domain.pairing.service import PairingService
 from domain.polling.service import PollingService, ScheduleService
 from ports.channels import ChannelDependencies
@@ -51,6 +53,7 @@ class Channels:
             foundation.clock,
             foundation.meter,
             self.reads,
+            FolderSync(PostgresSources(storage.database)),
         )
 
 

@@ -7,6 +7,7 @@ from adapters.outbound.storage.conversations.history import PostgresHistory
 from adapters.outbound.storage.conversations.timelines import PostgresTimelines
 from adapters.outbound.storage.dead_letters import PostgresDeadLetters
 from adapters.outbound.storage.instance_names import PostgresInstanceNames
+from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
@@ -74,13 +75,13 @@ def build_instances(foundation: Foundation, storage: Storage, channels: Channels
         storage.processes,
         channels.pairings,
         channels.schedules,
-        DestinationService(storage.instances, channels.registry),
+        DestinationService(storage.instances, channels.registry, PostgresBases(storage.database)),
         foundation.settings.agent_url,
     )
 
 
 def build_config_checks(foundation: Foundation, storage: Storage, channels: Channels) -> ConfigCheckService:
-    destinations = DestinationService(storage.instances, channels.registry)
+    destinations = DestinationService(storage.instances, channels.registry, PostgresBases(storage.database))
     return ConfigCheckService(
         storage.instances, channels.registry, channels.registration, destinations, foundation.clock
     )

@@ -3,6 +3,7 @@
 import asyncio
 
 from adapters.outbound.storage.confirmations import PostgresConfirmations
+from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.offers import PostgresOffers
 from adapters.outbound.storage.queue.earlier_messages import PostgresEarlierMessages
 from adapters.outbound.storage.queue.rounds import PostgresRounds
@@ -115,7 +116,8 @@ def _conversations(
         foundation.meter,
         foundation.settings.verification_page,
     )
-    forwarding = ForwardingService(DestinationService(instances, channels.registry), sending, health)
+    destinations = DestinationService(instances, channels.registry, PostgresBases(storage.database))
+    forwarding = ForwardingService(destinations, sending, health)
     withdrawals = Withdrawals()
     storage.event_bus.on_withdrawal(withdrawals.withdraw)
     return ConversationService(

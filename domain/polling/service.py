@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from domain.channels.messages import Event
@@ -11,6 +11,7 @@ from domain.channels.typed import ChannelConfig
 from domain.delivery.concurrency.service import ReadLimiter
 from domain.instances.health import UNDECRYPTED
 from domain.instances.model import UNREADABLE, Activity, Instance
+from domain.knowledge.sources.folders.service import FolderSync
 from domain.polling.rules import back_off, interval
 from domain.refusals import StorageAway, Unavailable, reason_of
 from ports.capabilities import Polled, Poller, PollFailed, Scheduler
@@ -80,6 +81,7 @@ class PollingService:
     clock: Clock
     meter: Meter
     reads: ReadLimiter
+    folders: FolderSync
 
     async def enqueue_due(self, queue: JobQueue) -> bool:
         """Hands due instances to the job queue; whether there may be more."""
@@ -154,6 +156,9 @@ class PollingService:
         self, due: Due, instance: Instance, channel: AnyChannel, polled: Polled, every: timedelta
     ) -> None:
         following = self.clock.now() if polled.more else self.clock.now() + every
+        feeds = await self.folders.polled(instance, channel)
+        if feeds and not instance.resource_id:  # what is in the folder is told to nobody else
+            polled = replace(polled, events=())
         fresh = await self.runs.finish(due, polled.events, polled.cursor, following)
         if fresh is not None:
             await self._acknowledge(instance, channel, polled.events)

@@ -46,3 +46,21 @@ def upload(
 def listed(rest: Rest, scene: Scene) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = rest.request("GET", f"{KB}/{scene.base}/files", "ann").json()["files"]
     return found
+
+
+def ready_files(rest: Rest, scene: Scene) -> dict[str, dict[str, Any]]:
+    """The files of the base that can be found, by name."""
+    states = rest.request("GET", f"{KB}/{scene.base}/file-states?limit=200", "ann").json()["files"]
+    return {file["fileName"]: file for file in states if file["status"] == "ready"}
+
+
+def found(rest: Rest, scene: Scene, query: str) -> list[str]:
+    """The names of the files that hold words of the query, the best first."""
+    body = {"query": query, "mode": "text", "perFile": 1}
+    hits = rest.request("POST", f"{KB}/{scene.base}/search", "ann", json=body).json()["results"]
+    return [hit["fileName"] for hit in hits]
+
+
+def sources(rest: Rest, scene: Scene) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = rest.request("GET", f"{KB}/{scene.base}/sources", "ann").json()["sources"]
+    return listed

@@ -105,9 +105,10 @@ class Knowledge:
         limits: UploadLimits | None = None,
         memory_sync: bool = False,
         embedder: Embedder | None = None,
+        parser: PlainParser | None = None,
     ) -> None:
         self.database = database
-        self.parser = PlainParser()
+        self.parser = parser or PlainParser()
         self.embedder = embedder or HashedEmbedder()
         self.folder = folder
         self.blobs = FileBlobs(folder)

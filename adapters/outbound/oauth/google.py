@@ -136,9 +136,11 @@ class GoogleApi:
             raise self._refused(answer)
         return body
 
-    async def stream(self, config: Credentials, path: str, query: Mapping[str, str]) -> AsyncIterator[bytes]:
+    async def stream(
+        self, config: Credentials, path: str, query: Mapping[str, str], max_bytes: int
+    ) -> AsyncIterator[bytes]:
         """The body of an answer piece by piece. Raises `HttpFailed` too."""
-        request = HttpRequest("GET", self.url(path, query), timeout=5 * TIMEOUT)
+        request = HttpRequest("GET", self.url(path, query), timeout=5 * TIMEOUT, max_bytes=max_bytes)
         async for piece in self.dependencies.http.stream(await self._with_token(config, request)):
             yield piece
 

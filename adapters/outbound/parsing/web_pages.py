@@ -49,7 +49,8 @@ def read(job: Job, address: str, mime_type: str, charset: str) -> dict[str, Any]
 
 def _sitemap(job: Job) -> dict[str, Any]:
     addresses: dict[str, None] = {}
-    is_index = cut = False
+    is_index = False
+    count = 0
     try:
         for event, element in etree.iterparse(
             _SitemapFile(job),
@@ -63,18 +64,18 @@ def _sitemap(job: Job) -> dict[str, Any]:
                 is_index = is_index or name == "sitemapindex"
                 continue
             if name == "loc":
+                count += 1
                 addresses[one_line(element.text or "")[: LONGEST_ADDRESS + 1]] = None
             elif name in ("url", "sitemap"):
                 element.clear()
                 while element.getprevious() is not None:
                     del element.getparent()[0]
-            if len(addresses) > MOST_ADDRESSES:
-                cut = True
+            if count > MOST_ADDRESSES:
                 break
     except etree.XMLSyntaxError as error:
         raise job.unreadable(f"it is no well-formed sitemap: {error.msg}") from error
     usable = [each for each in addresses if 0 < len(each) <= LONGEST_ADDRESS][:MOST_ADDRESSES]
-    return {"kind": SITEMAP, "addresses": usable, "is_index": is_index, "cut": cut}
+    return {"kind": SITEMAP, "addresses": usable, "is_index": is_index, "cut": count > MOST_ADDRESSES}
 
 
 class _SitemapFile(io.RawIOBase):

@@ -7,21 +7,25 @@ from domain.channels.messages import Config, Event
 from domain.conversations.model import Destination
 from domain.conversations.sending.service import SendingService
 from domain.instances.model import ACTIVE, Activity, Instance
+from domain.knowledge.model import Level
 from domain.refusals import Fault, Invalid, PlatformAway, Refusal, Unavailable
 from domain.routing.invocation.model import ConversationContext
 from ports.channels import AnyChannel, Channels
 from ports.instances import HealthRecorder, InstanceLookup
+from ports.knowledge_storage import BaseStore
 
 INSTANCE, ADDRESS = "config.deliverInstanceId", "config.deliverTo"
+BASE = "config.knowledgeBaseId"
 ASKS = "the resource asks for an approval, which nobody can give here"
 
 
 @dataclass(eq=False)
 class DestinationService:
-    """Checks where an instance wants its answers to go."""
+    """Checks where an instance wants its answers to go, and into which base its files."""
 
     instances: InstanceLookup
     channels: Channels
+    bases: BaseStore
 
     async def check(self, owner: str, destination: Destination) -> None:
         """What can be known before anything is sent. Raises `Invalid`."""
@@ -37,11 +41,19 @@ class DestinationService:
 
     async def check_config(self, owner: str, channel: AnyChannel, config: Config) -> None:
         """What a configuration says of it, if anything. Raises `Invalid`."""
+        base_id = channel.folder.base_id(channel.config.load(config)) if channel.folder else None
+        if base_id is not None:
+            await self._check_base(owner, base_id)
         if channel.forwarding is None:
             return
         destination = channel.forwarding.destination(channel.config.load(config))
         if destination is not None:
             await self.check(owner, destination)
+
+    async def _check_base(self, owner: str, base_id: int) -> None:
+        base = await self.bases.find(base_id, owner)
+        if base is None or (base.level or Level.NONE) < Level.UPDATE:
+            raise _fault(BASE, f"must be a knowledge base that {owner} may change; {base_id} is none")
 
     async def instance(self, owner: str, destination: Destination) -> Instance:
         """Raises `Invalid` for one that is not there, and for somebody else's."""

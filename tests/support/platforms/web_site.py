@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from aiohttp import web
@@ -24,6 +24,7 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     tagged: bool = True
+    handler: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None
 
 
 class WebSite(StandIn):
@@ -76,7 +77,8 @@ class WebSite(StandIn):
         self.most_at_once = max(self.most_at_once, self.under_way)
         try:
             await asyncio.sleep(0)
-            return self._respond(request, self.answers.get(path, Answer(status=404)))
+            answer = self.answers.get(path, Answer(status=404))
+            return await answer.handler(request) if answer.handler else self._respond(request, answer)
         finally:
             self.under_way -= 1
 

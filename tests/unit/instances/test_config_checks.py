@@ -70,7 +70,8 @@ def service(platform: Platform, clock: SetClock, instance: Instance = STORED) ->
     channels: Any = Channels(platform)
     store: Any = Store(instance)
     registration: Any = None
-    return ConfigCheckService(store, channels, registration, DestinationService(store, channels), clock)
+    destinations = DestinationService(store, channels, store)
+    return ConfigCheckService(store, channels, registration, destinations, clock)
 
 
 async def test_a_platform_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.instances.model import Instance
+from domain.knowledge.sources.folders.service import FolderSync
 from domain.polling.rules import BACK_OFF
 from domain.polling.service import PollingService, ScheduleService
 from domain.refusals import StorageAway
@@ -48,7 +49,9 @@ class World:
         channels: Any = SimpleNamespace(find=lambda _: self.channel, all=lambda: [self.channel])
         meter: Any = SimpleNamespace(accepted=lambda *_: None)
         reads: Any = SimpleNamespace(slot=lambda *_: nullcontext())
-        self.service = PollingService(anything, anything, channels, health, clock, meter, reads)
+        self.service = PollingService(
+            anything, anything, channels, health, clock, meter, reads, FolderSync(anything)
+        )
         self.schedules = ScheduleService(anything, anything, channels, clock)
 
     async def begin(self, instance_id: int) -> Due:

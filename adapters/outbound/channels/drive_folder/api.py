@@ -22,6 +22,8 @@ _FILES = "/drive/v3/files"
 _SHARED_DRIVES = {"supportsAllDrives": "true"}
 _ALL_DRIVES = {**_SHARED_DRIVES, "includeItemsFromAllDrives": "true"}
 _PAGE = "1000"
+MOST_ATTACHED, LARGEST_FILE = 10_000_000, 10_000 * 1024 * 1024
+"""Bytes of a download for a message; and for a knowledge base, whose own limit is lower."""
 
 
 class Drive:
@@ -60,10 +62,19 @@ class Drive:
         )
         return text(await self._api.send(config, request), "id")
 
-    def download(self, config: DriveConfig, file_id: str, export: str) -> AsyncIterator[bytes]:
-        """The bytes of a file; of a Google-native one, exported to the type `export`."""
+    async def file(self, config: DriveConfig, file_id: str) -> dict[str, Any]:
+        """files.get of a file."""
+        query = {"fields": f"{FIELDS},trashed", **_SHARED_DRIVES}
+        return await self._api.get(config, f"{_FILES}/{segment(file_id)}", query)
+
+    def download(
+        self, config: DriveConfig, file_id: str, export: str, *, whole: bool = False
+    ) -> AsyncIterator[bytes]:
+        """The bytes of a file; of a Google-native one, exported to the type `export`. `whole`: also of one that is
+        too large for a message."""
         query = {"mimeType": export} if export else {"alt": "media", **_SHARED_DRIVES}
-        return self._api.stream(config, f"{_FILES}/{segment(file_id)}{'/export' if export else ''}", query)
+        path = f"{_FILES}/{segment(file_id)}{'/export' if export else ''}"
+        return self._api.stream(config, path, query, LARGEST_FILE if whole else MOST_ATTACHED)
 
     async def watch(self, config: DriveConfig, channel: Mapping[str, Any]) -> str:
         """changes.watch: has all changes reported to a channel; gives the id of the watched resource."""

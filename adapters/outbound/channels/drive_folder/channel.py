@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.drive_folder import push
 from adapters.outbound.channels.drive_folder.api import Drive
+from adapters.outbound.channels.drive_folder.base_files import FolderFiles
 from adapters.outbound.channels.drive_folder.config import CONFIG, DEFINITION, TARGET, DriveConfig, FileTarget
 from adapters.outbound.channels.drive_folder.delivery import Delivery
 from adapters.outbound.channels.drive_folder.opening import Opener
@@ -124,4 +125,5 @@ def build(dependencies: ChannelDependencies) -> Channel[DriveConfig, FileTarget]
         registrar=folder,
         probe=folder,
         fetcher=folder,
+        folder=FolderFiles(drive),
     )

@@ -6,6 +6,11 @@ from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting, stored_as
 
 
+def _base_fault(value: object) -> str | None:
+    is_id = isinstance(value, int | float) and value == int(value) and 0 < value < 2**31
+    return None if is_id else "must be the ID of a knowledge base, a whole number"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveConfig(ChannelConfig):
     client_id: str = setting("Client ID of the Google OAuth 2.0 client.", required=True)
@@ -30,6 +35,11 @@ class DriveConfig(ChannelConfig):
     webhook_url: str = setting(
         "Public https address at which Google Drive reports changes. Default: this instance's webhook URL.",
         format=Format.URL,
+    )
+    knowledge_base_id: float | None = setting(
+        "ID of a knowledge base into which the folder's files are fed: changed ones are read again, removed ones"
+        " leave it. Without a resource that is all that is done.",
+        check=_base_fault,
     )
     redirect_uri: str = ""
 

@@ -50,11 +50,11 @@ class FolderPoller:
     ) -> Polled:
         """What changed since the cursor; on the first poll since the instance was created."""
         with poll_failures():
-            files = await _files(self.drive, config)
-        present = {text(file, "id"): _state(file) for file in files}
+            files = await files_of(self.drive, config)
+        present = {text(file, "id"): state_of(file) for file in files}
         known: Mapping[str, str]
         if cursor is None:
-            known = {text(file, "id"): _state(file) for file in files if not _is_new(file, since, now)}
+            known = {text(file, "id"): state_of(file) for file in files if not _is_new(file, since, now)}
         else:  # in another folder, polling begins with what is there now
             known = cursor["files"] if cursor.get("folder") == config.folder_id else dict(present)
         changed = [file for file in files if known.get(text(file, "id")) != present[text(file, "id")]]
@@ -64,7 +64,7 @@ class FolderPoller:
         snapshot = {file_id: state for file_id, state in present.items() if file_id not in left}
         snapshot |= {file_id: known[file_id] for file_id in left if file_id in known}
         extensions = config.extensions
-        events = [_event(file, config) for file in taken if _is_wanted(file, extensions)]
+        events = [_event(file, config) for file in taken if is_wanted(file, extensions)]
         return Polled(events, {"folder": config.folder_id, "files": snapshot}, more=bool(left))
 
 
@@ -85,7 +85,7 @@ def _time(file: Mapping[str, Any], name: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-async def _files(drive: Drive, config: DriveConfig) -> list[Mapping[str, Any]]:
+async def files_of(drive: Drive, config: DriveConfig) -> list[Mapping[str, Any]]:
     """All files of the folder but our own."""
     files: list[Mapping[str, Any]] = []
     page = ""
@@ -103,7 +103,7 @@ def _is_file(file: object) -> bool:
     return bool(text(file, "id")) and not ours and text(file, "mimeType") not in (_FOLDER, _SHORTCUT)
 
 
-def _state(file: Mapping[str, Any]) -> str:
+def state_of(file: Mapping[str, Any]) -> str:
     """What changes when a file does. The version grows with things that nobody sees (a preview was made), so it
     counts only where there is no checksum of the content."""
     checksum = text(file, "md5Checksum")
@@ -113,7 +113,7 @@ def _state(file: Mapping[str, Any]) -> str:
     return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
-def _is_wanted(file: Mapping[str, Any], extensions: set[str]) -> bool:
+def is_wanted(file: Mapping[str, Any], extensions: set[str]) -> bool:
     name = text(file, "name")
     extension = name.rpartition(".")[2].lower() if "." in name else ""
     native = NATIVE.get(text(file, "mimeType"), ("",))[0]
@@ -125,7 +125,7 @@ def _event(file: Mapping[str, Any], config: DriveConfig) -> Event:
     url = text(file, "webViewLink") or f"https://drive.google.com/file/d/{segment(file_id)}/view"
     user = text(file, "lastModifyingUser", "emailAddress")
     return Event(
-        key=f"{file_id}:{text(file, 'version') or _state(file)}",
+        key=f"{file_id}:{text(file, 'version') or state_of(file)}",
         session_id=config.folder_id,
         sender=Sender(user or "drive", text(file, "lastModifyingUser", "displayName")),
         text=f"File updated: {name} at {url}",

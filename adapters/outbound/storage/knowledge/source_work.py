@@ -24,6 +24,8 @@ from domain.knowledge.sources.model import (
 )
 
 LEASE_SECONDS = 180
+MOST_FAILURES = 3
+"""Passes in which a file that fails is tried, as long as its list tells no other version of it."""
 SILENT_LEFT = 150
 """A holder whose process shows no lock loses its lease once so few seconds of it are left: it may just have lost its
 connection."""
@@ -53,7 +55,8 @@ WITH held AS (
 ), rooted AS (
     INSERT INTO kb_source_page (source_id, key, kind, address, round)
     SELECT id, key, 'root', address, round FROM begun WHERE fresh
-    ON CONFLICT (source_id, key) DO UPDATE SET round = excluded.round, status = 'waiting', attempts = 0
+    ON CONFLICT (source_id, key) DO UPDATE SET round = excluded.round, status = 'waiting', attempts = 0,
+        address = excluded.address
     WHERE kb_source_page.round < excluded.round
 )
 SELECT id, kb_id, kind, address, instance_id, user_id, by_admin, round, trouble FROM begun
@@ -70,7 +73,7 @@ WITH ended AS (
         file_id = CASE WHEN e.ready THEN e.new ELSE p.file_id END,
         error = CASE WHEN NOT e.ready THEN coalesce(e.error, 'its file was deleted while it was being processed') END,
         etag = CASE WHEN e.ready THEN p.etag END, last_modified = CASE WHEN e.ready THEN p.last_modified END,
-        version = CASE WHEN e.ready THEN p.version END
+        attempts = p.attempts + (NOT e.ready)::int
     FROM ended e WHERE p.id = e.id
 )
 INSERT INTO kb_unused_file SELECT DISTINCT CASE WHEN ready THEN old ELSE new END FROM ended
@@ -89,17 +92,23 @@ FROM unnest(
     %(problems)s::text[]
 ) WITH ORDINALITY l(key, kind, address, name, version, problem, place)
 ORDER BY l.place
-ON CONFLICT (source_id, key) DO UPDATE SET round = excluded.round, listed_by = excluded.listed_by, attempts = 0,
+ON CONFLICT (source_id, key) DO UPDATE SET round = excluded.round, listed_by = excluded.listed_by,
     listed_version = excluded.listed_version, name = coalesce(nullif(excluded.name, ''), kb_source_page.name),
-    address = excluded.address, error = excluded.error,
-    status = CASE WHEN excluded.status = 'waiting' AND kb_source_page.status = 'read'
-        AND kb_source_page.version = excluded.listed_version AND kb_source_page.file_id IS NOT NULL
-        THEN 'read' ELSE excluded.status END
+    address = excluded.address,
+    attempts = CASE WHEN kb_source_page.version = excluded.listed_version THEN kb_source_page.attempts ELSE 0 END,
+    error = CASE WHEN kb_source_page.version = excluded.listed_version AND excluded.error IS NULL
+        THEN kb_source_page.error ELSE excluded.error END,
+    status = CASE WHEN excluded.status = 'waiting' AND kb_source_page.version = excluded.listed_version AND (
+        kb_source_page.status = 'read' AND kb_source_page.file_id IS NOT NULL
+        OR kb_source_page.status = 'failed' AND kb_source_page.attempts >= %(most)s
+    ) THEN kb_source_page.status ELSE excluded.status END
 WHERE kb_source_page.round < excluded.round
 """
 """Index `kb_source_page_key`."""
 AS_BEFORE = """
-UPDATE kb_source_page SET round = %(round)s, status = 'waiting', attempts = 0
+UPDATE kb_source_page SET round = %(round)s,
+    status = CASE WHEN listed_version IS NULL THEN 'waiting' ELSE status END,
+    attempts = CASE WHEN listed_version IS NULL THEN 0 ELSE attempts END
 WHERE source_id = %(source)s AND listed_by = %(list)s AND round < %(round)s
 """
 """Index `kb_source_page_by_list`."""
@@ -131,7 +140,8 @@ UPDATE kb_source_page SET read_at = now(), etag = %(etag)s, last_modified = %(la
 WHERE id = %(page)s
 """
 REFUSED = """
-UPDATE kb_source_page SET status = %(status)s, error = %(error)s, attempts = attempts + 1 WHERE id = %(list)s
+UPDATE kb_source_page SET status = %(status)s, error = %(error)s, attempts = attempts + 1, version = listed_version
+WHERE id = %(list)s
 """
 TROUBLE = """
 UPDATE kb_source SET trouble = CASE WHEN %(unreachable)s THEN trouble + 1 ELSE 0 END
@@ -248,7 +258,8 @@ class PostgresSourcePages:
                 listing.note,
                 f"{left_out} addresses are too many, and passed over." if left_out > 0 else None,
             ]
-            await connection.execute(LISTED, {**values, **_columns(listing.pages[: max(0, room)])})
+            pages = _columns(listing.pages[: max(0, room)])
+            await connection.execute(LISTED, {**values, **pages, "most": MOST_FAILURES})
             for statement in (IS_LIST, DROP_SKIPPED, TROUBLE):
                 await connection.execute(statement, values)
             for note in filter(None, notes):

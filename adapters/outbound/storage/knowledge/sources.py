@@ -22,6 +22,8 @@ from domain.knowledge.sources.model import (
 
 source, page = kb_source.c, kb_source_page.c
 
+DETACHED = "no channel instance feeds this folder any more"
+
 _NEXT_AT = case((source.state == SourceState.IDLE, source.due_at))
 _COUNTED = select(
     func.count().filter(page.status != PageStatus.LISTED).label("found"),
@@ -66,7 +68,8 @@ class PostgresSources:
         added = insert(kb_source).values(values)
         soon = case((source.owner.is_(None), func.clock_timestamp()), else_=source.due_at)
         changed = {
-            name: added.excluded[name] for name in ("user_id", "by_admin", "every_minutes", "instance_id")
+            name: added.excluded[name]
+            for name in ("address", "user_id", "by_admin", "every_minutes", "instance_id")
         }
         put = added.on_conflict_do_update(index_elements=["kb_id", "key"], set_={**changed, "due_at": soon})
         async with self._database.transaction() as connection:
@@ -109,6 +112,12 @@ class PostgresSources:
         await self._database.execute(
             idle.where(source.state != SourceState.READING).values(due_at=func.clock_timestamp())
         )
+
+    async def detach(self, instance_id: int, base_id: int | None) -> None:
+        others = update(kb_source).where(source.instance_id == instance_id)
+        if base_id is not None:
+            others = others.where(source.kb_id != base_id)
+        await self._database.execute(others.values(instance_id=None, error=DETACHED))
 
     @retried
     async def remove(self, source_id: int, *, keep_files: bool) -> None:

@@ -1,0 +1,137 @@
+"""Sources of knowledge bases on a real database: web pages are read in the sandbox, steps are taken one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from adapters.outbound.http.client import AioHttp
+from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.parsing.parser import SandboxedParser
+from adapters.outbound.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
+from adapters.outbound.storage.knowledge.source_work import PostgresSourceLeases, PostgresSourcePages
+from adapters.outbound.storage.knowledge.sources import PostgresSources
+from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.web.fetching import PageFetcher
+from adapters.outbound.web.pages import WebOrigin
+from adapters.outbound.web.robots import Robots
+from domain.access.model import Caller
+from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
+from domain.knowledge.search.options import Mode, SearchOptions
+from domain.knowledge.sources.model import Source, SourceKind, SourcePage, SourceState
+from domain.knowledge.sources.reading.service import SourceReader
+from domain.knowledge.sources.service import SourceService
+from ports.parsing import Progress
+from ports.sources import SourceOrigin
+from ports.web_pages import WebPageReader
+from tests.support.documents import document_of
+from tests.support.knowledge import WORKER, Knowledge, PlainParser
+
+HTML = FileType(Format.HTML, "text/html")
+
+
+class HtmlParser(PlainParser):
+    """Reads what stands between the tags of .html too."""
+
+    async def identify(self, path: Path, file_name: str) -> FileType:
+        return HTML if file_name.endswith(".html") else await super().identify(path, file_name)
+
+    async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
+        if not file_name.endswith(".html"):
+            return await super().parse(path, file_name, progress)
+        text = re.sub(r"<[^>]+>", " ", path.read_text().partition("<body>")[2]).strip()
+        return document_of(file_name, [Block(BlockKind.PARAGRAPH, text)], HTML)
+
+
+class KeptForkServer(ForkServer):
+    """Goes on when a parser is closed, for the tests of a module."""
+
+    def stop(self) -> None:
+        return
+
+    def end(self) -> None:
+        super().stop()
+
+
+class Sources:
+    """All that reads sources, over the services of `knowledge`."""
+
+    def __init__(self, knowledge: Knowledge, reader: WebPageReader, *, policy: AddressPolicy) -> None:
+        self.knowledge = knowledge
+        self.database: Database = knowledge.database
+        self.http = AioHttp(policy)
+        self.hosts = PostgresWebHosts(self.database)
+        self.leases = PostgresSourceLeases(self.database)
+        self.service = SourceService(knowledge.access, PostgresSources(self.database), lambda: None)
+        fetcher = PageFetcher(self.http, self.hosts, Robots(self.http, self.hosts), 0.0, 2**20)
+        self.origins: dict[SourceKind, SourceOrigin] = {SourceKind.WEB: WebOrigin(fetcher, reader)}
+        self.reader = self.worker(WORKER)
+
+    def worker(self, owner: int) -> SourceReader:
+        return SourceReader(
+            self.leases,
+            PostgresSourcePages(self.database),
+            self.origins,
+            self.knowledge.taking,
+            PostgresFileChanges(self.database),
+            self.knowledge.retention,
+            owner,
+        )
+
+    async def step(self) -> bool:
+        """One step of what is under way or due, whatever it waits for; False when there is nothing to do."""
+        await self.database.execute(
+            "UPDATE kb_source SET due_at = now() WHERE state = 'reading' AND owner IS NULL"
+        )
+        leased = await self.reader.take()
+        if leased is not None:
+            await self.reader.work(leased)
+        return leased is not None
+
+    async def work_off(self) -> None:
+        """Reads until nothing is to be read, and files until all are ready."""
+        busy = True
+        while busy:
+            busy = await self.step()
+            while await self.knowledge.work_one():
+                busy = True
+            await self.database.execute("UPDATE web_host SET free_at = '-infinity'")
+        await self.reader.delete_unused()
+
+    async def add(self, caller: Caller, base: int, url: str, every: float | None = None) -> Source:
+        """Has an address read, to its end."""
+        source = await self.service.add_pages(caller, base, url, every)
+        await self.work_off()
+        return await self.source(caller, base, source.id)
+
+    async def again(self, caller: Caller, base: int, source_id: int) -> Source:
+        """The next pass, to its end."""
+        await self.service.read_now(caller, base, source_id)
+        await self.work_off()
+        source = await self.source(caller, base, source_id)
+        assert source.state is SourceState.IDLE
+        return source
+
+    async def source(self, caller: Caller, base: int, source_id: int) -> Source:
+        listed = await self.service.list(caller, base, 200, 0)
+        return next(source for source in listed.sources if source.id == source_id)
+
+    async def pages(self, caller: Caller, base: int, source_id: int) -> Sequence[SourcePage]:
+        return (await self.service.pages(caller, base, source_id, "", 200, 0)).pages
+
+    async def files(self, caller: Caller, base: int) -> set[str]:
+        page = await self.knowledge.base_files.states(caller, base, 200, 0)
+        return {file.name for file in page.files if file.status == "ready"}
+
+    async def finds(self, caller: Caller, base: int, query: str) -> set[str]:
+        """The names of the files that hold one of the words."""
+        options = SearchOptions(mode=Mode.TEXT)
+        results = await self.knowledge.search.search(caller, base, query, options)
+        return {result.file_name for result in results}
+
+
+def sandboxed(server: ForkServer) -> SandboxedParser:
+    return SandboxedParser(fork_server=server)
