@@ -266,6 +266,7 @@ class Passage:
     file: SharedFile
     held: frozenset[str]
     cosine: float
+    source_url: str | None = None
 
     @property
     def file_name(self) -> str:

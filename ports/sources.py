@@ -37,7 +37,7 @@ class KnowledgeSources(Protocol):
         ...
 
     async def read_now(self, caller: Caller, base_id: int, source_id: int) -> None:
-        """Begins the next pass, unless one is under way. Needs UPDATE."""
+        """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE."""
         ...
 
     async def remove(self, caller: Caller, base_id: int, source_id: int, *, keep_files: bool) -> None:

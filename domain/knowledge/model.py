@@ -154,7 +154,7 @@ class SearchResult:
 
     It is the higher of `text_score` and `vector_score`, each None where that search did not find the chunk.
     `highlights` are characters of the text, first and behind the last. `url` is a signed address of the file, which
-    needs no key and expires.
+    needs no key and expires; `source_url` is where a source read it.
     """
 
     chunk_id: str
@@ -167,6 +167,7 @@ class SearchResult:
     vector_score: float | None = None
     highlights: Sequence[tuple[int, int]] = ()
     url: str = ""
+    source_url: str | None = None
 
     @property
     def place(self) -> Place:

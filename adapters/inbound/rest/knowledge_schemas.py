@@ -175,6 +175,7 @@ class SearchResult(Answer):
     chunkId: str
     fileName: str
     url: str = Field(description="The file at a signed address, which needs no key and expires.")
+    sourceUrl: str | None = Field(description="Where a source of the base read the file.")
     textScore: float | None = Field(description="Null where the search by words did not find it.")
     vectorScore: float | None = Field(description="Null where the search by meaning did not find it.")
     highlights: list[tuple[int, int]] = Field(

@@ -90,7 +90,7 @@ async def list_pages(
     summary="Read a source now; needs UPDATE",
 )
 async def read_source(services: Services, caller: CurrentCaller, base: BaseId, source: SourceId) -> Accepted:
-    """Begins the next pass at once, unless one is under way. Needs level 2 (UPDATE)."""
+    """Begins the next pass at once, or as soon as one that is under way has ended. Needs level 2 (UPDATE)."""
     await services.sources.read_now(caller, base, source)
     return Accepted(message="The source is read")
 

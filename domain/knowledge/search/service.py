@@ -139,6 +139,7 @@ class SearchService:
             vector_score=_found(hit.cosine),
             highlights=highlights(passage.text, wanted) if wanted else (),
             url=self._links.address(passage.file),
+            source_url=passage.source_url,
         )
 
 

@@ -29,9 +29,9 @@ Feature: Web pages in a knowledge base
       When ann has the page "/sitemap.xml" read
       Then at last the source is read, with 2 pages
       When the page "/valves" is taken away
-      And the page "/pumps" says "The cooling pump is serviced in May."
+      And the page "/pumps" says "The reserve turbine is painted."
       And ann has the source read now
-      Then at last the base has only "Pumps.html", which says "May"
+      Then at last the base has only "Pumps.html", which says "turbine"
 
   Rule: Who may change the base has pages read
 

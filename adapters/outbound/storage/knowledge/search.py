@@ -47,7 +47,7 @@ SELECT seq, 1 - distance, (SELECT to_regclass({vector_index}) IS NOT NULL) FROM 
 ) nearest
 """
 PASSAGES = """
-SELECT c.seq, c.chunk_id, c.text, c.context, c.metadata, f.file_hash,
+SELECT c.seq, c.chunk_id, c.text, c.context, c.metadata, f.file_hash, f.source_url,
     f.blob_key, f.file_name, f.mime_type, f.id,
     CASE WHEN i.model = {model} THEN 1 - (i.embedding <=> %s::halfvec) END, {held}
 FROM chunk c JOIN chunk_index i ON i.kb_id = c.kb_id AND i.seq = c.seq JOIN kb_file f ON f.id = c.file_id
@@ -226,7 +226,7 @@ async def _all(connection: Connection, statement: sql.Composed) -> list[Any]:
 
 
 def _passage(row: Any, held: HeldWords) -> Passage:
-    key, chunk_id, text, context, metadata, file_hash, *file, cosine = row[:11]
+    key, chunk_id, text, context, metadata, file_hash, source_url, *file, cosine = row[:12]
     return Passage(
         key=str(key),
         chunk_id=chunk_id,
@@ -235,6 +235,7 @@ def _passage(row: Any, held: HeldWords) -> Passage:
         metadata=metadata,
         file_hash=file_hash,
         file=SharedFile(*file),
-        held=held.of(row[11:]),
+        held=held.of(row[12:]),
         cosine=float(cosine or 0.0),
+        source_url=source_url,
     )

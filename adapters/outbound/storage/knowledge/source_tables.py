@@ -30,7 +30,7 @@ kb_source = table(
     *required(Text, "kind address user_id state"),
     *required(LargeBinary, "key"),
     Column("instance_id", ForeignKey("channel_instance.id", ondelete="SET NULL")),
-    *required(Boolean, "by_admin"),
+    *required(Boolean, "by_admin again"),
     *optional(Double, "every_minutes"),
     *required(BigInteger, "round"),
     *required(Integer, "trouble"),

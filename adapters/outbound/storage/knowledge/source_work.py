@@ -158,7 +158,7 @@ WHERE held.id IS NOT NULL ON CONFLICT DO NOTHING
 """Index `kb_source_page_by_round`."""
 FINISH = """
 UPDATE kb_source s SET state = 'idle', owner = NULL, read_at = now(), trouble = 0,
-    due_at = now() + s.every_minutes * interval '1 minute',
+    due_at = CASE WHEN s.again THEN now() ELSE now() + s.every_minutes * interval '1 minute' END, again = false,
     error = coalesce(%(error)s, (
         SELECT p.error FROM kb_source_page p
         WHERE p.source_id = s.id AND p.key = s.key AND p.status IN ('failed', 'skipped', 'gone')

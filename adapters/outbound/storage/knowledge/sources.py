@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import case, func, select, update
+from sqlalchemy import case, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from adapters.outbound.storage.codec import storable
@@ -24,6 +24,11 @@ source, page = kb_source.c, kb_source_page.c
 
 DETACHED = "no channel instance feeds this folder any more"
 
+_UNDER_WAY = or_(source.state == SourceState.READING, source.owner.is_not(None))
+_SOON = {
+    "again": _UNDER_WAY,
+    "due_at": case((_UNDER_WAY, source.due_at), else_=func.clock_timestamp()),
+}
 _NEXT_AT = case((source.state == SourceState.IDLE, source.due_at))
 _COUNTED = select(
     func.count().filter(page.status != PageStatus.LISTED).label("found"),
@@ -66,12 +71,11 @@ class PostgresSources:
             "every_minutes": new.every,
         }
         added = insert(kb_source).values(values)
-        soon = case((source.owner.is_(None), func.clock_timestamp()), else_=source.due_at)
         changed = {
             name: added.excluded[name]
             for name in ("address", "user_id", "by_admin", "every_minutes", "instance_id")
         }
-        put = added.on_conflict_do_update(index_elements=["kb_id", "key"], set_={**changed, "due_at": soon})
+        put = added.on_conflict_do_update(index_elements=["kb_id", "key"], set_={**changed, **_SOON})
         async with self._database.transaction() as connection:
             if await (await connection.run(base)).fetchone() is None:
                 return None
@@ -108,10 +112,7 @@ class PostgresSources:
         return [_page_of(*row) for row in rows]
 
     async def read_now(self, source_id: int) -> None:
-        idle = update(kb_source).where(source.id == source_id, source.owner.is_(None))
-        await self._database.execute(
-            idle.where(source.state != SourceState.READING).values(due_at=func.clock_timestamp())
-        )
+        await self._database.execute(update(kb_source).where(source.id == source_id).values(_SOON))
 
     async def detach(self, instance_id: int, base_id: int | None) -> None:
         others = update(kb_source).where(source.instance_id == instance_id)

@@ -853,6 +853,7 @@ class SearchResult(_message.Message):
     VECTOR_SCORE_FIELD_NUMBER: _builtins.int
     HIGHLIGHTS_FIELD_NUMBER: _builtins.int
     URL_FIELD_NUMBER: _builtins.int
+    SOURCE_URL_FIELD_NUMBER: _builtins.int
     chunk: _builtins.str
     file_id: _builtins.str
     metadata: _builtins.str
@@ -864,6 +865,8 @@ class SearchResult(_message.Message):
     vector_score: _builtins.float
     url: _builtins.str
     """A signed address of the file, which needs no key and expires."""
+    source_url: _builtins.str
+    """Where a source of the base read the file."""
     @_builtins.property
     def highlights(self) -> _containers.RepeatedCompositeFieldContainer[Global___Highlight]:
         """Characters of the chunk."""
@@ -881,19 +884,24 @@ class SearchResult(_message.Message):
         vector_score: _builtins.float | None = ...,
         highlights: _abc.Iterable[Global___Highlight] | None = ...,
         url: _builtins.str = ...,
+        source_url: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_text_score", b"_text_score", "_vector_score", b"_vector_score", "metadata", b"metadata", "text_score", b"text_score", "vector_score", b"vector_score"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_source_url", b"_source_url", "_text_score", b"_text_score", "_vector_score", b"_vector_score", "metadata", b"metadata", "source_url", b"source_url", "text_score", b"text_score", "vector_score", b"vector_score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_text_score", b"_text_score", "_vector_score", b"_vector_score", "chunk", b"chunk", "chunk_id", b"chunk_id", "file_id", b"file_id", "file_name", b"file_name", "highlights", b"highlights", "metadata", b"metadata", "similarity", b"similarity", "text_score", b"text_score", "url", b"url", "vector_score", b"vector_score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "_source_url", b"_source_url", "_text_score", b"_text_score", "_vector_score", b"_vector_score", "chunk", b"chunk", "chunk_id", b"chunk_id", "file_id", b"file_id", "file_name", b"file_name", "highlights", b"highlights", "metadata", b"metadata", "similarity", b"similarity", "source_url", b"source_url", "text_score", b"text_score", "url", b"url", "vector_score", b"vector_score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__metadata: _TypeAlias = _typing.Literal["metadata"]  # noqa: Y015
     _WhichOneofArgType__metadata: _TypeAlias = _typing.Literal["_metadata", b"_metadata"]  # noqa: Y015
+    _WhichOneofReturnType__source_url: _TypeAlias = _typing.Literal["source_url"]  # noqa: Y015
+    _WhichOneofArgType__source_url: _TypeAlias = _typing.Literal["_source_url", b"_source_url"]  # noqa: Y015
     _WhichOneofReturnType__text_score: _TypeAlias = _typing.Literal["text_score"]  # noqa: Y015
     _WhichOneofArgType__text_score: _TypeAlias = _typing.Literal["_text_score", b"_text_score"]  # noqa: Y015
     _WhichOneofReturnType__vector_score: _TypeAlias = _typing.Literal["vector_score"]  # noqa: Y015
     _WhichOneofArgType__vector_score: _TypeAlias = _typing.Literal["_vector_score", b"_vector_score"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__metadata) -> _WhichOneofReturnType__metadata | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__source_url) -> _WhichOneofReturnType__source_url | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__text_score) -> _WhichOneofReturnType__text_score | None: ...
     @_typing.overload

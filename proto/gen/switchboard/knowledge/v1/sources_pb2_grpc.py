@@ -88,7 +88,7 @@ class SourceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ReadSource(self, request, context):
-        """Begins the next pass, unless one is under way. Needs UPDATE.
+        """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,7 +40,7 @@ class SourceServiceStub:
     ListSourcePages: _grpc.UnaryUnaryMultiCallable[_sources_pb2.ListSourcePagesRequest, _sources_pb2.ListSourcePagesResponse]
     """The pages of a source, in the order in which they are read."""
     ReadSource: _grpc.UnaryUnaryMultiCallable[_sources_pb2.ReadSourceRequest, _sources_pb2.ReadSourceResponse]
-    """Begins the next pass, unless one is under way. Needs UPDATE."""
+    """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE."""
     RemoveSource: _grpc.UnaryUnaryMultiCallable[_sources_pb2.RemoveSourceRequest, _sources_pb2.RemoveSourceResponse]
     """With its files unless they are to be kept. Needs UPDATE."""
 
@@ -56,7 +56,7 @@ class SourceServiceAsyncStub(SourceServiceStub):
     ListSourcePages: _aio.UnaryUnaryMultiCallable[_sources_pb2.ListSourcePagesRequest, _sources_pb2.ListSourcePagesResponse]  # type: ignore[assignment]
     """The pages of a source, in the order in which they are read."""
     ReadSource: _aio.UnaryUnaryMultiCallable[_sources_pb2.ReadSourceRequest, _sources_pb2.ReadSourceResponse]  # type: ignore[assignment]
-    """Begins the next pass, unless one is under way. Needs UPDATE."""
+    """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE."""
     RemoveSource: _aio.UnaryUnaryMultiCallable[_sources_pb2.RemoveSourceRequest, _sources_pb2.RemoveSourceResponse]  # type: ignore[assignment]
     """With its files unless they are to be kept. Needs UPDATE."""
 
@@ -93,7 +93,7 @@ class SourceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sources_pb2.ReadSourceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sources_pb2.ReadSourceResponse, _abc.Awaitable[_sources_pb2.ReadSourceResponse]]:
-        """Begins the next pass, unless one is under way. Needs UPDATE."""
+        """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE."""
 
     @_abc_1.abstractmethod
     def RemoveSource(
