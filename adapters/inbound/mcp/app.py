@@ -39,7 +39,7 @@ class McpApp:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        _check(request)
+        _check(request, self._gateway.options.agent_url)
         try:
             body = await request.body()
         except ClientDisconnect:
@@ -64,10 +64,11 @@ class McpApp:
         return self._serve
 
 
-def _check(request: Request) -> None:
-    """Raises `Forbidden` for a page of another site, HTTPException for what is no JSON-RPC request."""
+def _check(request: Request, public: str) -> None:
+    """Raises `Forbidden` for a page of another site, HTTPException for what is no JSON-RPC request. `public`: our
+    address as browsers know it, which a proxy may replace."""
     origin = request.headers.get("origin")
-    if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
+    if origin and urlsplit(origin).netloc not in (request.headers.get("host", ""), urlsplit(public).netloc):
         raise Forbidden("pages of other sites may not use this: the header Origin names another host")
     if request.method != "POST":
         reason = f"{request.method} is not allowed at {PATH}: there are no sessions and no streams to open"

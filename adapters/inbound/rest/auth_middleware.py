@@ -20,7 +20,7 @@ from ports.use_cases import Access
 log = logging.getLogger("switchboard.http")
 
 UNAUTHORIZED = "Unauthorized"
-PROTECTED = re.compile(r"/api/agent/.*|/mcp")
+PROTECTED = re.compile(r"/api/agent/.*|/mcp", re.DOTALL)
 """Paths that need a key, but for those that are public."""
 SERVICE_PATHS = ("/api/agent/verification/bot-messenger-callback",)
 """Paths that need the internal service key."""

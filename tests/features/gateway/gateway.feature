@@ -23,6 +23,8 @@ Feature: The REST gateway
         | GET    | /api/agent/channel-instances/1/health        |
         | GET    | /api/agent/channel-instances/1/deliveries    |
         | GET    | /api/agent/kb                                |
+        | GET    | /api/agent/kb/file/%0A                       |
+        | POST   | /mcp                                         |
         | GET    | /api/agent/verification/identities           |
 
     Scenario Outline: A key that is <fault>
