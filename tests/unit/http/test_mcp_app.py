@@ -1,4 +1,4 @@
-"""The MCP endpoint beside the rest of the gateway: what passes it by, and what happens when somebody goes or stops."""
+"""The MCP endpoint beside the rest of the gateway: what passes it by, and how a call ends early."""
 
 from __future__ import annotations
 
