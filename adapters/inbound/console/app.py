@@ -21,6 +21,7 @@ from adapters.inbound.console.pages import (
     keys,
     knowledge,
     knowledge_files,
+    knowledge_questions,
     knowledge_text,
     live,
     overview,
@@ -56,6 +57,7 @@ PAGES = (
     identities,
     knowledge,
     knowledge_files,
+    knowledge_questions,
     knowledge_text,
     try_it,
 )

@@ -6,6 +6,8 @@ Feature: Knowledge bases in the console
     When she creates "Handbook" by keyboard alone
     And she drops the folder of manuals on the page
     Then "pumps.md" and "valves.txt" become ready
+    When she asks "where is the cooling pump"
+    Then the answer cites "pumps.md"
     When she searches for "where is the cooling pump"
     Then the first hit is from "pumps.md", with "pump" highlighted
     When she follows the hit to its place

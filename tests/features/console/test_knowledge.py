@@ -196,6 +196,18 @@ def _(scene: Scene, query: str) -> None:
     scene.page.keyboard.press("Enter")
 
 
+@when(parsers.parse('she asks "{question}"'))
+def _(scene: Scene, question: str) -> None:
+    scene.page.get_by_role("link", name="Ask", exact=True).press("Enter")
+    scene.page.get_by_label("Question").fill(question)
+    scene.page.get_by_role("button", name="Ask").press("Enter")
+
+
+@then(parsers.parse('the answer cites "{name}"'))
+def _(scene: Scene, name: str) -> None:
+    expect(scene.page.locator("#answer").get_by_role("link", name=name).first).to_be_visible()
+
+
 @when("she follows the hit to its place")
 def _(scene: Scene) -> None:
     scene.page.locator("#hit-1 a").press("Enter")

@@ -71,7 +71,14 @@ def test_everybody_sees_and_does_what_their_level_allows(client: Client, world: 
     ann, bob = client("ann"), client("bob")
     base = base_of(ann)
     file = ready(ann, base, "pumps.txt", "The cooling pump stands in hall seven.")
-    pages = ("", "/search", "/settings", file.removeprefix(base), f"{file.removeprefix(base)}/download")
+    pages = (
+        "",
+        "/search",
+        "/ask",
+        "/settings",
+        file.removeprefix(base),
+        f"{file.removeprefix(base)}/download",
+    )
     assert {bob.get(base + path).status_code for path in pages} == {403}
     assert {ann.get(NOT_THERE + path).status_code for path in pages} == {404}
     assert {ann.get(base + path).status_code for path in pages} == {200}
@@ -86,6 +93,7 @@ def test_everybody_sees_and_does_what_their_level_allows(client: Client, world: 
     for change in ("/upload", "/settings", "/share", "/delete", f"{file.removeprefix(base)}/delete"):
         assert post(bob, base + change, name="x", user="bob", level="3").status_code == 403, change
     assert upload(bob, base, "mine.txt", b"mine").status_code == 403
+    assert "hall seven" in post(bob, f"{base}/ask", question="Where is the cooling pump?").text
 
     post(ann, f"{base}/share", user="bob", level="2")
     assert "Who may use it" not in bob.get(f"{base}/settings").text
@@ -94,6 +102,7 @@ def test_everybody_sees_and_does_what_their_level_allows(client: Client, world: 
     assert post(bob, f"{base}/delete").status_code == 403
     post(ann, f"{base}/share", user="bob", level="0")
     assert bob.get(base).status_code == 403
+    assert post(bob, f"{base}/ask", question="Where is the cooling pump?").status_code == 403
 
 
 def test_an_upload_without_our_token_is_refused_before_its_files_are_read(
@@ -204,6 +213,20 @@ def test_a_search_takes_options(client: Client, world: ServedWorld) -> None:
         for value in values:
             page = ann.get(f"{base}/search", params={"q": "pump", field: value})
             assert (page.status_code, "must be" in page.text) == (400, True), (field, value)
+
+
+def test_an_answer_leads_to_what_it_relies_on(client: Client, world: ServedWorld) -> None:
+    ann = client("ann")
+    base = base_of(ann)
+    file = ready(ann, base, "pumps.txt", f"The cooling pump {HOSTILE} stands in hall seven.")
+    page = post(ann, f"{base}/ask", question="The cooling pump stands in hall seven").text
+    assert "<script>" not in page
+    assert "<img" not in page
+    assert f'<a href="{file}?at=0#chunk-0" dir="auto">pumps.txt</a>' in page
+    assert "<q" in page
+    assert "Nothing found" in post(ann, f"{base}/ask", question="zebra").text
+    refused = post(ann, f"{base}/ask", question=" ")
+    assert (refused.status_code, "must not be empty" in refused.text) == (400, True)
 
 
 def test_a_download_has_the_bytes_and_the_name(client: Client, world: ServedWorld) -> None:

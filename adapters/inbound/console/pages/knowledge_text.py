@@ -148,14 +148,18 @@ def _by_rank(hits: Sequence[Mapping[str, Any]], rank: str) -> list[Mapping[str, 
     return sorted((hit for hit in hits if hit[rank]), key=itemgetter(rank))
 
 
+def chunk_address(path: str, file_hash: str, metadata: str | None) -> str:
+    """Where a chunk is seen in the text of its file."""
+    position = known_of(metadata).get("position", 0)
+    return f"{path}/files/{file_hash}?at={position}#chunk-{position}"
+
+
 def _hit(hit: ExplainedHit, path: str) -> dict[str, Any]:
-    position = known_of(hit.metadata).get("position", 0)
-    address = f"{path}/files/{hit.file_hash}?at={position}#chunk-{position}"
     names = ("rank", "text_rank", "vector_rank", "similarity", "text_score", "vector_score", "file_name")
     return {
         **{name: getattr(hit, name) for name in names},
         "place": place_of(hit.metadata),
-        "address": address,
+        "address": chunk_address(path, hit.file_hash, hit.metadata),
         "pieces": marked(hit.text, hit.highlights),
         "beginning": hit.text[:BEGINNING] + ("\u2026" if len(hit.text) > BEGINNING else ""),
     }

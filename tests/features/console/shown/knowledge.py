@@ -47,4 +47,4 @@ def pages(world: ServedWorld) -> list[str]:
     shown = f"/console/knowledge/{base.json()['id']}"
     text = f"{shown}/files/{hashlib.sha256(PUMPS.encode()).hexdigest()}?at=1"
     search = f"{shown}/search?q=where+is+the+cooling+pump+INV-2024-00317"
-    return ["/console/knowledge", shown, text, search, f"{shown}/settings"]
+    return ["/console/knowledge", shown, text, search, f"{shown}/ask", f"{shown}/settings"]
