@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from domain.knowledge.positions import Place, place_of
+from domain.knowledge.places import Place
 
 
 class Level(IntEnum):
@@ -171,7 +171,7 @@ class SearchResult:
 
     @property
     def place(self) -> Place:
-        return place_of(self.metadata)
+        return Place.of(self.metadata)
 
 
 @dataclass(frozen=True, slots=True)

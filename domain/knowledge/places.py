@@ -1,6 +1,10 @@
 """Where a chunk stands in its document, as its metadata tells it. Pure."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 _PLACES = (
@@ -10,6 +14,44 @@ _PLACES = (
     ("rowStart", "row"),
     ("timeStart", "second"),
 )
+
+
+_NAMES = {
+    "position": "position",
+    "title": "title",
+    "headingPath": "heading_path",
+    "page": "page",
+    "pageEnd": "page_end",
+    "slide": "slide",
+    "sheet": "sheet",
+    "rowStart": "row_start",
+    "rowEnd": "row_end",
+    "timeStart": "time_start",
+    "timeEnd": "time_end",
+}
+"""Keys of the metadata, and what `Place` calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the metadata of a chunk tells of its place; what is not known is None."""
+
+    position: int | None = None
+    title: str | None = None
+    heading_path: Sequence[str] = ()
+    page: int | None = None
+    page_end: int | None = None
+    slide: int | None = None
+    sheet: str | None = None
+    row_start: int | None = None
+    row_end: int | None = None
+    time_start: float | None = None
+    time_end: float | None = None
+
+    @classmethod
+    def of(cls, metadata: str | None) -> Place:
+        known = known_of(metadata)
+        return cls(**{attribute: known[name] for name, attribute in _NAMES.items() if name in known})
 
 
 def known_of(metadata: str | None) -> dict[str, Any]:

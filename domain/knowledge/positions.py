@@ -1,49 +1,9 @@
 """Where a chunk stands in its document: what is known of it becomes the chunk's metadata."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from domain.knowledge.documents import Block
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What the metadata of a chunk tells of its place; what is not known is None."""
-
-    position: int | None = None
-    title: str | None = None
-    heading_path: Sequence[str] = ()
-    page: int | None = None
-    page_end: int | None = None
-    slide: int | None = None
-    sheet: str | None = None
-    row_start: int | None = None
-    row_end: int | None = None
-    time_start: float | None = None
-    time_end: float | None = None
-
-
-NAMES = {
-    "position": "position",
-    "title": "title",
-    "headingPath": "heading_path",
-    "page": "page",
-    "pageEnd": "page_end",
-    "slide": "slide",
-    "sheet": "sheet",
-    "rowStart": "row_start",
-    "rowEnd": "row_end",
-    "timeStart": "time_start",
-    "timeEnd": "time_end",
-}
-"""Keys of the metadata, and what `Place` calls them."""
-
-
-def place_of(metadata: str | None) -> Place:
-    known = json.loads(metadata) if metadata else {}
-    return Place(**{attribute: known[name] for name, attribute in NAMES.items() if name in known})
 
 
 def metadata(blocks: Sequence[Block], title: str, position: int, start: int, end: int) -> dict[str, Any]:

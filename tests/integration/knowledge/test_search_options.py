@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from adapters.outbound.storage.knowledge import file_candidates
 from adapters.outbound.storage.knowledge import search as chunk_search
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from domain.access.model import Caller
@@ -20,14 +21,14 @@ from ports.knowledge_storage import Passage
 from tests.support.knowledge import Knowledge, opened
 from tests.support.postgres import fresh_database
 
-FILES = 45
+FILES = 30
 WORDS = [f"{beginning}{ending}" for beginning in "bcdfglmnprst" for ending in ("ano", "erim", "ildu", "okta")]
 
 
 def text_of(file: int) -> str:
     """A file of random words, some of which are far more frequent than others; the longest has the most chunks."""
     chance = random.Random(file)
-    paragraphs = chance.randint(1, 9) if file else 60
+    paragraphs = chance.randint(1, 9) if file else 40
     weights = [1 / (rank + 2) for rank in range(len(WORDS))]
     return "\n\n".join(
         " ".join(chance.choices(WORDS, weights, k=chance.randint(70, 110))) + "." for _ in range(paragraphs)
@@ -139,3 +140,22 @@ async def test_they_are_found_through_a_vector_index_too(
         await compare(knowledge, base, 25, seed=width)
     finally:
         await knowledge.database.execute("UPDATE knowledge_base SET chunk_count = chunk_count - 20000")
+
+
+@pytest.mark.parametrize("query", ["bano berim bildu", WORDS[-1], f"{WORDS[0]} {WORDS[-1]}"])
+async def test_in_a_large_base_words_are_followed_until_there_are_enough_files(
+    knowledge: Knowledge, base: int, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    """Common words, a rare one, and both; the longest file comes first in the base."""
+    for name, value in (("SMALL", 10), ("POSTINGS", 6), ("ALL_COMMON", 120)):
+        monkeypatch.setattr(file_candidates, name, value)
+    every = await every_chunk(knowledge, base, query)
+    holding = {passage.file_hash for passage, hit in every if hit.text > 0}
+    assert len(holding) > 5
+    for per_file, top_k in ((1, 10), (2, 10), (3, 5)):
+        options = SearchOptions(top_k, per_file=per_file, mode=Mode.TEXT)
+        results = await knowledge.search.find(base, query, options)
+        taken = Counter(passage.file_hash for passage, hit in every if hit.text > 0)
+        possible = sum(min(per_file, count) for count in taken.values())
+        assert len(results) == min(top_k, possible), (per_file, top_k)
+        assert max(Counter(result.file_hash for result in results).values()) <= per_file

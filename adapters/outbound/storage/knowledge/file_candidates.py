@@ -120,15 +120,15 @@ def _conditions(
         few = sum(statistics.frequency[term] for term in weights) * FEW <= statistics.chunks
         yield any_of(list(hashes.values())) if few else sql.SQL("TRUE"), None
         return
-    for times in (1, FURTHER):
-        most = ALL_COMMON * times
-        condition = rarest(weights, statistics, hashes, POSTINGS * times)
-        yield condition or _first_of_files(scope, options, most), most
+    first = _first_of_files(scope, options)
+    yield rarest(weights, statistics, hashes, POSTINGS) or first, ALL_COMMON
+    further = rarest(weights, statistics, hashes, POSTINGS * FURTHER)
+    yield sql.SQL(" OR ").join([first, *([further] if further else [])]), ALL_COMMON * FURTHER
 
 
-def _first_of_files(scope: Scope, options: SearchOptions, most: int) -> sql.Composable:
-    """The beginning of each file: where every word is common, it holds chunks as good as the rest."""
-    of_file = CANDIDATES * options.of_one_file if options.per_file else most
+def _first_of_files(scope: Scope, options: SearchOptions) -> sql.Composable:
+    """The beginnings of files: where every word is common, they hold chunks as good as the rest."""
+    of_file = CANDIDATES * options.of_one_file if options.per_file else ALL_COMMON
     return sql.SQL(FIRST_OF_FILES).format(
-        base=scope.base_id, files=scope.condition, of_file=of_file, most=most
+        base=scope.base_id, files=scope.condition, of_file=of_file, most=ALL_COMMON
     )

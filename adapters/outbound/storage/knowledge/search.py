@@ -17,7 +17,7 @@ from adapters.outbound.storage.knowledge.file_candidates import SCOPE, Scope
 from adapters.outbound.storage.knowledge.held_words import HeldWords
 from adapters.outbound.storage.knowledge.text_candidates import SMALL, best_by_weight
 from adapters.outbound.storage.knowledge.vector_indexes import index_name
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.pool import SEARCH_WIDTH, Connection, Database
 from domain.knowledge.fusion import of_each_file
 from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions
 from domain.knowledge.text_match import Query, Statistics, TextMatch, unknown_words
@@ -176,8 +176,11 @@ async def _nearest_of_files(
 ) -> list[Any]:
     scope = await _scope(connection, base_id, options)
     if scope.chunks > SMALL and await _is_indexed(connection, base_id, model):
-        statement = file_candidates.nearest(scope, model, options, WIDE)
-        rows = await _wider(connection, statement, vector)
+        narrow = file_candidates.nearest(scope, model, options, SEARCH_WIDTH)
+        rows = await _nearest(connection, narrow, vector)
+        if len(rows) == options.top_k and rows[-1][1] >= FAR:
+            return rows
+        rows = await _wider(connection, file_candidates.nearest(scope, model, options, WIDE), vector)
         if len(rows) == options.top_k:
             return rows
     return await _nearest(connection, file_candidates.nearest(scope, model, options, None), vector)
