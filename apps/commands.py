@@ -101,6 +101,8 @@ def reindex(settings: Settings, _: argparse.Namespace) -> int:
             count = await service.run(lambda done, total: print(f"{done} of {total}", flush=True))
         finally:
             container.embedder().close()
+        if count is None:
+            raise StartError("another process embeds anew at this moment; see: switchboard models list")
         print(
             f"{count} chunks embedded anew" if count else "nothing to do: all chunks are of the present model"
         )

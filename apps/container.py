@@ -46,7 +46,7 @@ class CommandContainer(containers.DeclarativeContainer):
     database = storage.provided.database
     files = providers.Singleton(Files, foundation, storage)
     model_files = providers.Singleton(build_model_files, settings)
-    embedder = providers.Singleton(build_embedder, settings, model_files)
+    embedder = providers.Singleton(build_embedder, settings, model_files, storage)
     uploads = providers.Singleton(Uploads, foundation, storage, files, model_files, embedder)
     knowledge = providers.Singleton(Knowledge, foundation, storage, files, uploads, embedder)
     access = providers.Singleton(build_access, foundation, storage)

@@ -98,8 +98,10 @@ def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]
     told = ", ".join(f"{count} {kind}" for kind, count in left.items())
     yield Finding(Grade.FAIL if left else Grade.OK, "orphans", told or "0")
     if state.of_other_models:
-        text = f"{state.of_other_models} chunks are of another embedding model and found by text alone"
-        yield Finding(Grade.NOTE, "vectors", f"{text}; run: switchboard reindex")
+        text = f"{state.embedded_anew} of {state.of_other_models} chunks are embedded anew with {state.model}"
+        yield Finding(
+            Grade.NOTE, "vectors", f"{text} by the running service; searches use the former vectors meanwhile"
+        )
     for base_id, line in state.missing_bases:
         text = f"line {line} of RESOURCES_FILE names the knowledge base {base_id}, which does not exist"
         yield Finding(Grade.NOTE, "resources", f"{text}; correct the number, or leave it out")

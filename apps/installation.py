@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import psycopg
 
-from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
+from adapters.outbound.embedding.installed import InstalledEmbedders
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.key_check import check_key
 from adapters.outbound.storage.migrate import first_line
@@ -28,7 +28,7 @@ class RunningInstallation:
         database: Database,
         checks: Checks,
         knowledge: Knowledge,
-        embedder: OnnxEmbedder,
+        embedder: InstalledEmbedders,
     ) -> None:
         self._settings = settings
         self._database = database

@@ -64,6 +64,7 @@ class KnowledgeComponent(Component):
                 PeriodicTask("memory nodes", 5.0, container.knowledge().memory.work),
                 PeriodicTask("words of the index", 60.0, container.knowledge().word_index.maintain),
                 PeriodicTask("vector indexes", 60.0, container.knowledge().vector_indexes.maintain),
+                PeriodicTask("embedding model", 5.0, container.knowledge().reindex.work),
                 PeriodicTask("leftover files", 600.0, container.knowledge().sweeper.sweep),
             ]
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.outbound.downstream.rules import named_bases
-from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
+from adapters.outbound.embedding.installed import InstalledEmbedders
 from adapters.outbound.storage.pool import Database
 from apps.containers.knowledge import Knowledge
 from apps.downstream import rules_of
@@ -15,10 +15,13 @@ from apps.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeState:
-    """`orphans`: what is stored and belongs to nothing, by kind. `missing_bases`: ids of bases that do not exist,
-    each with the line of the rule that names it."""
+    """`orphans`: what is stored and belongs to nothing, by kind. `of_other_models`: the chunks of bases that are
+    still to change over to `model`, of which so many are embedded anew. `missing_bases`: ids of bases that do not
+    exist, each with the line of the rule that names it."""
 
     orphans: Mapping[str, int]
+    model: str
+    embedded_anew: int
     of_other_models: int
     memory_tasks: int
     memory_error: str | None
@@ -26,7 +29,7 @@ class KnowledgeState:
 
 
 async def state_of(
-    settings: Settings, knowledge: Knowledge, embedder: OnnxEmbedder, database: Database
+    settings: Settings, knowledge: Knowledge, embedder: InstalledEmbedders, database: Database
 ) -> KnowledgeState:
     """Counts; changes nothing."""
     chunks = knowledge.reindexing
@@ -34,9 +37,11 @@ async def state_of(
     orphans["files on disk that no record knows"] = await knowledge.sweeper.strays()
     model = await embedder.model()
     row = await database.fetch_one("SELECT count(*), max(last_error) FROM memory_task")
-    others = await chunks.count_other(model.fingerprint)
+    done, others = await chunks.progress(model.fingerprint)
     tasks, error = row or (0, None)
-    return KnowledgeState(orphans, others, tasks, error, await _missing_bases(settings, database))
+    return KnowledgeState(
+        orphans, model.name, done, others, tasks, error, await _missing_bases(settings, database)
+    )
 
 
 async def _missing_bases(settings: Settings, database: Database) -> Sequence[tuple[int, int]]:

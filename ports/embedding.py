@@ -1,6 +1,6 @@
 """What turns texts into vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,6 +40,18 @@ class Embedder(Protocol):
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Vectors in the order of the texts; bulk work, which waits for queries."""
+        ...
+
+
+class Embedders(Embedder, Protocol):
+    """The installation's embedder, beside those of its other models."""
+
+    async def of(self, fingerprint: str | None) -> Embedder:
+        """Which makes vectors of that fingerprint; the installation's for None, and where that model is not here."""
+        ...
+
+    async def release(self, in_use: Collection[str]) -> None:
+        """Gives up what models of other fingerprints take of the memory; they can be asked for again."""
         ...
 
 

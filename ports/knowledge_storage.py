@@ -229,17 +229,26 @@ class Staging(Protocol):
         """Stores a parsed file's text and pieces, each with its chunk id."""
         ...
 
-    async def unembedded(self, upload_id: int, limit: int, after: int = 0) -> Sequence[StagedPiece]:
-        """The next pieces behind a `seq`. What is staged at the same time may be numbered the other way round, so
-        that only a search from the beginning finds all."""
+    async def model_of(self, base_id: int) -> str | None:
+        """The fingerprint of the model whose vectors the base is searched by; None while it has none."""
         ...
 
-    async def embedded(self, upload_id: int, vectors: Sequence[tuple[StagedPiece, Vector]]) -> None:
+    async def unembedded(
+        self, upload_id: int, fingerprint: str, limit: int, after: int = 0
+    ) -> Sequence[StagedPiece]:
+        """The next pieces behind a `seq` that have no vector of that model. What is staged at the same time may be
+        numbered the other way round, so that only a search from the beginning finds all."""
+        ...
+
+    async def embedded(
+        self, upload_id: int, fingerprint: str, vectors: Sequence[tuple[StagedPiece, Vector]]
+    ) -> None:
         """Stores vectors and the files' progress."""
         ...
 
-    async def publish(self, work: Work, owner: int, fingerprint: str) -> bool:
-        """Makes all chunks of the upload visible at once; False when base or lease are gone."""
+    async def publish(self, work: Work, owner: int, fingerprint: str, base_model: str | None) -> bool:
+        """Makes all chunks of the upload visible at once, with their vectors of that model. False when base or lease
+        are gone, or `model_of` the base is no longer `base_model`."""
         ...
 
 
@@ -280,6 +289,10 @@ class ChunkIndex(Protocol):
     that takes.
     """
 
+    async def model_of(self, base_id: int) -> str | None:
+        """The fingerprint of the model whose vectors the base is searched by; None while it has none."""
+        ...
+
     async def statistics(self, base_id: int, query: Query) -> Statistics: ...
 
     async def matches(
@@ -314,12 +327,35 @@ class OtherChunk:
 
 
 class Reindexing(Protocol):
-    """Chunks whose vectors come from another model."""
+    """Bases whose vectors come from another model, and the vectors that are to follow.
 
-    async def count_other(self, fingerprint: str) -> int: ...
+    These lie beside the others until all of a base are there: then the base changes over at once.
+    """
 
-    async def next_other(self, fingerprint: str, after: tuple[int, int], limit: int) -> Sequence[OtherChunk]:
-        """The next such chunks behind (base, seq), in that order."""
+    async def lease(self, owner: int, fingerprint: str) -> bool:
+        """Whether this process is the one that embeds anew, for the next minute."""
         ...
 
-    async def replace(self, fingerprint: str, vectors: Sequence[tuple[OtherChunk, Vector]]) -> None: ...
+    async def drop_unused(self, fingerprint: str) -> None:
+        """Removes vectors that are to follow none in use, or are of another model."""
+        ...
+
+    async def other_bases(self, fingerprint: str) -> Sequence[int]: ...
+
+    async def progress(self, fingerprint: str) -> tuple[int, int]:
+        """How many chunks of those bases have their new vectors, and how many there are."""
+        ...
+
+    async def next_other(
+        self, base_id: int, fingerprint: str, after: int, limit: int
+    ) -> Sequence[OtherChunk]:
+        """The next chunks behind a `seq` that lack the model's vector."""
+        ...
+
+    async def keep(self, fingerprint: str, vectors: Sequence[tuple[OtherChunk, Vector]]) -> None:
+        """Stores vectors beside those that are in use."""
+        ...
+
+    async def change_over(self, base_id: int, fingerprint: str) -> bool:
+        """Puts the base's new vectors in the place of the old ones; False when some are still missing."""
+        ...

@@ -3,15 +3,15 @@
 import asyncio
 from pathlib import Path
 
-from adapters.outbound.embedding.exports import Exports
+from adapters.outbound.embedding.installed import Computing, InstalledEmbedders
 from adapters.outbound.embedding.model_files import ModelFiles
-from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.embedding.processor import has_fast_int8
 from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.models.folder import SPEECH, ModelFolder
 from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
+from adapters.outbound.storage.knowledge.chosen_model import PostgresChosenModel
 from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.memory_tasks import PostgresMemoryTasks
 from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
@@ -51,11 +51,16 @@ def build_model_files(settings: Settings) -> ModelFiles:
     return ModelFiles(folder, multilingual=settings.embedding_multilingual)
 
 
-def build_embedder(settings: Settings, files: ModelFiles) -> OnnxEmbedder:
+def build_embedder(settings: Settings, files: ModelFiles, storage: Storage) -> InstalledEmbedders:
     wanted = settings.embedding_dtype
-    precision = wanted if wanted != "auto" else "int8" if has_fast_int8() else "float32"
-    exports = Exports(model_folder(settings).exported)
-    return OnnxEmbedder(files, exports, precision=precision, threads=settings.embedding_threads)
+    computing = Computing(
+        "int8" if has_fast_int8() else "float32",
+        None if wanted == "auto" else wanted,
+        settings.embedding_threads,
+    )
+    given = files if settings.embedding_model_dir else None
+    chosen = PostgresChosenModel(storage.database)
+    return InstalledEmbedders(model_folder(settings), given, chosen, computing)
 
 
 class Uploads:
@@ -67,7 +72,7 @@ class Uploads:
         storage: Storage,
         files: Files,
         model: ModelFiles,
-        embedder: OnnxEmbedder,
+        embedder: InstalledEmbedders,
     ) -> None:
         settings, database, blobs = foundation.settings, storage.database, files.blobs
         self.parser = parser = _parser(settings)
@@ -100,7 +105,7 @@ class Knowledge:
         storage: Storage,
         files: Files,
         uploads: Uploads,
-        embedder: OnnxEmbedder,
+        embedder: InstalledEmbedders,
     ) -> None:
         settings, database = foundation.settings, storage.database
         self.access = access = uploads.access
@@ -116,7 +121,7 @@ class Knowledge:
         self.search = SearchService(access, self.chunk_index, embedder, files.shared)
         self.answers = AnswersService(access, self.search)
         self.reindexing = PostgresReindexing(database)
-        self.reindex = ReindexService(self.reindexing, embedder)
+        self.reindex = ReindexService(self.reindexing, embedder, foundation.worker_id)
         memory = HttpMemory(foundation.http, settings.memory_url, settings.internal_service_key)
         self.memory = MemoryService(PostgresMemoryTasks(database), memory)
 

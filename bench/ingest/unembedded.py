@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from apps.container import Container
 from apps.settings import load
@@ -19,6 +19,12 @@ class Constant:
 
     async def model(self) -> EmbeddingModel:
         return EmbeddingModel("constant", "constant")
+
+    async def of(self, fingerprint: str | None) -> Constant:
+        return self
+
+    async def release(self, in_use: Collection[str]) -> None:
+        return
 
     async def prepare(self) -> None:
         return

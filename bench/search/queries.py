@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bench.search.loading import MODEL
@@ -21,6 +21,12 @@ class Given:
 
     async def model(self) -> EmbeddingModel:
         return EmbeddingModel(MODEL, MODEL)
+
+    async def of(self, fingerprint: str | None) -> Given:
+        return self
+
+    async def release(self, in_use: Collection[str]) -> None:
+        return
 
     async def prepare(self) -> None:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
 import pytest
 from psycopg.errors import CheckViolation
@@ -26,6 +26,7 @@ from adapters.outbound.storage.pool import Database
 from domain.knowledge.ingest.service import BEAT_SECONDS
 from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
 from domain.knowledge.text_match import Query, TextMatch
+from ports.embedding import DIMENSION
 from ports.knowledge_storage import (
     BlobReferences,
     ChunkIndex,
@@ -88,9 +89,9 @@ class Stores:
         await self.staging.stage(work, work.files[0].id, "\n".join(texts), "text/plain", pieces)
 
     async def embedded(self, work: Work) -> None:
-        waiting = await self.staging.unembedded(work.upload_id, 100)
+        waiting = await self.staging.unembedded(work.upload_id, MODEL, 100)
         vectors = await EMBEDDER.embed_passages([piece.text for piece in waiting])
-        await self.staging.embedded(work.upload_id, list(zip(waiting, vectors, strict=True)))
+        await self.staging.embedded(work.upload_id, MODEL, list(zip(waiting, vectors, strict=True)))
 
     async def published(self, base_id: int, name: str, *texts: str, user: str = "ann") -> None:
         """A file of one piece for each text, all the way to being found."""
@@ -98,7 +99,7 @@ class Stores:
         work = await self.claimed()
         await self.staged(work, *texts)
         await self.embedded(work)
-        assert await self.staging.publish(work, WORKER, MODEL)
+        assert await self.staging.publish(work, WORKER, MODEL, await self.staging.model_of(work.base_id))
 
 
 @pytest.fixture
@@ -351,7 +352,7 @@ async def test_nothing_is_found_before_all_is_published(stores: Stores) -> None:
     assert (file.status, file.text) == (FileStatus.PROCESSING, "The cooling pump.\nThe valve.")
     assert await stores.files.chunks(file, 5, 0) == ([], 0)
     assert await found(stores, base_id, "pump") == []
-    assert await stores.staging.publish(work, WORKER, MODEL)
+    assert await stores.staging.publish(work, WORKER, MODEL, await stores.staging.model_of(work.base_id))
     assert await found(stores, base_id, "pump") == ["The cooling pump.", "The valve."]
     chunks, total = await stores.files.chunks(file, 1, 1)
     assert ([chunk.text for chunk in chunks], total) == (["The valve."], 2)
@@ -361,12 +362,12 @@ async def test_vectors_are_asked_for_what_has_none(stores: Stores) -> None:
     await stores.begun(await stores.base(), "a.txt")
     work = await stores.claimed()
     await stores.staged(work, "one", "two", "three")
-    first, *rest = await stores.staging.unembedded(work.upload_id, 3)
+    first, *rest = await stores.staging.unembedded(work.upload_id, MODEL, 3)
     assert first.text == "Pumps\none"
     vectors = await EMBEDDER.embed_passages([first.text])
     for _ in range(2):
-        await stores.staging.embedded(work.upload_id, [(first, vectors[0])])
-    assert await stores.staging.unembedded(work.upload_id, 10) == rest
+        await stores.staging.embedded(work.upload_id, MODEL, [(first, vectors[0])])
+    assert await stores.staging.unembedded(work.upload_id, MODEL, 10) == rest
 
 
 async def test_staging_again_replaces(stores: Stores) -> None:
@@ -374,7 +375,9 @@ async def test_staging_again_replaces(stores: Stores) -> None:
     work = await stores.claimed()
     await stores.staged(work, "old", "older")
     await stores.staged(work, "new")
-    assert [each.text for each in await stores.staging.unembedded(work.upload_id, 10)] == ["Pumps\nnew"]
+    assert [each.text for each in await stores.staging.unembedded(work.upload_id, MODEL, 10)] == [
+        "Pumps\nnew"
+    ]
 
 
 async def test_who_has_lost_the_lease_or_the_base_publishes_nothing(stores: Stores) -> None:
@@ -383,9 +386,11 @@ async def test_who_has_lost_the_lease_or_the_base_publishes_nothing(stores: Stor
     work = await stores.claimed()
     await stores.staged(work, "pump")
     await stores.embedded(work)
-    assert not await stores.staging.publish(work, WORKER + 1, MODEL)
+    assert not await stores.staging.publish(
+        work, WORKER + 1, MODEL, await stores.staging.model_of(work.base_id)
+    )
     await stores.bases.remove(base_id, sync_memory=False)
-    assert not await stores.staging.publish(work, WORKER, MODEL)
+    assert not await stores.staging.publish(work, WORKER, MODEL, await stores.staging.model_of(work.base_id))
 
 
 # files
@@ -451,16 +456,61 @@ async def test_a_base_is_searched_alone_and_an_empty_one_finds_nothing(stores: S
     assert await found(stores, empty, "cooling pump") == []
 
 
-async def test_vectors_of_another_model_are_never_compared_until_they_are_replaced(stores: Stores) -> None:
-    base_id = await stores.base()
+async def test_vectors_of_another_model_wait_until_all_of_a_base_are_there(stores: Stores) -> None:
+    base_id, chunks = await stores.base(), stores.reindexing
     await stores.published(base_id, "a.txt", "The cooling pump.")
+    await stores.published(base_id, "b.txt", "The valve.")
     vector = await EMBEDDER.embed_query("The cooling pump.")
+    assert await stores.index.model_of(base_id) == await stores.staging.model_of(base_id) == MODEL
+    assert (await chunks.other_bases(MODEL), await chunks.other_bases("other")) == ([], [base_id])
+    first, *rest = await chunks.next_other(base_id, "other", 0, 10)
+    assert (first.text, len(rest)) == ("Pumps\nThe cooling pump.", 1)
+    await chunks.keep("other", [(first, vector)])
+    assert await chunks.progress("other") == (1, 2)
+    assert await chunks.next_other(base_id, "other", 0, 10) == rest
+    assert await chunks.next_other(base_id, "other", rest[0].seq, 10) == []
+    assert not await chunks.change_over(base_id, "other")
+    assert await stores.index.model_of(base_id) == MODEL
     assert await stores.index.nearest(base_id, vector, "other") == []
-    assert await stores.reindexing.count_other("other") == 1
-    others = await stores.reindexing.next_other("other", (0, 0), 10)
-    assert [each.text for each in others] == ["Pumps\nThe cooling pump."]
-    vectors: Sequence[Sequence[float]] = await EMBEDDER.embed_passages([each.text for each in others])
-    await stores.reindexing.replace("other", list(zip(others, vectors, strict=True)))
-    assert await stores.reindexing.count_other("other") == 0
-    assert len(await stores.index.nearest(base_id, vector, "other")) == 1
+    await chunks.keep("other", [(chunk, vector) for chunk in rest])
+    assert await chunks.change_over(base_id, "other")
+    assert await stores.index.model_of(base_id) == "other"
+    assert len(await stores.index.nearest(base_id, vector, "other")) == 2
     assert await stores.index.nearest(base_id, vector, MODEL) == []
+    assert await chunks.progress("other") == (0, 0)
+    assert await chunks.change_over(999_999, "other")
+
+
+async def test_vectors_that_nothing_waits_for_any_more_are_dropped(stores: Stores) -> None:
+    base_id, chunks = await stores.base(), stores.reindexing
+    await stores.published(base_id, "a.txt", "The cooling pump.")
+    others = await chunks.next_other(base_id, "other", 0, 10)
+    await chunks.keep("other", [(chunk, [1.0] * DIMENSION) for chunk in others])
+    await chunks.drop_unused("other")
+    assert (await chunks.progress("other"))[0] == 1
+    await chunks.drop_unused(MODEL)
+    assert (await chunks.progress("other"))[0] == 0
+
+
+async def test_one_process_embeds_anew_at_a_time(stores: Stores) -> None:
+    assert await stores.reindexing.lease(1, "other")
+    assert await stores.reindexing.lease(1, "other")
+    assert not await stores.reindexing.lease(2, "other")
+
+
+async def test_an_upload_is_not_published_with_vectors_that_its_base_no_longer_has(stores: Stores) -> None:
+    base_id, chunks = await stores.base(), stores.reindexing
+    await stores.published(base_id, "a.txt", "The cooling pump.")
+    await stores.begun(base_id, "b.txt")
+    work = await stores.claimed()
+    await stores.staged(work, "The valve.")
+    await stores.embedded(work)
+    others = await chunks.next_other(base_id, "other", 0, 10)
+    await chunks.keep("other", [(chunk, [1.0] * DIMENSION) for chunk in others])
+    assert await chunks.change_over(base_id, "other")
+    assert not await stores.staging.publish(work, WORKER, MODEL, MODEL)
+    pieces = await stores.staging.unembedded(work.upload_id, "other", 10)
+    vectors = await EMBEDDER.embed_passages([piece.text for piece in pieces])
+    await stores.staging.embedded(work.upload_id, "other", list(zip(pieces, vectors, strict=True)))
+    assert await stores.staging.publish(work, WORKER, "other", "other")
+    assert len(await stores.index.nearest(base_id, vectors[0], "other")) == 2

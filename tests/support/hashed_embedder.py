@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -21,6 +21,14 @@ class HashedEmbedder:
 
     async def model(self) -> EmbeddingModel:
         return self._model
+
+    async def of(self, fingerprint: str | None) -> HashedEmbedder:
+        """Of what model a base's vectors are, their fingerprint says."""
+        former = fingerprint is not None and fingerprint != self._model.fingerprint
+        return HashedEmbedder(str(fingerprint).split(":")[0]) if former else self
+
+    async def release(self, in_use: Collection[str]) -> None:
+        """Nothing takes memory."""
 
     async def prepare(self) -> None:
         """There is nothing to load."""

@@ -103,6 +103,11 @@ class OnnxEmbedder:
         self._queries.shutdown(wait=False, cancel_futures=True)
         self._passages.shutdown(wait=False, cancel_futures=True)
 
+    def unload(self) -> None:
+        """Gives the model's memory up; whoever embeds next loads it again."""
+        with self._loading:
+            self._session = None
+
     def _passage(self, text: str) -> Vector:
         self._quiet.wait(LONGEST_PAUSE)
         return self.embed(self._files.prompts.passage + text)

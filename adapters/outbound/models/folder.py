@@ -27,6 +27,9 @@ class ModelFolder:
         """Whether it was pulled: a folder gets its name when all of its files are there."""
         return self.of(model.name).is_dir()
 
+    def is_here(self, model: PinnedModel) -> bool:
+        return model.name == BUILT_IN or self.has(model)
+
     def files(self, model: PinnedModel) -> ModelFiles:
         """An embedding model that was pulled, or the one that comes with the installation."""
         if model.name == BUILT_IN and not self.has(model):

@@ -11,7 +11,7 @@ from domain.knowledge.retention.service import Retention
 from domain.refusals import NotFound, Refusal, StorageAway, TooLarge, Unreadable, Unsupported
 from ports.blobs import Blobs
 from ports.clock import Clock, Ids
-from ports.embedding import Embedder, TokenCounter
+from ports.embedding import Embedder, Embedders, TokenCounter
 from ports.knowledge_storage import Failure, Staging, UploadLeases, Work
 from ports.parsing import Parser
 
@@ -47,7 +47,7 @@ class IngestService:
         staging: Staging,
         blobs: Blobs,
         parser: Parser,
-        embedder: Embedder,
+        embedder: Embedders,
         count_tokens: TokenCounter,
         retention: Retention,
         clock: Clock,
@@ -126,15 +126,17 @@ class IngestService:
     async def _process(self, work: Work) -> None:
         parsed = asyncio.Event()
         parsing = asyncio.create_task(self._parse_all(work, parsed))
-        loading = asyncio.create_task(self._embedder.prepare())
-        try:
-            await self._embed_all(work, parsing, parsed)
+        former: str | None = ""
+        try:  # the base may change over to another model meanwhile: then all is embedded once more
+            while (base_model := await self._staging.model_of(work.base_id)) != former:
+                former, embedder = base_model, await self._embedder.of(base_model)
+                await self._embed_all(work, embedder, parsing, parsed)
+                fingerprint = (await embedder.model()).fingerprint
+                if await self._staging.publish(work, self._owner, fingerprint, base_model):
+                    return
         finally:
             parsing.cancel()
-            loading.cancel()
-            await asyncio.gather(parsing, loading, return_exceptions=True)
-        fingerprint = (await self._embedder.model()).fingerprint
-        await self._staging.publish(work, self._owner, fingerprint)
+            await asyncio.gather(parsing, return_exceptions=True)
 
     async def _parse_all(self, work: Work, parsed: asyncio.Event) -> None:
         slots = asyncio.Semaphore(PARSING_AT_ONCE)
@@ -180,15 +182,27 @@ class IngestService:
     def _chunk_id(self) -> str:
         return f"{int(self._clock.now().timestamp() * 1000)}-{self._ids.request_id()}"
 
-    async def _embed_all(self, work: Work, parsing: asyncio.Task[None], parsed: asyncio.Event) -> None:
+    async def _embed_all(
+        self, work: Work, embedder: Embedder, parsing: asyncio.Task[None], parsed: asyncio.Event
+    ) -> None:
         """Embeds what is staged while reading goes on, and looks from the beginning once all is read."""
+        loading = asyncio.create_task(embedder.prepare())
+        try:
+            await self._embed_staged(work, embedder, parsing, parsed)
+        finally:
+            loading.cancel()
+            await asyncio.gather(loading, return_exceptions=True)
+
+    async def _embed_staged(
+        self, work: Work, embedder: Embedder, parsing: asyncio.Task[None], parsed: asyncio.Event
+    ) -> None:
         after = 0
         while True:
             parsed.clear()
             finished = parsing.done()
             if finished:
                 parsing.result()
-            embedded = await self._embed_some(work, after)
+            embedded = await self._embed_some(work, embedder, after)
             if embedded:
                 after = embedded
             elif not finished:
@@ -200,20 +214,21 @@ class IngestService:
             else:
                 return
 
-    async def _embed_some(self, work: Work, after: int) -> int:
+    async def _embed_some(self, work: Work, embedder: Embedder, after: int) -> int:
         """Embeds the next staged pieces; stores one slice while the next is being embedded. Gives the last one's
         number, 0 where none was left."""
-        staged = await self._staging.unembedded(work.upload_id, LOOK_AHEAD, after)
+        fingerprint = (await embedder.model()).fingerprint
+        staged = await self._staging.unembedded(work.upload_id, fingerprint, LOOK_AHEAD, after)
         waiting = sorted(staged, key=lambda piece: len(piece.text))
         storing: asyncio.Task[None] | None = None
         try:
             for start in range(0, len(waiting), SLICE):
                 pieces = waiting[start : start + SLICE]
-                vectors = await self._embedder.embed_passages([piece.text for piece in pieces])
+                vectors = await embedder.embed_passages([piece.text for piece in pieces])
                 if storing:
                     await storing
                 pairs = list(zip(pieces, vectors, strict=True))
-                storing = asyncio.create_task(self._staging.embedded(work.upload_id, pairs))
+                storing = asyncio.create_task(self._staging.embedded(work.upload_id, fingerprint, pairs))
         finally:
             if storing:
                 await storing

@@ -17,7 +17,7 @@ from domain.knowledge.search.explanation import Explanation, explained, query_wo
 from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions, check_options
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from domain.knowledge.words import mostly_outside_latin
-from ports.embedding import Embedder, Vector
+from ports.embedding import Embedder, Embedders, Vector
 from ports.files import FileLinks
 from ports.knowledge_storage import ChunkIndex, Passage
 
@@ -41,7 +41,7 @@ Nearest = tuple[Vector | None, Sequence[tuple[str, float]]]
 class SearchService:
     """The use case of searching. Conforms to `KnowledgeSearch`."""
 
-    def __init__(self, access: BaseAccess, index: ChunkIndex, embedder: Embedder, links: FileLinks) -> None:
+    def __init__(self, access: BaseAccess, index: ChunkIndex, embedder: Embedders, links: FileLinks) -> None:
         self._access = access
         self._index = index
         self._embedder = embedder
@@ -81,11 +81,21 @@ class SearchService:
         return [self._result(shown[hit.key], hit, wanted) for hit in _best(searched, _scored(searched))]
 
     async def _searched(self, base_id: int, query: str, options: SearchOptions) -> _Searched:
+        """By the vectors that the base has; once more where another model's have just taken their place."""
+        model = await self._index.model_of(base_id)
+        searched = await self._searched_by(await self._embedder.of(model), base_id, query, options)
+        if searched.nearest or (now := await self._index.model_of(base_id)) == model:
+            return searched
+        return await self._searched_by(await self._embedder.of(now), base_id, query, options)
+
+    async def _searched_by(
+        self, embedder: Embedder, base_id: int, query: str, options: SearchOptions
+    ) -> _Searched:
         parsed = Query.of(query)
-        model = await self._embedder.model()
+        model = await embedder.model()
         unknown_script = model.latin_only and mostly_outside_latin(query)
         (vector, nearest), (statistics, match, leading) = await asyncio.gather(
-            self._by_vector(base_id, query, model.fingerprint, options, skip=unknown_script),
+            self._by_vector(embedder, base_id, query, options, skip=unknown_script),
             self._by_text(base_id, parsed, options, alone=unknown_script),
         )
         keys = dict.fromkeys([*leading, *(key for key, _ in nearest)])
@@ -120,12 +130,12 @@ class SearchService:
         return statistics, match, leading
 
     async def _by_vector(
-        self, base_id: int, query: str, fingerprint: str, options: SearchOptions, *, skip: bool
+        self, embedder: Embedder, base_id: int, query: str, options: SearchOptions, *, skip: bool
     ) -> Nearest:
         if skip or options.mode is Mode.TEXT:
             return None, []
-        vector = await self._embedder.embed_query(query)
-        return vector, await self._index.nearest(base_id, vector, fingerprint, options)
+        vector, model = await embedder.embed_query(query), await embedder.model()
+        return vector, await self._index.nearest(base_id, vector, model.fingerprint, options)
 
     def _result(self, passage: Passage, hit: Hit, wanted: frozenset[str]) -> SearchResult:
         return SearchResult(

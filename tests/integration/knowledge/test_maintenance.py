@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,37 +10,134 @@ import pytest
 from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.storage.knowledge.memory_tasks import PostgresMemoryTasks
 from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
+from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.knowledge.answers.service import AnswersService
 from domain.knowledge.memory.service import MemoryService
+from domain.knowledge.model import SearchResult
 from domain.knowledge.reindex.service import ReindexService
-from domain.knowledge.search.options import SearchOptions
+from domain.knowledge.search.options import Mode, SearchOptions
+from ports.embedding import Vector
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
+from ports.knowledge_storage import OtherChunk, Work
 from tests.support.hashed_embedder import HashedEmbedder
-from tests.support.knowledge import Knowledge
+from tests.support.knowledge import WORKER, Knowledge
 
 TEXT = "\n\n".join(f"Paragraph {i} about pumps and valves in hall {i}. " * 8 for i in range(12))
 
 
-async def test_after_a_change_of_model_a_reindex_brings_the_vectors_back(
-    knowledge: Knowledge, ann: Caller, database: Database, tmp_path: Path
-) -> None:
+def reindexing(changed: Knowledge, owner: int = 1) -> ReindexService:
+    return ReindexService(PostgresReindexing(changed.database), changed.embedder, owner)
+
+
+@pytest.fixture
+async def filled(knowledge: Knowledge, ann: Caller) -> int:
     base = await knowledge.base(ann)
     await knowledge.upload(ann, base, hall_txt=TEXT)
-    changed = Knowledge(database, tmp_path / "blobs", embedder=HashedEmbedder("another"))
-    model = (await changed.embedder.model()).fingerprint
-    vector = await changed.embedder.embed_query("valves in hall 7")
-    chunks = PostgresReindexing(database)
-    total = await knowledge.count("chunk")
-    told: list[tuple[int, int]] = []
-    reindex = ReindexService(chunks, changed.embedder)
+    return base
+
+
+@pytest.fixture
+def changed(knowledge: Knowledge, database: Database, filled: int) -> Knowledge:
+    """The same database after its model was changed."""
+    return Knowledge(database, knowledge.folder, embedder=HashedEmbedder("another"))
+
+
+async def by_meaning(knowledge: Knowledge, ann: Caller, base: int) -> list[SearchResult]:
+    found = await knowledge.search.search(ann, base, "valves in hall 7", SearchOptions(mode=Mode.VECTOR))
+    return list(found)
+
+
+async def test_after_a_change_of_model_all_is_embedded_anew(
+    knowledge: Knowledge, changed: Knowledge, ann: Caller, filled: int
+) -> None:
+    total, told = await knowledge.count("chunk"), list[tuple[int, int]]()
+    reindex = reindexing(changed)
     assert await reindex.run(lambda done, of: told.append((done, of))) == total
     assert told[-1] == (total, total)
-    nearest = await changed.index.nearest(base, vector, model, SearchOptions(top_k=3))
-    assert len(nearest) == 3
-    assert nearest[0][1] > 0.5
+    assert await changed.index.model_of(filled) == "another:384"
+    results = await by_meaning(changed, ann, filled)
+    assert "hall 7" in results[0].text
     assert await reindex.run(lambda done, of: None) == 0
+    assert await knowledge.count("chunk_vector") == 0
+
+
+async def test_until_all_is_there_searches_use_the_former_vectors(
+    knowledge: Knowledge, changed: Knowledge, ann: Caller, filled: int
+) -> None:
+    before = await by_meaning(knowledge, ann, filled)
+    seen: list[list[SearchResult]] = []
+
+    class Watching(PostgresReindexing):
+        async def change_over(self, base_id: int, fingerprint: str) -> bool:
+            seen.append(await by_meaning(changed, ann, base_id))
+            return await super().change_over(base_id, fingerprint)
+
+    await ReindexService(Watching(changed.database), changed.embedder, 1).work()
+    assert seen == [before]
+    assert await by_meaning(changed, ann, filled) != []
+
+
+async def test_what_died_in_between_goes_on_where_it_stopped(
+    knowledge: Knowledge, changed: Knowledge, ann: Caller, filled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("domain.knowledge.reindex.service.BATCH", 3)
+    total = await knowledge.count("chunk")
+
+    class Dying(PostgresReindexing):
+        async def keep(self, fingerprint: str, vectors: Sequence[tuple[OtherChunk, Vector]]) -> None:
+            await super().keep(fingerprint, vectors)
+            raise ConnectionError("killed")
+
+    with pytest.raises(ConnectionError):
+        await ReindexService(Dying(changed.database), changed.embedder, 1).work()
+    assert await knowledge.count("chunk_vector") == 3
+    assert len(await by_meaning(changed, ann, filled)) > 0
+    assert (
+        await reindexing(changed, owner=2).run(lambda done, of: None) is None
+    )  # the dead one has its minute
+    assert await reindexing(changed).run(lambda done, of: None) == total - 3
+    assert await changed.index.model_of(filled) == "another:384"
+
+
+async def test_uploads_during_the_change_are_found_before_and_after(
+    knowledge: Knowledge, changed: Knowledge, ann: Caller, filled: int
+) -> None:
+    class Uploading(PostgresReindexing):
+        async def next_other(
+            self, base_id: int, fingerprint: str, after: int, limit: int
+        ) -> Sequence[OtherChunk]:
+            following = await super().next_other(base_id, fingerprint, after, limit)
+            if after == 0 and await knowledge.count("kb_file") == 1:
+                await changed.upload(ann, base_id, crane_txt="The crane in hall 9 lifts forty tonnes.")
+                assert await changed.index.model_of(base_id) == "hashed:384"
+                (found, *_) = await by_meaning(changed, ann, base_id)
+                assert "hall" in found.text
+            return following
+
+    await ReindexService(Uploading(changed.database), changed.embedder, 1).work()
+    assert await changed.index.model_of(filled) == "another:384"
+    options = SearchOptions(mode=Mode.VECTOR, top_k=1)
+    (crane,) = await changed.search.search(ann, filled, "crane lifts forty tonnes", options)
+    assert "crane" in crane.text
+
+
+async def test_an_upload_that_a_change_overtakes_is_embedded_once_more(
+    knowledge: Knowledge, changed: Knowledge, ann: Caller, filled: int
+) -> None:
+    class Overtaken(PostgresStaging):
+        async def publish(self, work: Work, owner: int, fingerprint: str, base_model: str | None) -> bool:
+            await reindexing(changed).work()
+            return await super().publish(work, owner, fingerprint, base_model)
+
+    changed.staging = Overtaken(changed.database)
+    changed.ingest = changed.worker(owner=WORKER)
+    await changed.upload(ann, filled, crane_txt="The crane in hall 9 lifts forty tonnes.")
+    options = SearchOptions(mode=Mode.VECTOR, top_k=1)
+    (crane,) = await changed.search.search(ann, filled, "crane lifts forty tonnes", options)
+    assert "crane" in crane.text
+    assert await knowledge.count("chunk_index") == await knowledge.count("chunk")
 
 
 async def test_a_healthy_base_has_no_orphans_and_broken_ones_are_counted(

@@ -292,9 +292,10 @@ async def test_another_worker_takes_over_from_a_dead_one_where_it_stopped(
     dead.cancel()
     await asyncio.wait({dead})
     knowledge.embedder = embedder
-    pieces = await knowledge.staging.unembedded(work.upload_id, 100)
+    fingerprint = (await embedder.model()).fingerprint
+    pieces = await knowledge.staging.unembedded(work.upload_id, fingerprint, 100)
     vectors = await knowledge.embedder.embed_passages([piece.text for piece in pieces[:3]])
-    await knowledge.staging.embedded(work.upload_id, list(zip(pieces[:3], vectors, strict=True)))
+    await knowledge.staging.embedded(work.upload_id, fingerprint, list(zip(pieces[:3], vectors, strict=True)))
     await knowledge.database.execute("UPDATE kb_upload SET due_at = now() + interval '1 hour'")
     assert not await knowledge.work_one()  # it may only have lost its connection
     await knowledge.database.execute(
@@ -303,7 +304,9 @@ async def test_another_worker_takes_over_from_a_dead_one_where_it_stopped(
     assert await knowledge.work_one()
     assert sorted(knowledge.parser.parsed) == ["a.txt", "b.txt"]  # the first was not parsed again
     assert {record.status for record in await knowledge.files.list(ann, base)} == {FileStatus.READY}
-    assert not await knowledge.staging.publish(work, 77, "late")  # the dead one comes back: nothing doubles
+    assert not await knowledge.staging.publish(
+        work, 77, "late", "late"
+    )  # the dead one comes back: nothing doubles
     assert await knowledge.count("chunk") == 2 * len(pieces)
 
 

@@ -15,6 +15,7 @@ from psycopg import sql
 from adapters.outbound.storage.knowledge import file_candidates
 from adapters.outbound.storage.knowledge.file_candidates import SCOPE, Scope
 from adapters.outbound.storage.knowledge.held_words import HeldWords
+from adapters.outbound.storage.knowledge.staging import base_model
 from adapters.outbound.storage.knowledge.text_candidates import SMALL, best_by_weight
 from adapters.outbound.storage.knowledge.vector_indexes import index_name
 from adapters.outbound.storage.pool import SEARCH_WIDTH, Connection, Database
@@ -59,6 +60,9 @@ class PostgresChunkIndex:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._models: dict[str, int] = {}
+
+    async def model_of(self, base_id: int) -> str | None:
+        return await base_model(self._database, base_id)
 
     async def statistics(self, base_id: int, query: Query) -> Statistics:
         async with self._database.connection() as connection:

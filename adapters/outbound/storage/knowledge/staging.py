@@ -35,7 +35,7 @@ PIECES = "kb_piece (file_id, position, upload_id, chunk_id, text, context, metad
 UNEMBEDDED = """
 SELECT p.file_id, p.position, CASE p.context WHEN '' THEN p.text ELSE p.context || E'\\n' || p.text END, p.seq
 FROM kb_piece p WHERE p.upload_id = %s AND p.seq > %s AND NOT EXISTS (
-    SELECT FROM kb_piece_vector v WHERE v.file_id = p.file_id AND v.position = p.position
+    SELECT FROM kb_piece_vector v WHERE v.file_id = p.file_id AND v.position = p.position AND v.model = %s
 ) ORDER BY p.seq LIMIT %s
 """
 READ = 0.2
@@ -43,11 +43,12 @@ READ = 0.2
 # The rows may be gone (base deleted, lease lost): those are passed over.
 EMBEDDED = f"""
 WITH stored AS (
-    INSERT INTO kb_piece_vector (file_id, position, embedding)
-    SELECT p.file_id, p.position, v.embedding
+    INSERT INTO kb_piece_vector AS former (file_id, position, model, embedding)
+    SELECT p.file_id, p.position, %s::int2, v.embedding
     FROM unnest(%s::int8[], %s::int4[], %b::halfvec[]) v(file_id, position, embedding)
     JOIN kb_piece p ON p.file_id = v.file_id AND p.position = v.position AND p.upload_id = %s
-    ON CONFLICT DO NOTHING RETURNING file_id
+    ON CONFLICT (file_id, position) DO UPDATE SET model = excluded.model, embedding = excluded.embedding
+    WHERE former.model <> excluded.model RETURNING file_id
 ), counted AS (SELECT file_id, count(*)::int4 AS n FROM stored GROUP BY file_id)
 UPDATE kb_file f SET embedded = f.embedded + n,
     progress = {READ} + {1 - READ} * least(1, (f.embedded + n)::real / greatest(1, f.chunk_count))
@@ -64,7 +65,8 @@ PUBLISH = (
     """
     INSERT INTO chunk_index (kb_id, seq, model, terms, lex, embedding)
     SELECT %(base)s, p.seq, %(model)s, p.terms, p.lex, v.embedding
-    FROM kb_piece p JOIN kb_piece_vector v ON v.file_id = p.file_id AND v.position = p.position
+    FROM kb_piece p JOIN kb_piece_vector v
+    ON v.file_id = p.file_id AND v.position = p.position AND v.model = %(model)s
     WHERE p.upload_id = %(upload)s ORDER BY p.seq
     """,
     """
@@ -85,7 +87,7 @@ PUBLISH_IN_TURN = (
     FROM kb_term WHERE kb_id = %(base)s LIMIT 1
     """,
     """
-    UPDATE knowledge_base SET chunk_count = chunk_count + (
+    UPDATE knowledge_base SET model = coalesce(model, %(model)s), chunk_count = chunk_count + (
         SELECT count(*) FROM kb_piece WHERE upload_id = %(upload)s
     ) WHERE id = %(base)s
     """,
@@ -121,22 +123,32 @@ class PostgresStaging:
                     rows = await asyncio.to_thread(_rows, work, file_id, pieces[start : start + 256])
                     await copy_rows(connection, PIECES, rows)
 
-    async def unembedded(self, upload_id: int, limit: int, after: int = 0) -> Sequence[StagedPiece]:
-        rows = await self._database.fetch(UNEMBEDDED, (upload_id, after, limit))
+    async def model_of(self, base_id: int) -> str | None:
+        return await base_model(self._database, base_id)
+
+    async def unembedded(
+        self, upload_id: int, fingerprint: str, limit: int, after: int = 0
+    ) -> Sequence[StagedPiece]:
+        model = await model_number(self._database, fingerprint)
+        rows = await self._database.fetch(UNEMBEDDED, (upload_id, after, model, limit))
         return [StagedPiece(*row) for row in rows]
 
     @retried
-    async def embedded(self, upload_id: int, vectors: Sequence[tuple[StagedPiece, Vector]]) -> None:
+    async def embedded(
+        self, upload_id: int, fingerprint: str, vectors: Sequence[tuple[StagedPiece, Vector]]
+    ) -> None:
+        model = await model_number(self._database, fingerprint)
         files = [piece.file_id for piece, _ in vectors]
         positions = [piece.position for piece, _ in vectors]
         packed = [HalfVector(numpy.asarray(vector, numpy.float32)) for _, vector in vectors]
         async with self._database.transaction() as connection:
-            await connection.execute(EMBEDDED, (files, positions, packed, upload_id))
+            await connection.execute(EMBEDDED, (model, files, positions, packed, upload_id))
 
     @retried
-    async def publish(self, work: Work, owner: int, fingerprint: str) -> bool:
+    async def publish(self, work: Work, owner: int, fingerprint: str, base_model: str | None) -> bool:
         model = await model_number(self._database, fingerprint)
-        parameters = {"upload": work.upload_id, "base": work.base_id, "model": model}
+        expected = base_model and await model_number(self._database, base_model)
+        parameters = {"upload": work.upload_id, "base": work.base_id, "model": model, "base_model": expected}
         published = False
         async with self._database.transaction() as connection:
             if await self._is_held(connection, work, owner):
@@ -157,9 +169,10 @@ class PostgresStaging:
         self, connection: Connection, work: Work, owner: int, parameters: Mapping[str, object]
     ) -> bool:
         """What concerns others: the lease is renewed until here, and other uploads go on. False: it is lost."""
-        base = select(knowledge_base.c.id).filter_by(id=work.base_id).with_for_update(key_share=True)
+        same = knowledge_base.c.model.is_not_distinct_from(parameters["base_model"])
+        base = select(knowledge_base.c.id).filter_by(id=work.base_id).where(same)
         ended = leased(work.upload_id, owner).values(state=DONE, owner=None, ended_at=func.now())
-        found = await (await connection.run(base)).fetchone()
+        found = await (await connection.run(base.with_for_update(key_share=True))).fetchone()
         if found is None or not (await connection.run(ended)).rowcount:
             return False
         await log_upload(connection, EventKind.UPLOAD_READY, work.upload_id)
@@ -183,5 +196,16 @@ def _rows(work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]) -> list
 
 async def model_number(database: Database, fingerprint: str) -> int:
     """The number under which a model's vectors are stored; a new one for a new model."""
+    number = select(embedding_model.c.id).filter_by(fingerprint=fingerprint)
+    if row := await database.fetch_one(number):
+        return int(row[0])
     await database.execute(insert(embedding_model).values(fingerprint=fingerprint).on_conflict_do_nothing())
-    return int(await database.fetch_value(select(embedding_model.c.id).filter_by(fingerprint=fingerprint)))
+    return int(await database.fetch_value(number))
+
+
+async def base_model(database: Database, base_id: int) -> str | None:
+    """The fingerprint of the model whose vectors a base is searched by. Indexes: the primary keys."""
+    named = knowledge_base.join(embedding_model, embedding_model.c.id == knowledge_base.c.model)
+    found = select(embedding_model.c.fingerprint).select_from(named).where(knowledge_base.c.id == base_id)
+    row = await database.fetch_one(found)
+    return str(row[0]) if row else None

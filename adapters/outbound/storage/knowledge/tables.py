@@ -38,6 +38,7 @@ knowledge_base = table(
     *required(Text, "name description manifest created_by"),
     *required(BigInteger, "chunk_count old_words_from old_words_to"),
     *required(Timestamp, "created_at updated_at"),
+    *optional(SmallInteger, "model"),
     index("knowledge_base_large", "chunk_count", where="chunk_count > 5000"),
     index("knowledge_base_old_words", "id", where="old_words_from < old_words_to"),
 )
@@ -54,6 +55,14 @@ embedding_model = table(
     "embedding_model",
     identity(SmallInteger),
     Column("fingerprint", Text, nullable=False, unique=True),
+)
+
+chosen_model = table(
+    "chosen_model",
+    key("kind", Text),
+    *required(Text, "name precision"),
+    *optional(BigInteger, "owner"),
+    *required(Timestamp, "due_at"),
 )
 
 kb_upload = table(
@@ -121,6 +130,7 @@ kb_piece_vector = table(
     key("file_id", BigInteger),
     key("position", Integer),
     *required(HALFVEC(EMBEDDING_DIMENSIONS), "embedding"),
+    *required(SmallInteger, "model"),
     ForeignKeyConstraint(
         ["file_id", "position"], ["kb_piece.file_id", "kb_piece.position"], ondelete="CASCADE"
     ),
@@ -148,6 +158,14 @@ chunk_index = table(
     *required(SmallInteger, "model"),
     *required(ARRAY(Integer), "terms"),
     *required(SPARSEVEC(LEX_DIMENSIONS), "lex"),
+    *required(HALFVEC(EMBEDDING_DIMENSIONS), "embedding"),
+)
+
+chunk_vector = table(
+    "chunk_vector",
+    key("kb_id", Integer),
+    key("seq", BigInteger),
+    *required(SmallInteger, "model"),
     *required(HALFVEC(EMBEDDING_DIMENSIONS), "embedding"),
 )
 
