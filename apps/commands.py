@@ -23,7 +23,7 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
         _, token = await container.access().create_key(options.user, Role(options.role))
         print(token)
 
-    return _with_database(settings, run)
+    return with_database(settings, run)
 
 
 def listing(settings: Settings, _: argparse.Namespace) -> int:
@@ -36,7 +36,7 @@ def listing(settings: Settings, _: argparse.Namespace) -> int:
                 f" {_state(key):<18} {escaped(key.name)}".rstrip()
             )
 
-    return _with_database(settings, run)
+    return with_database(settings, run)
 
 
 def _state(key: ApiKey) -> str:
@@ -52,7 +52,7 @@ def revoke(settings: Settings, options: argparse.Namespace) -> int:
         await container.access().revoke_key(await _key_id(container, options.key))
         print("revoked")
 
-    return _with_database(settings, run)
+    return with_database(settings, run)
 
 
 def link(settings: Settings, options: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def link(settings: Settings, options: argparse.Namespace) -> int:
         token = await container.access().create_link(options.user, role)
         print(sign_in_address(settings.agent_url, token))
 
-    return _with_database(settings, run)
+    return with_database(settings, run)
 
 
 async def _key_id(container: CommandContainer, text: str) -> int:
@@ -89,7 +89,7 @@ def reseal(settings: Settings, options: argparse.Namespace) -> int:
             print(f"removed the instance {instance_id}")
         await asyncio.to_thread(replace_key, database.dsn, cipher)
 
-    return _with_database(settings, run)
+    return with_database(settings, run)
 
 
 def reindex(settings: Settings, _: argparse.Namespace) -> int:
@@ -108,10 +108,10 @@ def reindex(settings: Settings, _: argparse.Namespace) -> int:
         )
 
     logs.set_up(settings)
-    return _with_database(settings, run)
+    return with_database(settings, run)
 
 
-def _with_database(settings: Settings, work: Callable[[CommandContainer], Awaitable[None]]) -> int:
+def with_database(settings: Settings, work: Callable[[CommandContainer], Awaitable[None]]) -> int:
     settings = complete(settings)
 
     async def run(dsn: str) -> None:

@@ -4,34 +4,63 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Sequence
 
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
 from adapters.outbound.models.downloads import MEGABYTE, ModelDownloads
 from adapters.outbound.models.folder import ModelFolder
+from apps.commands import with_database
+from apps.container import CommandContainer
 from apps.containers.knowledge import model_folder
 from apps.settings import Settings
 from apps.starting import StartError
+from domain.refusals import Unavailable
 
 
 def listing(settings: Settings, _: argparse.Namespace) -> int:
-    folder = model_folder(settings)
-    print(f"{'NAME':<23} {'KIND':<10} {'MB':>4}  {'LICENCE':<11} {'LANGUAGES':<14} STATE")
-    for model in MODELS:
-        print(
-            f"{model.name:<23} {model.kind:<10} {model.megabytes:>4}  {model.licence:<11} {model.languages:<14}"
-            f" {_state(model, folder)}".rstrip()
-        )
-    return 0
+    async def run(container: CommandContainer) -> None:
+        used = settings.embedding_model_dir or await container.embedder().chosen()
+        folder = model_folder(settings)
+        print(f"{'NAME':<23} {'KIND':<10} {'MB':>4}  {'LICENCE':<11} {'LANGUAGES':<14} STATE")
+        for model in MODELS:
+            print(
+                f"{model.name:<23} {model.kind:<10} {model.megabytes:>4}  {model.licence:<11}"
+                f" {model.languages:<14} {_state(model, folder, used)}".rstrip()
+            )
+        for line in await _exceptions(settings, container):
+            print(line)
+
+    return with_database(settings, run)
 
 
-def _state(model: PinnedModel, folder: ModelFolder) -> str:
-    if model.kind is Kind.SPEECH and folder.speech() == model.name:
+def _state(model: PinnedModel, folder: ModelFolder, used: str) -> str:
+    if model.name == (folder.speech() if model.kind is Kind.SPEECH else used):
         return "in use"
     if folder.has(model):
         return "pulled"
     return "comes with the installation" if model.name == BUILT_IN else ""
+
+
+async def _exceptions(settings: Settings, container: CommandContainer) -> Sequence[str]:
+    """What the list does not show: models that a setting names, and the change to another model."""
+    lines = []
+    if settings.embedding_model_dir:
+        lines.append(f"EMBEDDING_MODEL_DIR is set: searches use the model in {settings.embedding_model_dir}")
+    if settings.whisper_model_dir:
+        lines.append(f"WHISPER_MODEL_DIR is set: speech is read by the model in {settings.whisper_model_dir}")
+    try:
+        model = await container.embedder().model()
+    except Unavailable as refusal:
+        return [*lines, refusal.message]
+    done, total = await container.knowledge().reindexing.progress(model.fingerprint)
+    if total:
+        lines.append(
+            f"{done} of {total} chunks are embedded anew with {model.name}; until all of a knowledge base are,"
+            " it is searched by its former vectors"
+        )
+    return lines
 
 
 def pull(settings: Settings, options: argparse.Namespace) -> int:
@@ -66,7 +95,25 @@ def use(settings: Settings, options: argparse.Namespace) -> int:
         raise StartError(f"{model.name} is not here yet; fetch it with: switchboard models pull {model.name}")
     if model.kind is Kind.SPEECH:
         return _use_speech(settings, model, folder)
-    raise StartError(f"set EMBEDDING_MODEL_DIR={folder.of(model.name)} to use {model.name}")
+    return _use_embedding(settings, model)
+
+
+def _use_embedding(settings: Settings, model: PinnedModel) -> int:
+    if settings.embedding_model_dir:
+        raise StartError(f"EMBEDDING_MODEL_DIR names the embedding model; unset it to use {model.name}")
+
+    async def run(container: CommandContainer) -> None:
+        await container.embedder().choose(model)
+        present = await container.embedder().model()
+        _, total = await container.knowledge().reindexing.progress(present.fingerprint)
+        print(f"{model.name} is the embedding model of this installation")
+        if total:
+            print(
+                f"{total} chunks are embedded anew by the running service, or by: switchboard reindex;"
+                " meanwhile searches use the former vectors. How far it is: switchboard models list"
+            )
+
+    return with_database(settings, run)
 
 
 def _use_speech(settings: Settings, model: PinnedModel, folder: ModelFolder) -> int:
