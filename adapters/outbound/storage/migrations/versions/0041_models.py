@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0040_models"
-down_revision = "0039_words"
+revision = "0041_models"
+down_revision = "0040_sources_again"
 
 PARTITIONS = 16
 
