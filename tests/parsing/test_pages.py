@@ -141,3 +141,49 @@ async def test_a_scan_turned_by_a_quarter_loses_no_line(parse):
     document = await parse(out.getvalue(), "a.pdf")
 
     assert document.text.split("\n\n") == list(said)
+
+
+LEFT = [
+    "The pilot boards at buoy seven",
+    "and stays until the ship lies",
+    "at its berth in the inner part",
+    "of the harbour, near the crane.",
+]
+RIGHT = [
+    "Each ship pays twelve euros for",
+    "a day, and half of it in winter",
+    "when the harbour is closed and",
+    "no crane can be used at all.",
+]
+
+
+async def test_columns_drawn_row_by_row_are_read_one_after_the_other(parse):
+    rows = [
+        Drawn(text, left, 150 + 14 * number)
+        for number, pair in enumerate(zip(LEFT * 2, RIGHT * 2, strict=True))
+        for left, text in zip((72, 320), pair, strict=True)
+    ]
+    page = [Drawn("Rules for all ships in the harbour of Aberwyth and outside of it", 72, 100, 14), *rows]
+
+    document = await parse(drawn([page]), "a.pdf")
+
+    assert document.text.replace("\n\n", "\n").split("\n")[1:] == [*LEFT * 2, *RIGHT * 2]
+
+
+async def test_a_table_is_read_row_by_row(parse):
+    rows = [
+        ("Ship", "Fee"),
+        ("Northern Star", "120"),
+        ("Grey Gull", "95"),
+        ("Albatross", "180"),
+        ("Sea Horse", "77"),
+    ]
+    page = [
+        Drawn(text, left, 150 + 14 * number)
+        for number, row in enumerate(rows)
+        for left, text in zip((72, 320), row, strict=True)
+    ]
+
+    document = await parse(drawn([page]), "a.pdf")
+
+    assert document.text.split("\n") == [f"{ship} {fee}" for ship, fee in rows]

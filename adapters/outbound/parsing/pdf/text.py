@@ -1,20 +1,25 @@
 """The text layer of one page: its lines, and where on the page they stand as it is shown."""
 
+import ctypes
 import math
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pypdfium2.raw as pdfium_c
 
+from adapters.outbound.parsing.layout.columns import Word, in_reading_order, is_across
 from adapters.outbound.parsing.layout.headline import Line
 from adapters.outbound.parsing.layout.ligatures import in_order, plain, runs_from_right
 from adapters.outbound.parsing.layout.margins import Edge
 
 _HYPHEN = re.compile(r"[\ufffe\u00ad\x02]\r?\n?")
+_WORD = re.compile(r"\S+")
 _EDGE_LINES = 4
+_SAMPLED_LINES = 8
+_NEAR, _BESIDE = 15.0, 60.0
 _UPRIGHT = 0.1
 
 
@@ -34,6 +39,9 @@ class PageText:
         if not text.isascii():
             lines = [plain(line) for line in lines]
         self.lines = lines if any(lines) else []
+        self._moved: list[int] | None = None
+        if self._may_have_columns(raw):
+            self._reorder()
 
     def close(self) -> None:
         self._textpage.close()
@@ -62,9 +70,58 @@ class PageText:
         size = sorted(self._letter_size(place) for place in places)[1]
         return Line(text, self._extent(first)[0], size, self._is_upright(first))
 
+    def _may_have_columns(self, raw: str) -> bool:
+        """A look at a few lines in the middle: drawn in parts, or side by side, with wide gaps between them."""
+        begin = max(len(self.lines) // 2 - _SAMPLED_LINES // 2, 0)
+        sample = [index for index in range(begin, begin + _SAMPLED_LINES) if index < len(self.lines)]
+        sample = [index for index in sample if self.lines[index].strip()]
+        if len(sample) < _SAMPLED_LINES // 2 or self._frame[0] or runs_from_right(raw):
+            return False
+        boxes = [self._box(self._start(index)) for index in sample]
+        beside = sum(
+            abs(after[1] - before[1]) < _NEAR and abs(after[0] - before[0]) > _BESIDE
+            for before, after in pairwise(boxes)
+        )
+        in_parts = sum(self._is_in_parts(index) for index in sample)
+        if max(in_parts, 2 * beside) * 2 < len(sample):
+            return False
+        return is_across([word for index in sample for word in self._words(index)])
+
+    def _is_in_parts(self, index: int) -> bool:
+        if "   " in self.lines[index].strip():
+            return True
+        return (
+            int(pdfium_c.FPDFText_CountRects(self._textpage.raw, self._start(index), len(self._raw[index])))
+            > 1
+        )
+
+    def _reorder(self) -> None:
+        words = [word for index in range(len(self.lines)) for word in self._words(index)]
+        cells = in_reading_order(words)
+        if cells is not None:
+            self.lines = [plain(cell.text) for cell in cells]
+            self._moved = [cell.place for cell in cells]
+
+    def _words(self, index: int) -> Iterator[Word]:
+        for match in _WORD.finditer(self._raw[index]):
+            first = self._index(self._begins[index] + match.start())
+            left, top, _, bottom = self._box(first)
+            right = self._box(self._index(self._begins[index] + match.end() - 1))[2]
+            yield Word(match[0], left, right, -self._baseline(first), top - bottom, first, index)
+
+    def _baseline(self, index: int) -> float:
+        x, y = ctypes.c_double(), ctypes.c_double()
+        pdfium_c.FPDFText_GetCharOrigin(self._textpage.raw, index, x, y)
+        return y.value
+
     def _start(self, index: int) -> int:
         """PDFium's number of the first visible character of a line."""
-        place = self._begins[index] + len(self._raw[index]) - len(self._raw[index].lstrip())
+        if self._moved is not None:
+            return self._moved[index]
+        return self._index(self._begins[index] + len(self._raw[index]) - len(self._raw[index].lstrip()))
+
+    def _index(self, place: int) -> int:
+        """PDFium's number of the character at a place of the text without the marks of cut words."""
         for begin, end in self._cuts:
             if begin > place:
                 break
@@ -73,10 +130,16 @@ class PageText:
 
     def _across(self, place: int) -> tuple[float, float]:
         """Left and right of a character, by its place in the text."""
+        left, _, right, _ = self._box(
+            int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._textpage.raw, place))
+        )
+        return left, right
+
+    def _box(self, index: int) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom of a character, in PDF's own coordinates."""
         box = pdfium_c.FS_RECTF()
-        index = pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._textpage.raw, place)
         pdfium_c.FPDFText_GetLooseCharBox(self._textpage.raw, index, box)
-        return box.left, box.right
+        return box.left, box.top, box.right, box.bottom
 
     @cached_property
     def _begins(self) -> list[int]:
@@ -84,16 +147,15 @@ class PageText:
 
     def _extent(self, place: int) -> tuple[float, float]:
         """Top and bottom of a character, from the top of the page as it is shown, in points."""
-        box = pdfium_c.FS_RECTF()
-        pdfium_c.FPDFText_GetLooseCharBox(self._textpage.raw, place, box)
+        begin, high, end, low = self._box(place)
         turns, left, top, _, right, bottom = self._frame
         if turns == 1:
-            return box.left - left, box.right - left
+            return begin - left, end - left
         if turns == 2:
-            return box.bottom - bottom, box.top - bottom
+            return low - bottom, high - bottom
         if turns == 3:
-            return right - box.right, right - box.left
-        return top - box.top, top - box.bottom
+            return right - end, right - begin
+        return top - high, top - low
 
     @cached_property
     def _frame(self) -> tuple[int, float, float, float, float, float]:
