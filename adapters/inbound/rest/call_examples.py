@@ -94,6 +94,8 @@ PARAMETERS: dict[str, tuple[str, object]] = {
     "waiting": ("Whether messages of the sender have no answer yet.", True),
     "latestFirst": ("From the end of the chat to its beginning.", False),
     "Idempotency-Key": ("1 to 200 printable ASCII characters without blanks.", "order-4711-ready"),
+    "sourceId": ("Id of a source.", "5"),
+    "keepFiles": ("true: what was read stays in the base.", False),
     "deliveryId": ("Id of a delivery.", "7"),
     "callback": ("Name of the callback: `webhook`, or what the channel's page names.", "webhook"),
     "field": ("Type of an identity.", "email"),

@@ -138,7 +138,9 @@ class SearchRequest(StrictBody):
         description="Only in these files; without it in all of the base. A file that the base does not have"
         " gives no results.",
     )
-    perFile: WholeNumber | None = Field(None, ge=1, description="At most so many results of one file.")
+    perFile: WholeNumber | None = Field(
+        None, ge=1, le=2**31 - 1, description="At most so many results of one file."
+    )
     mode: Literal["hybrid", "text", "vector"] = Field(
         "hybrid", description="Which search runs: both, the one by words, the one by meaning."
     )

@@ -18,6 +18,7 @@ from adapters.inbound.rest import (
     resource_schemas,
     schedule_schemas,
     schemas,
+    source_schemas,
     subscription_schemas,
     web_chat_schemas,
 )
@@ -70,6 +71,7 @@ MODEL_MODULES = (
     web_chat_schemas,
     resource_schemas,
     schedule_schemas,
+    source_schemas,
     key_schemas,
     monitoring_schemas,
 )
