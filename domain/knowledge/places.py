@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 _PLACES = (
-    ("page", "page"),
-    ("slide", "slide"),
-    ("sheet", "sheet"),
-    ("rowStart", "row"),
-    ("timeStart", "second"),
+    ("page", "pageEnd", "page"),
+    ("slide", "", "slide"),
+    ("sheet", "", "sheet"),
+    ("rowStart", "rowEnd", "row"),
+    ("timeStart", "timeEnd", "second"),
 )
 
 
@@ -61,9 +61,14 @@ def known_of(metadata: str | None) -> dict[str, Any]:
 
 
 def place_of(metadata: str | None) -> str:
-    """Where a chunk stands, in words: "page 3"."""
+    """Where a chunk stands, in words: "page 3", "sheet Prices, rows 2-9"."""
     known = known_of(metadata)
-    return ", ".join(f"{word} {known[name]}" for name, word in _PLACES if name in known)
+    stretches = [(word, known.get(first), known.get(last)) for first, last, word in _PLACES]
+    return ", ".join(_in_words(*stretch) for stretch in stretches if stretch[1] is not None)
+
+
+def _in_words(word: str, first: object, last: object) -> str:
+    return f"{word} {first}" if last in (None, first) else f"{word}s {first}-{last}"
 
 
 def page_of(metadata: str | None) -> int | None:

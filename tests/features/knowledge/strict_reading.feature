@@ -16,6 +16,7 @@ Feature: Strict reading
         | 0     | search       | forbidden |
         | 0     | files        | forbidden |
         | 0     | explain      | forbidden |
+        | 0     | ask          | forbidden |
         | 0     | delete       | forbidden |
         | 0     | retry        | forbidden |
         | 0     | read a file  | not found |
@@ -26,6 +27,7 @@ Feature: Strict reading
         | 1     | search       | done      |
         | 1     | files        | done      |
         | 1     | explain      | done      |
+        | 1     | ask          | done      |
         | 1     | delete       | forbidden |
         | 1     | retry        | forbidden |
         | 2     | retry        | conflict  |

@@ -25,6 +25,7 @@ def tries(rest: Rest, scene: Scene, action: str) -> None:
     chunks = rest.request("GET", f"{KB}/chunks/{scene.hash}", "ann").json()["chunks"]
     calls: dict[str, tuple[str, str, dict[str, Any]]] = {
         "search": ("POST", f"{KB}/{scene.base}/search", {"json": {"query": "pump"}}),
+        "ask": ("POST", f"{KB}/{scene.base}/ask", {"json": {"question": "pump"}}),
         "explain": ("POST", f"{KB}/{scene.base}/search/explain", {"json": {"query": "pump"}}),
         "delete": ("DELETE", f"{KB}/{scene.base}/files/{scene.hash}", {}),
         "retry": ("POST", f"{KB}/{scene.base}/files/{scene.hash}/retry", {}),

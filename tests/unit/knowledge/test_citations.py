@@ -16,6 +16,7 @@ from domain.knowledge.answers.citations import (
     without_marks,
 )
 from domain.knowledge.model import SearchResult
+from domain.knowledge.places import place_of
 from domain.routing.model import Citation
 
 PUMP = "The pump is blue. It needs a pressure of 3.5 bar. Oil is changed each year."
@@ -160,3 +161,20 @@ def test_a_text_cannot_leave_its_passage() -> None:
     assert shown["note"] == "data"
     assert [each["number"] for each in shown["passages"]] == [1]
     assert shown["passages"][0]["text"] == hostile.replace("[1]", "(1)")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "place"),
+    [
+        (None, ""),
+        ("[]", ""),
+        ('{"page": 3}', "page 3"),
+        ('{"page": 3, "pageEnd": 4}', "pages 3-4"),
+        ('{"sheet": "Prices", "rowStart": 2, "rowEnd": 9}', "sheet Prices, rows 2-9"),
+        ('{"rowStart": 2, "rowEnd": 2}', "row 2"),
+        ('{"timeStart": 0.0, "timeEnd": 7.5}', "seconds 0.0-7.5"),
+        ('{"slide": 4}', "slide 4"),
+    ],
+)
+def test_places_in_words(metadata: str | None, place: str) -> None:
+    assert place_of(metadata) == place
