@@ -17,9 +17,12 @@ MOST_QUOTE = 400
 """Characters of a quote."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
-_NUMBERS = r"\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*"
+_NUMBERS = r"\d{1,3}(?:\s{0,3}[,;\u2013-]\s{0,3}\d{1,3}){0,9}"
+_LONGEST_RANGE = 30
+"""Numbers in a mark such as `[2-4]`: more passages there are in no answer."""
 _MARK = re.compile(
-    rf"(?P<gap>[ \t]*)(?:\[\^?(?P<plain>{_NUMBERS})\]|\u3010(?P<wide>{_NUMBERS})[^\u3011\n]{{0,80}}\u3011)"
+    r"(?P<gap>(?:(?<![ \t])[ \t]+)?)"
+    rf"(?:\[\^?(?P<plain>{_NUMBERS})\]|\u3010(?P<wide>{_NUMBERS})[^\u3011\n]{{0,80}}\u3011)"
     r"(?:\([^()\s]*\))?"
 )
 """Marks as models write them: `[1]`, `[1, 3]`, `[2-4]`, `[^1]`, in wide brackets, as a link."""
@@ -28,9 +31,11 @@ _SOURCE = r"(?:(?:[-*\u2022]|\d{1,3}[.)])[ \t]+)?(?:\[\^?\d{1,3}[\],\u2013-]|\u3
 """A line of a list of sources: a mark, or something like the name of a file."""
 _LIST_HEADING = re.compile(
     r"[\s#*_>-]*(?:sources?|references?|citations?|quellen?|fuentes?|r\u00e9f\u00e9rences|\u0627\u0644\u0645\u0635\u0627\u062f\u0631)"
-    rf"[*_]*[ \t]*:?[*_]*\s*(?:{_SOURCE})?",
+    rf"[*_]{{0,3}}[ \t]{{0,3}}:?[*_]{{0,3}}\s{{0,3}}(?:{_SOURCE})?",
     re.IGNORECASE,
 )
+_LONGEST_LISTED = 1000
+"""Characters of a line in a list of sources."""
 _LISTED = re.compile(rf"\s*(?:{_SOURCE})?")
 _MARK_IN_A_DOCUMENT = re.compile(r"\[(\^?\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*)\](?!\s*[=;+*/<>\[(]|\.\w)")
 _MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])")
@@ -123,7 +128,7 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
 def _numbers(mark: re.Match[str]) -> Iterator[int]:
     for piece in re.split("[,;]", mark["plain"] or mark["wide"]):
         first, *last = map(int, re.split("[\u2013-]", piece))
-        yield from range(first, (last or [first])[0] + 1)
+        yield from range(first, min((last or [first])[0], first + _LONGEST_RANGE) + 1)
 
 
 def _is_interval(mark: re.Match[str]) -> bool:
@@ -135,12 +140,16 @@ def _is_interval(mark: re.Match[str]) -> bool:
 def without_list(text: str) -> str:
     """The text without a list of sources at its end: the true one is made from what is cited."""
     lines = text.rstrip().split("\n")
-    start = len(lines)
-    while start and _LISTED.fullmatch(lines[start - 1]) and not _LIST_HEADING.fullmatch(lines[start - 1]):
+    start = end = len(lines)
+    while start:
         start -= 1
-    if start and _LIST_HEADING.fullmatch(lines[start - 1]):
-        return without_list("\n".join(lines[: start - 1])) if start > 1 else ""
-    return text.rstrip()
+        if len(lines[start]) > _LONGEST_LISTED:
+            break
+        if _LIST_HEADING.fullmatch(lines[start].rstrip()):
+            end = start
+        elif not _LISTED.fullmatch(lines[start]):
+            break
+    return "\n".join(lines[:end]).rstrip()
 
 
 def _said(text: str) -> Mapping[int, str]:

@@ -178,3 +178,23 @@ def test_a_text_cannot_leave_its_passage() -> None:
 )
 def test_places_in_words(metadata: str | None, place: str) -> None:
     assert place_of(metadata) == place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 200_000 + "x",
+        "Sources" + " " * 200_000 + "x",
+        "Sources:\n" * 50_000 + "x",
+        "[1-999," * 50_000,
+        "[1" + " ," * 200_000,
+        "[1](" * 20_000,
+        "`" + "[1]" * 20_000,
+        "\n " * 100_000 + "[1]",
+    ],
+)
+def test_the_time_for_a_strange_answer_is_bounded(text: str) -> None:
+    answer, citations = two().cited_by(text)
+    assert len(answer) <= len(text)
+    assert len(citations) <= 2
+    assert len(data_text(text)) <= len(text)
