@@ -317,6 +317,7 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "channel_instance.channel_name": (instance_fields,),
     "channel_instance.user_id": (acting_user,),
     "chat_history.session_key": (model_session,),
+    "chosen_model.kind": OUTSIDE_NONE,
     "chunk.chunk_id": (file_of_words,),
     "embedding_model.fingerprint": OUTSIDE_NONE,
     "event_listener.id": OUTSIDE_NONE,
