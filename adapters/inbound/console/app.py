@@ -22,6 +22,7 @@ from adapters.inbound.console.pages import (
     knowledge,
     knowledge_files,
     knowledge_questions,
+    knowledge_sources,
     knowledge_text,
     live,
     overview,
@@ -58,6 +59,7 @@ PAGES = (
     knowledge,
     knowledge_files,
     knowledge_questions,
+    knowledge_sources,
     knowledge_text,
     try_it,
 )

@@ -96,6 +96,7 @@ PARAMETERS: dict[str, tuple[str, object]] = {
     "Idempotency-Key": ("1 to 200 printable ASCII characters without blanks.", "order-4711-ready"),
     "sourceId": ("Id of a source.", "5"),
     "keepFiles": ("true: what was read stays in the base.", False),
+    "state": ("Only pages in this state.", "failed"),
     "deliveryId": ("Id of a delivery.", "7"),
     "callback": ("Name of the callback: `webhook`, or what the channel's page names.", "webhook"),
     "field": ("Type of an identity.", "email"),

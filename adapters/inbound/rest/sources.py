@@ -67,7 +67,7 @@ async def list_sources(
     SOURCE + "/pages",
     response_model=schemas.SourcePageList,
     responses=errors(400, 403, 404),
-    summary="The pages of a source; query: status",
+    summary="The pages of a source; query: state",
     openapi_extra={"parameters": CURSOR_PARAMETERS},
 )
 async def list_pages(
@@ -76,10 +76,10 @@ async def list_pages(
     base: BaseId,
     source: SourceId,
     page: CursorPage,
-    status: Annotated[str, Query(description="Only those of this status.")] = "",
+    state: Annotated[str, Query(description="Only pages in this state.")] = "",
 ) -> SourcePageList:
     """The pages or files of a source in the order in which they are read, and why some are not."""
-    return await services.sources.pages(caller, base, source, status, page.limit, page.number)
+    return await services.sources.pages(caller, base, source, state, page.limit, page.number)
 
 
 @router.post(

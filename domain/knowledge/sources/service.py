@@ -59,7 +59,7 @@ class SourceService:
     ) -> SourcePageList:
         await self._access.inside(caller, base_id)
         if status and status not in tuple(PageStatus):
-            raise Invalid.of([Fault("status", f"must be one of {', '.join(PageStatus)}")])
+            raise Invalid.of([Fault("state", f"must be one of {', '.join(PageStatus)}")])
         source = await self._find(base_id, source_id)
         pages = await self._store.pages(source.id, status, checked_limit(limit) + 1, cursor)
         shown = pages[:limit]

@@ -51,6 +51,6 @@ Feature: The catalogue of channels
         | mail-api                | clientId:string clientSecret:string refreshToken:string | redirectUri:string checkInterval:number identifyUsers:boolean accessMode:string |
         | http-webhook            |  | responseWebhookUrl:string webhookSecret:string messageField:string sessionIdField:string responseHeaders:string syncResponse:boolean identifyUsers:boolean accessMode:string |
         | cron                    | cronSchedule:string message:string | timezone:string enabled:boolean oneShot:boolean triggerSecret:string deliverInstanceId:number deliverTo:string |
-        | drive-folder            | clientId:string clientSecret:string refreshToken:string folderId:string | checkInterval:number fileTypes:string webhookUrl:string |
+        | drive-folder            | clientId:string clientSecret:string refreshToken:string folderId:string | checkInterval:number fileTypes:string webhookUrl:string knowledgeBaseId:number |
         | erp-events              | erpUrl:string database:string username:string password:string models:string events:string | checkInterval:number webhookUrl:string |
         | web-chat                |  | allowedOrigins:string title:string greeting:string colour:string identitySecret:string identifyUsers:boolean accessMode:string mergeSeconds:number transcribe:boolean |

@@ -50,6 +50,7 @@ class Furnished:
             "message": self._problem(instance),
             "base": base,
             "file": file,
+            "source": str(world.run(self._source(int(base)))),
             "key": str(key.id),
             "subscription": str(subscription),
             "push": str(push),
@@ -99,6 +100,11 @@ class Furnished:
         assert made.status_code == 201, made.text
         rest.close()
         return str(base), hashlib.sha256(content).hexdigest()
+
+    async def _source(self, base: int) -> int:
+        services = self.world.container.use_cases()
+        url = f"http://127.0.0.1:9/{self.text[:200].replace(' ', '/')}"
+        return (await services.sources.add_pages(self.caller, base, url, None)).id
 
     async def _subscription(self) -> tuple[int, int]:
         fields = SubscriptionFields("http://127.0.0.1:9/events")

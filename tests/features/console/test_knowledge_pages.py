@@ -236,3 +236,26 @@ def test_a_download_has_the_bytes_and_the_name(client: Client, world: ServedWorl
     assert answer.content == b"The cooling pump."
     assert answer.headers["content-disposition"] == 'attachment; filename="pumps.txt"'
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_web_pages_are_added_read_again_and_removed(client: Client, world: ServedWorld) -> None:
+    ann = client("ann")
+    base = base_of(ann)
+    refused = post(ann, f"{base}/sources", url="mailto:ann", every="soon")
+    assert refused.status_code == 400
+    assert "must be the http or https address" in refused.text
+    assert "mailto:ann" in refused.text
+    refused = post(ann, f"{base}/sources", url="http://127.0.0.1:9/a", every="soon")
+    assert "leave it out to read the page once" in refused.text
+
+    assert post(ann, f"{base}/sources", url="http://127.0.0.1:9/a").status_code == 303
+    until(lambda: ">Failed<" in ann.get(f"{base}/sources").text, "the source was read")
+    page = ann.get(f"{base}/sources").text
+    assert "its robots.txt cannot be read" in page
+    match = re.search(rf'href="({base}/sources/[0-9]+)"', page)
+    assert match
+    assert "its robots.txt cannot be read" in ann.get(match[1]).text
+    assert post(ann, f"{match[1]}/read").status_code == 303
+    assert client("bob").get(f"{base}/sources").status_code in (403, 404)
+    assert post(ann, f"{match[1]}/remove").status_code == 303
+    assert match[1] not in ann.get(f"{base}/sources").text

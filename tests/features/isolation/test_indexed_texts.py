@@ -328,6 +328,7 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "instance_activity.activity": OUTSIDE_NONE,
     "kb_file.blob_key": (file_of_words,),
     "kb_file.file_hash": (file_of_words,),
+    "kb_source_page.status": OUTSIDE_NONE,
     "kb_permission.user_id": (permission, acting_user),
     "kb_term.term": (file_of_words,),
     "message_file.blob_key": OUTSIDE_NONE,

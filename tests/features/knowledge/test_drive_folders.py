@@ -112,6 +112,6 @@ def finds_nothing(rest: Rest, scene: Scene, query: str) -> None:
 def says(rest: Rest, scene: Scene, name: str, why: str) -> None:
     (source,) = sources(rest, scene)
     assert (source["kind"], source["instanceId"]) == ("drive", source["instanceId"])
-    path = f"{KB}/{scene.base}/sources/{source['id']}/pages?status=skipped"
+    path = f"{KB}/{scene.base}/sources/{source['id']}/pages?state=skipped"
     pages: list[dict[str, Any]] = rest.request("GET", path, "ann").json()["pages"]
     assert [(page["name"], page["error"]) for page in pages] == [(name, why)]

@@ -94,7 +94,7 @@ def is_read(rest: Rest, scene: Scene, count: str) -> None:
     (source,) = sources(rest, scene)
     told = source["found"], source["read"], source["failed"], source["error"], source["every"]
     assert told == (int(count), int(count), 0, None, 60)
-    pages = rest.request("GET", f"{path_of(rest, scene)}/pages?status=read", "ann").json()["pages"]
+    pages = rest.request("GET", f"{path_of(rest, scene)}/pages?state=read", "ann").json()["pages"]
     assert {page["fileId"] for page in pages} == {
         file["fileId"] for file in ready_files(rest, scene).values()
     }

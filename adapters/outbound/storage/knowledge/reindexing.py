@@ -25,6 +25,11 @@ UNION ALL
 SELECT 'words of deleted bases', count(*) FROM kb_term t
 WHERE NOT EXISTS (SELECT FROM knowledge_base b WHERE b.id = t.kb_id)
 UNION ALL
+SELECT 'files of sources that no page has', count(*) FROM kb_file f WHERE f.synced
+AND NOT EXISTS (SELECT FROM kb_source_page p WHERE p.file_id = f.id)
+AND NOT EXISTS (SELECT FROM kb_source_page p WHERE p.next_file_id = f.id)
+AND NOT EXISTS (SELECT FROM kb_unused_file u WHERE u.file_id = f.id)
+UNION ALL
 SELECT 'files without bytes on record', count(*) FROM kb_file f
 WHERE NOT EXISTS (SELECT FROM blob b WHERE b.key = f.blob_key)
 """

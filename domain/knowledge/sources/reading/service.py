@@ -19,16 +19,7 @@ from domain.knowledge.sources.model import (
     PageToRead,
     SourceKind,
 )
-from domain.refusals import (
-    Forbidden,
-    Invalid,
-    NotFound,
-    StorageAway,
-    TooLarge,
-    Unavailable,
-    Unreadable,
-    Unsupported,
-)
+from domain.refusals import Forbidden, NotFound, Refusal, StorageAway, Unavailable
 from ports.base_files_storage import FileChanges
 from ports.knowledge import IncomingFile
 from ports.sources import SourceLeases, SourceOrigin, SourcePages
@@ -111,21 +102,27 @@ class SourceReader:
         try:
             async with asyncio.timeout(STEP_SECONDS):
                 await self._store(source, page, await self._origins[source.kind].read(source, page))
+        except (StorageAway, Forbidden):
+            raise
         except PageLater as later:
-            if later.reason is None:
-                return later.seconds
+            return await self._put_off(source, page, later)
+        except Unavailable as refusal:
+            return await self._put_off(source, page, PageLater(refusal.retry_after, refusal.message))
+        except (PageRefused, Refusal, TimeoutError) as failure:
+            await self._refuse(source, page, _refusal_of(failure))
+        except Exception:
+            logger.exception("reading page %s failed", page.id)
+            await self._refuse(
+                source, page, PageRefused(PageStatus.FAILED, "reading it failed: internal error")
+            )
+        return 0.0
+
+    async def _put_off(self, source: LeasedSource, page: PageToRead, later: PageLater) -> float:
+        if later.reason is not None:
             again = page.attempts + 1 < MOST_ATTEMPTS
             status = PageStatus.WAITING if again else PageStatus.FAILED
             await self._refuse(source, page, PageRefused(status, later.reason, unreachable=not again))
-            return later.seconds
-        except PageRefused as refused:
-            await self._refuse(source, page, refused)
-        except (TooLarge, Unsupported, Unreadable, Invalid) as refusal:
-            await self._refuse(source, page, PageRefused(PageStatus.FAILED, refusal.message))
-        except TimeoutError:
-            slow = PageRefused(PageStatus.FAILED, "reading it took too long", unreachable=True)
-            await self._refuse(source, page, slow)
-        return 0.0
+        return later.seconds
 
     async def _refuse(self, source: LeasedSource, page: PageToRead, refused: PageRefused) -> None:
         if page.is_list and refused.status is PageStatus.GONE:
@@ -155,10 +152,16 @@ class SourceReader:
             await self._uploads.upload(caller, source.base_id, _one(file), True)
         except NotFound:
             return  # the base was deleted, and the source with it
-        except Unavailable as refusal:
-            raise PageLater(refusal.retry_after, refusal.message) from refusal
         await self._pages.stored(source, page, got)
 
 
 async def _one(file: IncomingFile) -> AsyncIterator[IncomingFile]:
     yield file
+
+
+def _refusal_of(failure: PageRefused | Refusal | TimeoutError) -> PageRefused:
+    if isinstance(failure, PageRefused):
+        return failure
+    if isinstance(failure, Refusal):
+        return PageRefused(PageStatus.FAILED, failure.message)
+    return PageRefused(PageStatus.FAILED, "reading it took too long", unreachable=True)

@@ -23,7 +23,7 @@ def writes_into(folder: str) -> Callable[[HttpRequest], bool]:
 SAMPLE = Sample(
     fields=(
         "clientId string R, clientSecret string R, refreshToken string R, folderId string R, "
-        "checkInterval number, fileTypes string, webhookUrl string"
+        "checkInterval number, fileTypes string, webhookUrl string, knowledgeBaseId number"
     ),
     attachment=Attachment("a.pdf", "application/pdf", {"fileId": "f1", "export": ""}),
     config=CONFIG,
