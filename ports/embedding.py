@@ -56,6 +56,7 @@ class Embedders(Embedder, Protocol):
 
 
 class TokenCounter(Protocol):
-    """Counts tokens as the model does, without the marks for start and end. Cheap: no model is loaded."""
+    """Counts the tokens of each text as the model does, without the marks for start and end. Cheap: no model is
+    loaded."""
 
-    def __call__(self, text: str) -> int: ...
+    def __call__(self, texts: Sequence[str]) -> Sequence[int]: ...

@@ -223,10 +223,19 @@ class Staging(Protocol):
         """Stores how far a file has been read, 0 to 1, as the first part of its progress."""
         ...
 
+    async def begin(self, work: Work, file_id: int) -> None:
+        """Removes what an earlier try has staged of a file."""
+        ...
+
     async def stage(
-        self, work: Work, file_id: int, text: str, mime_type: str, pieces: Sequence[tuple[str, Piece]]
-    ) -> None:
-        """Stores a parsed file's text and pieces, each with its chunk id."""
+        self, work: Work, file_id: int, start: int, text: str, pieces: Sequence[tuple[str, Piece]]
+    ) -> bool:
+        """Stores the stretch of a file's text that begins at `start`, and pieces, each with its chunk id; False when
+        file or lease are gone."""
+        ...
+
+    async def finish(self, work: Work, file_id: int, mime_type: str) -> None:
+        """Ends the staging of a file: its text is whole."""
         ...
 
     async def model_of(self, base_id: int) -> str | None:

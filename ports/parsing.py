@@ -1,13 +1,23 @@
 """What turns a file into a document."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from domain.knowledge.documents import Document, FileType, FormatSupport
+from domain.knowledge.model import Piece
 
 Progress = Callable[[float], None]
 """Told the share of the work that is done, 0 to 1, now and then, on the event loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPart:
+    """The next stretch of a document's text, and the pieces that were completed with it."""
+
+    text: str
+    pieces: Sequence[Piece]
 
 
 class Parser(Protocol):
@@ -29,6 +39,15 @@ class Parser(Protocol):
         Raises `Unsupported` (no format of ours, or an optional part is missing: says which),
         `Unreadable` (corrupt, encrypted, empty, without any text), `TooLarge` (over a limit on pages, rows,
         pixels, duration, text, time, memory or what a container inflates to).
+        """
+        ...
+
+    def cut(
+        self, path: Path, file_name: str, progress: Progress | None = None
+    ) -> AsyncGenerator[ReadPart, None]:
+        """The document in the file, cut into pieces while it is read: the next part is read when it is asked for.
+
+        Refuses as `parse` does, be it in the middle; raises `Unavailable` where reading broke off.
         """
         ...
 

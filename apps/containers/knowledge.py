@@ -75,7 +75,7 @@ class Uploads:
         embedder: InstalledEmbedders,
     ) -> None:
         settings, database, blobs = foundation.settings, storage.database, files.blobs
-        self.parser = parser = _parser(settings)
+        self.parser = parser = _parser(settings, model)
         self.access = BaseAccess(PostgresBases(database), ReadPolicy(settings.kb_read_policy))
         self.retention = retention = Retention(blobs, files.references)
         self.news = asyncio.Event()
@@ -89,7 +89,6 @@ class Uploads:
             blobs,
             parser,
             embedder,
-            model.count_tokens,
             retention,
             foundation.clock,
             foundation.ids,
@@ -132,8 +131,11 @@ def _base_files(foundation: Foundation, storage: Storage, uploads: Uploads) -> B
     return BaseFilesService(uploads.access, states, changes, uploads.retention, *rules)
 
 
-def _parser(settings: Settings) -> SandboxedParser:
-    return SandboxedParser(ParsingOptions(slots=settings.parsing_slots, whisper_dir=whisper_folder(settings)))
+def _parser(settings: Settings, model: ModelFiles) -> SandboxedParser:
+    options = ParsingOptions(
+        slots=settings.parsing_slots, whisper_dir=whisper_folder(settings), model_dir=lambda: model.folder
+    )
+    return SandboxedParser(options)
 
 
 def _limits(settings: Settings) -> UploadLimits:

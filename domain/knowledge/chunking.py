@@ -4,20 +4,23 @@ Every chunk is a stretch of the document's own text; together they hold every wo
 page numbers and tables of contents: these are cut only where a document holds nothing else. A chunk's context
 (title and headings) is put in front of it for embedding and index alone: without it a passage that never
 repeats what it is about is not found.
+
+A document is cut while it is read: of its blocks those are held that the next chunk may still take up.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from domain.knowledge.documents import APART, Block, BlockKind, Document
-from domain.knowledge.model import Piece
+from domain.knowledge.index_words import index_words
+from domain.knowledge.model import Piece, searchable
 from domain.knowledge.positions import metadata
 from domain.knowledge.titles import title_of
 
-CountTokens = Callable[[str], int]
-"""How many tokens of the embedding model a text takes, without the marks for start and end."""
+CountTokens = Callable[[Sequence[str]], Sequence[int]]
+"""How many tokens of the embedding model each text takes, without the marks for start and end."""
 
 SENTENCE_END = re.compile(
     r"(?<=[.!?\u3002\uff01\uff1f\u061f\u0964])[\"'\u201d\u2019)\]]*\s+|\n\s*\n|(?<=[\u3002\uff01\uff1f])"
@@ -31,6 +34,9 @@ _TOKENS_OF_A_WORD = 2.5
 """Prose in Latin script has fewer; codes, figures and scripts without blanks have more."""
 _MAX_UNIT_CHARS = 2_000
 _LONGEST_SEPARATOR = 2
+MOST_HELD = 2_000
+"""So many headings in a row, or blocks that are cut only where there is nothing else, are waited with; then they are
+cut, whatever follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,62 +73,143 @@ class _Unit:
 def chunk(
     document: Document, file_name: str, count_tokens: CountTokens, limits: Limits | None = None
 ) -> list[Piece]:
-    limits = limits or Limits()
-    title = title_of(document, file_name)
-    pieces: list[Piece] = []
-    for section in _sections(_cut(document.blocks)):
-        context = _context(title, section, count_tokens, limits.context)
-        room = limits.maximum - count_tokens(context) - 1
-        units: list[_Unit] = []
-        for block in section:
-            measure = _Measure(document.text, block, count_tokens, limits, room)
-            units.extend(measure.units(title))
-        for group in _pack(units, room, limits):
-            text = document.text[group[0].start : group[-1].end].rstrip()
-            blocks = [unit.block for unit in group]
-            where = metadata(blocks, title, len(pieces), group[0].start, group[0].start + len(text))
-            pieces.append(Piece(len(pieces), text, _new_in(context, text), where))
-    return pieces
+    """The chunks of a document that has been read."""
+    chunker = Chunker(title_of(document, file_name), count_tokens, limits)
+    return [*chunker.take(document.blocks), *chunker.end()]
 
 
-def _cut(blocks: Sequence[Block]) -> Sequence[Block]:
-    """What is cut: all but margins and tables of contents, or these too where there is nothing else."""
-    return [block for block in blocks if block.kind not in APART] or blocks
+class Chunker:
+    """Cuts blocks, which come in order and know where they stand in the document's text."""
+
+    def __init__(self, title: str, count_tokens: CountTokens, limits: Limits | None = None) -> None:
+        self._title = title
+        self._limits = limits or Limits()
+        self._measure = _Measure(title, count_tokens, self._limits)
+        self._apart: list[Block] | None = []
+        self._skipped: frozenset[BlockKind] = APART
+        self._section: _Section | None = None
+        self._count = 0
+
+    def take(self, blocks: Sequence[Block]) -> Iterator[Piece]:
+        """The chunks that these blocks complete."""
+        self._measure.learn(blocks)
+        for block in self._wanted(blocks):
+            yield from self._add(block)
+
+    def end(self) -> Iterator[Piece]:
+        """What is left."""
+        held, self._apart = self._apart or [], None
+        for block in held:
+            yield from self._add(block)
+        yield from self._close()
+
+    def _wanted(self, blocks: Sequence[Block]) -> Iterator[Block]:
+        """What is cut: all but margins and tables of contents, or these too where there is nothing else."""
+        for block in blocks:
+            if block.kind not in self._skipped:
+                self._apart = None
+                yield block
+            elif self._apart is not None:
+                self._apart.append(block)
+                if len(self._apart) >= MOST_HELD:
+                    self._skipped = frozenset()
+                    yield from self._apart
+                    self._apart = None
+
+    def _add(self, block: Block) -> Iterator[Piece]:
+        if self._section is not None and self._section.breaks(block):
+            yield from self._close()
+        if self._section is None:
+            self._section = _Section(self._measure, self._limits)
+        for group in self._section.add(block):
+            yield self._piece(self._section, group)
+
+    def _close(self) -> Iterator[Piece]:
+        section, self._section = self._section, None
+        if section is not None:
+            for group in section.end():
+                yield self._piece(section, group)
+
+    def _piece(self, section: "_Section", group: Sequence[_Unit]) -> Piece:
+        start, text = group[0].start, section.text(group).rstrip()
+        blocks = [unit.block for unit in group]
+        where = metadata(blocks, self._title, self._count, start, start + len(text))
+        context = _new_in(section.context, text)
+        piece = Piece(self._count, text, context, where, index_words(searchable(context, text)))
+        self._count += 1
+        return piece
 
 
-def _sections(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """Runs of blocks that one chunk may span: one section, one slide, one sheet."""
-    section: list[Block] = []
-    for block in blocks:
-        if section and _breaks(section, block):
-            yield section
-            section = []
-        section.append(block)
-    if section:
-        yield section
+class _Section:
+    """A run of blocks that one chunk may span: one section, one slide, one sheet.
 
+    Its context is known with the first block that is no heading, as the blocks behind it have the same one.
+    """
 
-def _breaks(section: Sequence[Block], block: Block) -> bool:
-    last = section[-1]
-    if block.start - last.end > _LONGEST_SEPARATOR:  # something between them is passed over
-        return True
-    if (block.slide, block.sheet) != (last.slide, last.sheet):
-        return True
-    if block.kind is BlockKind.HEADING:
-        return any(other.kind is not BlockKind.HEADING for other in section)
-    return block.heading_path != last.heading_path and last.kind is not BlockKind.HEADING
+    def __init__(self, measure: "_Measure", limits: Limits) -> None:
+        self._measure = measure
+        self._limits = limits
+        self._headings: list[Block] = []
+        self._last: Block | None = None
+        self._packer: _Packer | None = None
+        self._text = ""
+        self._text_start = 0
+        self._room = 0
+        self.context = ""
 
+    def breaks(self, block: Block) -> bool:
+        """Whether a block belongs to the next section."""
+        last = self._last
+        if last is None:
+            return False
+        if block.start - last.end > _LONGEST_SEPARATOR:  # something between them is passed over
+            return True
+        if (block.slide, block.sheet) != (last.slide, last.sheet):
+            return True
+        if block.kind is BlockKind.HEADING:
+            return self._packer is not None or len(self._headings) >= MOST_HELD
+        return block.heading_path != last.heading_path and last.kind is not BlockKind.HEADING
 
-def _context(title: str, section: Sequence[Block], count_tokens: CountTokens, most: int) -> str:
-    last = section[-1]
-    sheet = (last.sheet,) if last.sheet else ()
-    lines = list(dict.fromkeys(part.strip() for part in (title, *sheet, *last.heading_path) if part.strip()))
-    while len(lines) > 1 and count_tokens("\n".join(lines)) > most:
-        del lines[1]
-    context = "\n".join(lines)
-    while count_tokens(context) > most:
-        context = context[: len(context) * most // (count_tokens(context) + 1)]
-    return context
+    def add(self, block: Block) -> Iterator[list[_Unit]]:
+        self._last = block
+        if self._packer is None:
+            self._headings.append(block)
+            if block.kind is not BlockKind.HEADING:
+                yield from self._begin()
+        else:
+            yield from self._pack(block)
+
+    def end(self) -> Iterator[list[_Unit]]:
+        if self._packer is None:
+            yield from self._begin()
+        if self._packer is not None:
+            yield from self._packer.end()
+
+    def text(self, group: Sequence[_Unit]) -> str:
+        return self._text[group[0].start - self._text_start : group[-1].end - self._text_start]
+
+    def _begin(self) -> Iterator[list[_Unit]]:
+        headings, self._headings = self._headings, []
+        self.context = self._measure.context(headings[-1])
+        self._room = self._limits.maximum - self._measure.tokens(self.context) - 1
+        self._packer = _Packer(self._room, self._limits)
+        for block in headings:
+            yield from self._pack(block)
+
+    def _pack(self, block: Block) -> Iterator[list[_Unit]]:
+        assert self._packer is not None
+        self._extend(block, self._packer.start)
+        for unit in self._measure.units(block, self._room):
+            yield from self._packer.add(unit)
+
+    def _extend(self, block: Block, held_from: int | None) -> None:
+        """Adds a block to the stretch of text that groups are made of, which begins with the first unit held."""
+        if held_from is None:
+            self._text, self._text_start = block.text, block.start
+            return
+        held = self._text[held_from - self._text_start :]
+        gap = "\n" * (block.start - held_from - len(held))
+        self._text, self._text_start = f"{held}{gap}{block.text}", held_from
 
 
 def _new_in(context: str, text: str) -> str:
@@ -131,49 +218,79 @@ def _new_in(context: str, text: str) -> str:
 
 
 class _Measure:
-    """Cuts one block into units that fit `room` tokens."""
+    """Cuts blocks into units, and counts tokens: those of many blocks at once, which costs far less."""
 
-    def __init__(self, text: str, block: Block, count_tokens: CountTokens, limits: Limits, room: int) -> None:
-        self._text = text
-        self._block = block
+    def __init__(self, title: str, count_tokens: CountTokens, limits: Limits) -> None:
+        self._title = title
         self._count_tokens = count_tokens
         self._limits = limits
-        self._most = room if block.kind in _WHOLE else min(room, limits.maximum * 3 // 4)
+        self._known: dict[str, int] = {}
 
-    def units(self, title: str) -> Iterator[_Unit]:
-        for start, end in self._spans():
-            in_context = self._block.kind is BlockKind.HEADING or self._text[start:end].strip() == title
-            yield from self._fitting(start, end, in_context)
+    def learn(self, blocks: Iterable[Block]) -> None:
+        """Counts the tokens of all units of these blocks, which are to be cut next."""
+        texts = {
+            block.text[start:end]
+            for block in blocks
+            for start, end in _spans(block)
+            if end - start <= _MAX_UNIT_CHARS
+        }
+        self._known = dict(zip(texts, self._count_tokens(list(texts)), strict=True))
 
-    def _spans(self) -> Iterator[tuple[int, int]]:
-        block = self._block
-        if block.kind in _WHOLE:
-            cuts: list[int] = []
-        else:
-            ends = _LINE_END if block.kind is BlockKind.CODE else SENTENCE_END
-            cuts = [match.end() for match in ends.finditer(self._text, block.start, block.end)]
-        edges = sorted({block.start, *cuts, block.end})
-        for start, end in pairwise(edges):
-            if self._text[start:end].strip():
-                yield start, end
+    def tokens(self, text: str) -> int:
+        known = self._known.get(text)
+        return self._count_tokens([text])[0] if known is None else known
 
-    def _fitting(self, start: int, end: int, in_context: bool) -> Iterator[_Unit]:
+    def context(self, block: Block) -> str:
+        """The title, the sheet and the headings above a block, as far as there is room."""
+        most = self._limits.context
+        sheet = (block.sheet,) if block.sheet else ()
+        path = (self._title, *sheet, *block.heading_path)
+        lines = list(dict.fromkeys(part.strip() for part in path if part.strip()))
+        while len(lines) > 1 and self.tokens("\n".join(lines)) > most:
+            del lines[1]
+        context = "\n".join(lines)
+        while (tokens := self.tokens(context)) > most:
+            context = context[: len(context) * most // (tokens + 1)]
+        return context
+
+    def units(self, block: Block, room: int) -> Iterator[_Unit]:
+        """The units of a block; each fits `room` tokens."""
+        most = room if block.kind in _WHOLE else min(room, self._limits.maximum * 3 // 4)
+        for start, end in _spans(block):
+            in_context = block.kind is BlockKind.HEADING or block.text[start:end].strip() == self._title
+            yield from self._fitting(block, start, end, most, in_context)
+
+    def _fitting(self, block: Block, start: int, end: int, most: int, in_context: bool) -> Iterator[_Unit]:
         """The stretch whole, or halved (best at a line's or cell's end, or a blank) until each part fits."""
         if end - start <= _MAX_UNIT_CHARS:
-            tokens = self._count_tokens(self._text[start:end])
-            if tokens <= self._most or end - start <= 1:
-                words = len(self._text[start:end].split())
-                size = 0.0 if in_context else self._size(tokens, words)
-                yield _Unit(start, end, tokens, words, size, self._block)
+            text = block.text[start:end]
+            tokens = self.tokens(text)
+            if tokens <= most or end - start <= 1:
+                words = len(text.split())
+                size = 0.0 if in_context else self._size(block, tokens, words)
+                yield _Unit(block.start + start, block.start + end, tokens, words, size, block)
                 return
-        middle = _middle(self._text, start, end)
-        yield from self._fitting(start, middle, in_context)
-        yield from self._fitting(middle, end, in_context)
+        middle = _middle(block.text, start, end)
+        yield from self._fitting(block, start, middle, most, in_context)
+        yield from self._fitting(block, middle, end, most, in_context)
 
-    def _size(self, tokens: int, words: int) -> float:
-        if self._block.kind in _PROSE and tokens <= words * _TOKENS_OF_A_WORD:
+    def _size(self, block: Block, tokens: int, words: int) -> float:
+        if block.kind in _PROSE and tokens <= words * _TOKENS_OF_A_WORD:
             return words / self._limits.words
         return tokens / self._limits.tokens
+
+
+def _spans(block: Block) -> Iterator[tuple[int, int]]:
+    """What may stay whole: a row, else lines of code, else sentences."""
+    text = block.text
+    if block.kind in _WHOLE:
+        edges = [0, len(text)]
+    else:
+        ends = _LINE_END if block.kind is BlockKind.CODE else SENTENCE_END
+        edges = sorted({0, *(match.end() for match in ends.finditer(text)), len(text)})
+    for start, end in pairwise(edges):
+        if text[start:end].strip():
+            yield start, end
 
 
 def _middle(text: str, start: int, end: int) -> int:
@@ -185,26 +302,43 @@ def _middle(text: str, start: int, end: int) -> int:
     return middle
 
 
-def _pack(units: Sequence[_Unit], most: int, limits: Limits) -> Iterator[list[_Unit]]:
+class _Packer:
     """Full groups in turn; a short last sentence opens the next one too, and crumbs join the one before."""
-    groups: list[list[_Unit]] = []
-    group: list[_Unit] = []
-    carried = 0
-    for unit in units:
-        if len(group) > carried and _overflows(group, unit, most):
-            groups.append(group)
-            group = _overlap(group, limits.overlap_words)
-            if _overflows(group, unit, most):
-                group = []
-            carried = len(group)
-        group.append(unit)
-    if len(group) > carried:
-        fresh = group[carried:]
-        if groups and _is_crumb(fresh, limits) and _tokens([*groups[-1], *fresh]) <= most:
-            groups[-1] += fresh
-        else:
-            groups.append(group)
-    yield from groups
+
+    def __init__(self, most: int, limits: Limits) -> None:
+        self._most = most
+        self._limits = limits
+        self._full: list[_Unit] = []
+        self._group: list[_Unit] = []
+        self._carried = 0
+
+    @property
+    def start(self) -> int | None:
+        """Where what is held begins."""
+        return next((group[0].start for group in (self._full, self._group) if group), None)
+
+    def add(self, unit: _Unit) -> Iterator[list[_Unit]]:
+        """A group that nothing joins any more."""
+        if len(self._group) > self._carried and _overflows(self._group, unit, self._most):
+            if self._full:
+                yield self._full
+            self._full = self._group
+            self._group = _overlap(self._full, self._limits.overlap_words)
+            if _overflows(self._group, unit, self._most):
+                self._group = []
+            self._carried = len(self._group)
+        self._group.append(unit)
+
+    def end(self) -> Iterator[list[_Unit]]:
+        fresh = self._group[self._carried :]
+        joined = [*self._full, *fresh]
+        if self._full and fresh and _is_crumb(fresh, self._limits) and _tokens(joined) <= self._most:
+            yield joined
+            return
+        if self._full:
+            yield self._full
+        if fresh:
+            yield self._group
 
 
 def _overflows(group: Sequence[_Unit], unit: _Unit, most: int) -> bool:

@@ -1,6 +1,6 @@
 """The values of knowledge bases: bases, permissions, files, chunks, results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
@@ -174,15 +174,22 @@ class SearchResult:
         return Place.of(self.metadata)
 
 
+def searchable(context: str, text: str) -> str:
+    """What is embedded and indexed of a chunk."""
+    return f"{context}\n{text}" if context else text
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A chunk before it is stored. `context` (title and headings) goes into embedding and index alone."""
+    """A chunk before it is stored. `context` (title and headings) goes into embedding and index alone; `words` are
+    those under which it is found."""
 
     position: int
     text: str
     context: str
     metadata: Mapping[str, Any]
+    words: Collection[str]
 
     @property
     def searchable(self) -> str:
-        return f"{self.context}\n{self.text}" if self.context else self.text
+        return searchable(self.context, self.text)

@@ -23,6 +23,7 @@ from adapters.outbound.storage.knowledge.uploads import (
     PostgresUploads,
 )
 from adapters.outbound.storage.pool import Database
+from domain.knowledge.index_words import index_words
 from domain.knowledge.ingest.service import BEAT_SECONDS
 from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
 from domain.knowledge.text_match import Query, TextMatch
@@ -82,11 +83,11 @@ class Stores:
 
     async def staged(self, work: Work, *texts: str) -> None:
         """The first file of the work, with a piece for each text."""
-        pieces = [
-            (f"{work.upload_id}-{place}", Piece(place, text, "Pumps", {"position": place}))
-            for place, text in enumerate(texts)
-        ]
-        await self.staging.stage(work, work.files[0].id, "\n".join(texts), "text/plain", pieces)
+        pieces = [(f"{work.upload_id}-{place}", piece(place, text)) for place, text in enumerate(texts)]
+        file_id = work.files[0].id
+        await self.staging.begin(work, file_id)
+        assert await self.staging.stage(work, file_id, 0, "\n".join(texts), pieces)
+        await self.staging.finish(work, file_id, "text/plain")
 
     async def embedded(self, work: Work) -> None:
         waiting = await self.staging.unembedded(work.upload_id, MODEL, 100)
@@ -100,6 +101,10 @@ class Stores:
         await self.staged(work, *texts)
         await self.embedded(work)
         assert await self.staging.publish(work, WORKER, MODEL, await self.staging.model_of(work.base_id))
+
+
+def piece(place: int, text: str) -> Piece:
+    return Piece(place, text, "Pumps", {"position": place}, index_words(f"Pumps\n{text}"))
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,17 +24,19 @@ from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.knowledge.base_files.service import BaseFilesService
 from domain.knowledge.bases.service import BaseAccess, BasesService
+from domain.knowledge.chunking import Chunker
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format, FormatSupport
 from domain.knowledge.files.service import FilesService, UploadLimits, UploadService
 from domain.knowledge.ingest.service import IngestService
 from domain.knowledge.model import NewBase, ReadPolicy, UploadedFile
 from domain.knowledge.retention.service import Retention, Sweeper
 from domain.knowledge.search.service import SearchService
+from domain.knowledge.titles import title_of
 from domain.refusals import Unreadable, Unsupported
 from ports.embedding import Embedder
 from ports.files import SharedFile
 from ports.knowledge import IncomingFile
-from ports.parsing import Progress
+from ports.parsing import Progress, ReadPart
 from tests.support.database import opened as a_database
 from tests.support.documents import document_of
 from tests.support.hashed_embedder import HashedEmbedder, count_words
@@ -44,11 +46,15 @@ TXT = FileType(Format.TXT, "text/plain")
 
 
 class PlainParser:
-    """Reads .txt alone: a paragraph for each blank line; 'corrupt' as content cannot be read."""
+    """Reads .txt alone: a paragraph for each blank line; 'corrupt' as content, or last paragraph, cannot be read.
+
+    `gate` is waited for before a file is read, `halfway` before each part but the first.
+    """
 
     def __init__(self) -> None:
         self.parsed: list[str] = []
         self.gate: asyncio.Event | None = None
+        self.halfway: asyncio.Event | None = None
 
     async def identify(self, path: Path, file_name: str) -> FileType:
         if not file_name.endswith(".txt"):
@@ -70,6 +76,21 @@ class PlainParser:
         self.parsed.append(file_name)
         parts = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
         return document_of(file_name, [Block(BlockKind.PARAGRAPH, part) for part in parts], TXT)
+
+    async def cut(
+        self, path: Path, file_name: str, progress: Progress | None = None
+    ) -> AsyncGenerator[ReadPart, None]:
+        """A part for each paragraph."""
+        document = await self.parse(path, file_name, progress)
+        chunker, end = Chunker(title_of(document, file_name), count_words), 0
+        for block in document.blocks:
+            if end and self.halfway:
+                await self.halfway.wait()
+            if block.text == "corrupt":
+                raise Unreadable(f"{file_name}: is corrupt")
+            yield ReadPart(document.text[end : block.end], list(chunker.take([block])))
+            end = block.end
+        yield ReadPart(document.text[end:], list(chunker.end()))
 
     def available(self) -> Sequence[FormatSupport]:
         return [FormatSupport(each, each is Format.TXT, "this test") for each in Format]
@@ -153,7 +174,6 @@ class Knowledge:
             self.blobs,
             self.parser,
             self.embedder,
-            count_words,
             self.retention,
             SystemClock(),
             RandomIds(),

@@ -96,9 +96,9 @@ def reader(format_: Format) -> Reader:
     return read
 
 
-def preload(format_: Format | None, *, web: bool = False) -> None:
+def preload(format_: Format | None, *, web: bool = False, model_dir: str = "") -> None:
     """Imports what reading this format needs, so that a forked child has it; None: what detection needs; `web`: what
-    reading web pages needs.
+    reading web pages needs; with `model_dir` also what cutting needs.
 
     A package that is missing or broken is left for the child to report.
     """
@@ -106,6 +106,9 @@ def preload(format_: Format | None, *, web: bool = False) -> None:
     if web:
         with contextlib.suppress(Exception):
             importlib.import_module(f"{_PACKAGE}.web_pages")
+    if model_dir:
+        with contextlib.suppress(Exception):
+            importlib.import_module(f"{_PACKAGE}.sandbox.counting").counter(model_dir)
     if format_ is None:
         return
     with contextlib.suppress(Exception):

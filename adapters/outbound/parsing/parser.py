@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from adapters.outbound.embedding.model_files import packaged_folder
+from adapters.outbound.parsing.bounded_queue import BoundedQueue
 from adapters.outbound.parsing.formats import RECOGNISING, supported_formats
 from adapters.outbound.parsing.names import shown
 from adapters.outbound.parsing.reading import Limits
@@ -16,7 +19,7 @@ from adapters.outbound.parsing.sandbox.fork_server import ForkServer, ForkServer
 from adapters.outbound.parsing.sandbox.job import SandboxJob
 from domain.knowledge.documents import Block, Document, FileType, Format, FormatSupport, separator
 from domain.refusals import Unavailable
-from ports.parsing import Progress
+from ports.parsing import Progress, ReadPart
 from ports.web_pages import FetchedBody, SitemapEntries, WebPage
 
 _T = TypeVar("_T")
@@ -30,13 +33,15 @@ class ParsingOptions:
     """So many files are parsed at a time: `slots` in which text or speech may have to be recognised, which takes
     long, and as many of the others. The reading process ends after `idle_seconds` without work.
 
-    `whisper_dir` names the directory of a Whisper model for speech, if there is one.
+    `whisper_dir` names the directory of a Whisper model for speech, if there is one; `model_dir` gives that of the
+    embedding model, whose tokens are counted.
     """
 
     limits: Limits = field(default_factory=Limits)
     slots: int = 2
     idle_seconds: float = 180.0
     whisper_dir: str = ""
+    model_dir: Callable[[], Path] = packaged_folder
 
 
 class SandboxedParser:
@@ -85,10 +90,34 @@ class SandboxedParser:
         web = {"address": body.address, "mime_type": body.mime_type, "charset": body.charset}
         async with self._reading:
             await self._with_retry(
-                lambda: self._run(body.path, shown(body.name), None, lambda _, page: got.append(page), web),
+                lambda: self._run(
+                    body.path, shown(body.name), None, lambda _, page: got.append(page), {"web": web}
+                ),
                 body.name,
             )
         return _web_page(got[-1])
+
+    async def cut(
+        self, path: Path, file_name: str, progress: Progress | None = None
+    ) -> AsyncGenerator[ReadPart, None]:
+        """See `ports.parsing.Parser`. A fork server that was lost is started again unless something was read."""
+        kind = await self.identify(path, file_name)
+        model_dir = str(await asyncio.to_thread(self._options.model_dir))
+        async with self.recognising if kind.format in RECOGNISING else self._reading:
+            for _ in range(2):
+                begun = False
+                try:
+                    async with aclosing(
+                        self._cut(path, shown(file_name), kind, progress, model_dir)
+                    ) as parts:
+                        async for part in parts:
+                            begun = True
+                            yield part
+                    return
+                except ForkServerLost:
+                    if begun:
+                        break
+        raise _broken_off(file_name)
 
     def available(self) -> Sequence[FormatSupport]:
         return supported_formats(self._options.whisper_dir)
@@ -109,9 +138,7 @@ class SandboxedParser:
                 return await attempt()
             except ForkServerLost:
                 continue
-        raise Unavailable(
-            f"{shown(file_name)} could not be read just now: the reading process ended; try again", 5.0
-        )
+        raise _broken_off(file_name)
 
     async def _identify(self, path: Path, name: str) -> FileType:
         types: list[FileType] = []
@@ -121,15 +148,27 @@ class SandboxedParser:
         return types[0]
 
     async def _parse(self, path: Path, name: str, kind: FileType, progress: Progress | None) -> Document:
-        loop = asyncio.get_running_loop()
-
-        def report(share: float) -> None:
-            if progress is not None:
-                loop.call_soon_threadsafe(progress, share)
-
-        builder = _DocumentBuilder(name, kind, report)
+        builder = _DocumentBuilder(name, kind, _reporting(progress))
         await self._run(path, name, kind.format, builder.take)
-        return await loop.run_in_executor(self._threads, builder.document)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, builder.document)
+
+    def _cut(
+        self, path: Path, name: str, kind: FileType, progress: Progress | None, model_dir: str
+    ) -> AsyncGenerator[ReadPart, None]:
+        parts: BoundedQueue[ReadPart] = BoundedQueue()
+        report = _reporting(progress)
+
+        def take(frame: str, payload: Any) -> None:
+            if frame == frames.PROGRESS:
+                report(payload)
+            elif frame == frames.PART:
+                parts.put(frames.unpack_part(payload))
+            elif frame == frames.DONE:
+                _log_costs(name, payload)
+
+        return parts.values(
+            asyncio.create_task(self._run(path, name, kind.format, take, {"model_dir": model_dir}))
+        )
 
     async def _run(
         self,
@@ -137,11 +176,11 @@ class SandboxedParser:
         name: str,
         format_: Format | None,
         take: Callable[[str, Any], None],
-        web: Mapping[str, str] | None = None,
+        asked: Mapping[str, object] | None = None,
     ) -> None:
         if self._closed:
             raise Unavailable("the service is shutting down; upload the file again in a moment")
-        job = self._job(path, name, format_, web)
+        job = self._job(path, name, format_, asked or {})
         if self._idle is not None:
             self._idle.cancel()
         self._jobs.add(job)
@@ -161,15 +200,15 @@ class SandboxedParser:
                     self._options.idle_seconds, self._stop_if_idle
                 )
 
-    def _job(
-        self, path: Path, name: str, format_: Format | None, web: Mapping[str, str] | None
-    ) -> SandboxJob:
+    def _job(self, path: Path, name: str, format_: Format | None, asked: Mapping[str, object]) -> SandboxJob:
         request = {
             "path": str(path.resolve()),
             "name": name,
             "format": format_ and format_.value,
             "whisper_dir": self._options.whisper_dir,
-            "web": web,
+            "web": None,
+            "model_dir": "",
+            **asked,
         }
         return SandboxJob(self._fork_server, request, self._options.limits)
 
@@ -187,6 +226,27 @@ def _stamp(path: Path, name: str) -> tuple[object, ...]:
     """A cache key that changes with the bytes. Fails where there is no file: our failure, not the sender's."""
     seen = path.stat()
     return str(path), name, seen.st_ino, seen.st_size, seen.st_mtime_ns
+
+
+def _reporting(progress: Progress | None) -> Callable[[float], None]:
+    """Tells the progress of a job's thread on the event loop."""
+    loop = asyncio.get_running_loop()
+
+    def report(share: float) -> None:
+        if progress is not None:
+            loop.call_soon_threadsafe(progress, share)
+
+    return report
+
+
+def _broken_off(file_name: str) -> Unavailable:
+    return Unavailable(
+        f"{shown(file_name)} could not be read just now: the reading process ended; try again", 5.0
+    )
+
+
+def _log_costs(name: str, end: Mapping[str, Any]) -> None:
+    _log.debug("a file was read", extra={"file_name": name, **end["costs"]})
 
 
 class _DocumentBuilder:
@@ -213,7 +273,7 @@ class _DocumentBuilder:
                 self._length += len(values[1])
         elif frame == frames.DONE:
             self._end = payload
-            _log.debug("a file was read", extra={"file_name": self._name, **payload["costs"]})
+            _log_costs(self._name, payload)
 
     def document(self) -> Document:
         text, blocks = "".join(self._texts), tuple(self._blocks)

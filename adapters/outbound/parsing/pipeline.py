@@ -12,20 +12,17 @@ _BATCH_BLOCKS = 2_000
 
 
 def batches(job: Job, blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """The blocks with clean text, empty ones left out.
+    """The blocks with clean text, empty ones left out, very long ones in several.
 
     Raises `TooLarge` over the limits on text and blocks, `Unreadable` where no text is left at all.
     """
     batch: list[Block] = []
     size = total = count = 0
-    for block in blocks:
-        text = clean(block.text)
-        if not text.strip():
-            continue
-        batch.append(_tidy(block, text))
+    for block in _clean(blocks):
+        batch.append(block)
         count += 1
-        size += len(text)
-        total += len(text)
+        size += len(block.text) + sum(map(len, block.heading_path))
+        total += len(block.text)
         _check(job, total, count)
         if size >= _BATCH_CHARS or len(batch) >= _BATCH_BLOCKS:
             yield batch
@@ -34,6 +31,26 @@ def batches(job: Job, blocks: Iterable[Block]) -> Iterator[list[Block]]:
         yield batch
     if not count:
         raise job.unreadable("it holds no text")
+
+
+def _clean(blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        text = clean(block.text)
+        while len(text) > _BATCH_CHARS:
+            end = _end_of_part(text)
+            yield _tidy(block, clean(text[:end]))
+            text = text[end:].lstrip()
+        if text.strip():
+            yield _tidy(block, text)
+
+
+def _end_of_part(text: str) -> int:
+    """Where a very long text is cut: behind a line, else a sentence, else a word."""
+    for mark in ("\n", ". ", " "):
+        end = text.rfind(mark, _BATCH_CHARS // 2, _BATCH_CHARS)
+        if end > 0:
+            return end + len(mark)
+    return _BATCH_CHARS
 
 
 def _tidy(block: Block, text: str) -> Block:

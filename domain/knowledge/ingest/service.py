@@ -3,15 +3,16 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import aclosing
+from pathlib import Path
 
-from domain.knowledge.chunking import chunk
 from domain.knowledge.failures import failure_of
 from domain.knowledge.model import FileRecord
 from domain.knowledge.retention.service import Retention
 from domain.refusals import NotFound, Refusal, StorageAway, TooLarge, Unreadable, Unsupported
 from ports.blobs import Blobs
 from ports.clock import Clock, Ids
-from ports.embedding import Embedder, Embedders, TokenCounter
+from ports.embedding import Embedder, Embedders
 from ports.knowledge_storage import Failure, Staging, UploadLeases, Work
 from ports.parsing import Parser
 
@@ -48,7 +49,6 @@ class IngestService:
         blobs: Blobs,
         parser: Parser,
         embedder: Embedders,
-        count_tokens: TokenCounter,
         retention: Retention,
         clock: Clock,
         ids: Ids,
@@ -60,7 +60,6 @@ class IngestService:
         self._blobs = blobs
         self._parser = parser
         self._embedder = embedder
-        self._count_tokens = count_tokens
         self._retention = retention
         self._clock = clock
         self._ids = ids
@@ -143,8 +142,7 @@ class IngestService:
 
         async def one(file: FileRecord) -> None:
             async with slots:
-                await self._parse(work, file)
-                parsed.set()
+                await self._parse(work, file, parsed)
 
         tasks = [asyncio.create_task(one(file)) for file in work.files]
         try:
@@ -155,20 +153,34 @@ class IngestService:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _parse(self, work: Work, file: FileRecord) -> None:
+    async def _parse(self, work: Work, file: FileRecord, parsed: asyncio.Event) -> None:
         reading = _ReadProgress()
         reporting = asyncio.create_task(self._report_progress(work, file, reading))
         try:
             async with self._blobs.local(file.blob_key) as path:
-                document = await self._parser.parse(path, file.name, reading.report)
+                await self._stage(work, file, path, reading, parsed)
         finally:
             reporting.cancel()
             await asyncio.gather(reporting, return_exceptions=True)
-        pieces = await asyncio.to_thread(chunk, document, file.name, self._count_tokens)
-        if not pieces:
+
+    async def _stage(
+        self, work: Work, file: FileRecord, path: Path, reading: _ReadProgress, parsed: asyncio.Event
+    ) -> None:
+        """Stores what is read as it comes; ends where the file is gone or another has taken the upload over."""
+        start = count = 0
+        await self._staging.begin(work, file.id)
+        async with aclosing(self._parser.cut(path, file.name, reading.report)) as parts:
+            async for part in parts:
+                named = [(self._chunk_id(), piece) for piece in part.pieces]
+                if not await self._staging.stage(work, file.id, start, part.text, named):
+                    return
+                start += len(part.text)
+                count += len(named)
+                parsed.set()
+        if not count:
             raise Unreadable(f"{file.name}: holds no text")
-        named = [(self._chunk_id(), piece) for piece in pieces]
-        await self._staging.stage(work, file.id, document.text, document.mime_type, named)
+        kind = await self._parser.identify(path, file.name)
+        await self._staging.finish(work, file.id, kind.mime_type)
 
     async def _report_progress(self, work: Work, file: FileRecord, reading: _ReadProgress) -> None:
         """Stores how far reading has come: not for files that are read in a moment."""

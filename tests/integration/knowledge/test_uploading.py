@@ -25,7 +25,7 @@ from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import Knowledge, incoming, read
 
 TEXT = "The turbine hall\n\n" + " ".join(f"Turbine {i} is checked in week {i}." for i in range(200))
-TABLES = ("kb_file", "kb_piece", "kb_piece_vector", "chunk", "chunk_index", "kb_term", "blob")
+TABLES = ("kb_file", "kb_text", "kb_piece", "kb_piece_vector", "chunk", "chunk_index", "kb_term", "blob")
 
 
 async def counts(knowledge: Knowledge) -> dict[str, int]:
@@ -289,6 +289,8 @@ async def test_another_worker_takes_over_from_a_dead_one_where_it_stopped(
     embedder, knowledge.embedder = knowledge.embedder, Hanging()
     dead = asyncio.create_task(knowledge.worker(owner=77).work(replace(work, files=work.files[:1])))
     await asyncio.wait_for(knowledge.embedder.asked.wait(), 60)
+    while not await knowledge.database.fetch("SELECT 1 FROM kb_file WHERE staged"):
+        await asyncio.sleep(0)
     dead.cancel()
     await asyncio.wait({dead})
     knowledge.embedder = embedder
@@ -308,6 +310,66 @@ async def test_another_worker_takes_over_from_a_dead_one_where_it_stopped(
         work, 77, "late", "late"
     )  # the dead one comes back: nothing doubles
     assert await knowledge.count("chunk") == 2 * len(pieces)
+
+
+LONG = "\n\n".join(f"{TEXT.partition('.')[2].strip()} Part {part}." for part in range(3))
+
+
+async def test_a_file_is_embedded_while_it_is_read_and_begun_again_when_its_worker_died_in_the_middle(
+    knowledge: Knowledge, ann: Caller
+) -> None:
+    base, other = await knowledge.base(ann), await knowledge.base(ann, "Read at once")
+    await knowledge.upload(ann, other, a_txt=LONG)
+    wanted = await stored(knowledge, other)
+    await knowledge.files.upload(ann, base, incoming([("a.txt", LONG)]), respond_async=True)
+    work = await knowledge.uploads.claim(owner=77)
+    assert work is not None
+    knowledge.parser.halfway = asyncio.Event()
+    dead = asyncio.create_task(knowledge.worker(owner=77).work(work))
+    while not await knowledge.database.fetch("SELECT 1 FROM kb_piece_vector"):
+        await asyncio.sleep(0)
+    dead.cancel()
+    await asyncio.wait({dead})
+    assert await knowledge.count("kb_text") > 0
+    knowledge.parser.halfway = None
+    await knowledge.database.execute(
+        "UPDATE kb_upload SET due_at = now() + make_interval(secs => %s)", (SILENT_LEFT,)
+    )
+    assert await knowledge.work_one()
+    assert await stored(knowledge, base) == wanted
+    (record,) = await knowledge.files.list(ann, base)
+    assert (record.text, record.status) == (LONG, FileStatus.READY)
+    assert await knowledge.count("kb_text") == await knowledge.count("kb_piece") == 0
+    assert not await knowledge.staging.stage(work, work.files[0].id, 0, "late", [])
+
+
+async def stored(knowledge: Knowledge, base_id: int) -> Sequence[tuple[Any, ...]]:
+    return await knowledge.database.fetch(
+        "SELECT position, text, context, metadata FROM chunk WHERE kb_id = %s ORDER BY seq", (base_id,)
+    )
+
+
+async def test_a_refusal_in_the_middle_of_a_file_takes_back_what_was_staged(
+    knowledge: Knowledge, ann: Caller
+) -> None:
+    base = await knowledge.base(ann)
+    with pytest.raises(Unreadable, match="is corrupt"):
+        await knowledge.upload(ann, base, a_txt=f"{LONG}\n\ncorrupt", b_txt=TEXT)
+    assert set((await counts(knowledge)).values()) == {0}
+
+
+async def test_a_file_deleted_in_the_middle_is_not_read_to_its_end(knowledge: Knowledge, ann: Caller) -> None:
+    base = await knowledge.base(ann)
+    knowledge.parser.halfway = asyncio.Event()
+    await knowledge.files.upload(ann, base, incoming([("a.txt", LONG)]), respond_async=True)
+    working = asyncio.create_task(knowledge.work_one())
+    while not await knowledge.database.fetch("SELECT 1 FROM kb_piece"):
+        await asyncio.sleep(0)
+    (record,) = await knowledge.files.list(ann, base)
+    await knowledge.base_files.remove(ann, base, record.hash)
+    knowledge.parser.halfway.set()
+    assert await working
+    assert set((await counts(knowledge)).values()) == {0}
 
 
 async def test_faults_of_ours_are_tried_again_and_given_up(

@@ -49,9 +49,7 @@ async def test_the_packaged_model_is_known_by_its_weights_and_by_what_it_compute
 
 def test_tokens_are_counted_without_a_limit() -> None:
     files = ModelFiles()
-    assert files.count_tokens("hello world") == 2
-    assert files.count_tokens("hello " * 1000) == 1000
-    assert files.count_tokens("") == 0
+    assert files.count_tokens(["hello world", "hello " * 1000, ""]) == [2, 1000, 0]
 
 
 @pytest.mark.parametrize("remembered", [200_000, 3], ids=["words remembered", "words forgotten"])
@@ -59,14 +57,16 @@ def test_tokens_are_counted_as_the_tokenizer_does(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(model_files, "REMEMBERED_WORDS", remembered)
     files = ModelFiles()
     tokenizer = files.load_tokenizer()
-    for text in (
+    texts = (
         "The pump (INV-2024-00317) isn't serviced; see https://example.org/a_b?c=1 ...",
         "naïve Müller\u2019s \u201cÜberprüfung\u201d \u2014 \ufb01ne",
         "图书馆位于三楼。编号为ERR-4711的错误 Ошибка خطأ",
         "tabs\tand\nlines \u00a0 and\u3000wide blanks",
         "x" * 300 + " the the the",
-    ):
-        assert files.count_tokens(text) == len(tokenizer.encode(text, add_special_tokens=False).ids)
+    )
+    wanted = [len(tokenizer.encode(text, add_special_tokens=False).ids) for text in texts]
+    assert files.count_tokens(texts) == wanted
+    assert [files.count_tokens([text])[0] for text in texts] == wanted
 
 
 def test_long_texts_are_cut_at_the_window_and_keep_their_marks() -> None:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from domain.knowledge.chunking import Limits, chunk
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
 from tests.support.documents import document_of
+from tests.support.hashed_embedder import count_words
 
 TXT = FileType(Format.TXT, "text/plain")
 
 
-def count(text: str) -> int:
-    """A stand-in for the model's tokenizer: a token for four characters of a word."""
-    return sum(-(-len(word) // 4) for word in text.split())
+def tokens(text: str) -> int:
+    return count_words([text])[0]
 
 
 def document(*blocks: Block, title: str = "Handbook") -> Document:
@@ -34,11 +34,11 @@ def sentences(number: int, start: int = 0) -> str:
 
 
 def test_an_empty_document_has_no_chunks() -> None:
-    assert chunk(document(), "a.txt", count) == []
+    assert chunk(document(), "a.txt", count_words) == []
 
 
 def test_a_short_document_is_one_chunk_as_it_stands() -> None:
-    made = chunk(document(paragraph("One line.\nAnother  line.", page=3)), "a.txt", count)
+    made = chunk(document(paragraph("One line.\nAnother  line.", page=3)), "a.txt", count_words)
     assert [piece.text for piece in made] == ["One line.\nAnother  line."]
     assert made[0].context == "Handbook"
     assert made[0].searchable == "Handbook\nOne line.\nAnother  line."
@@ -46,7 +46,7 @@ def test_a_short_document_is_one_chunk_as_it_stands() -> None:
 
 
 def test_chunks_are_full_end_with_sentences_and_overlap_by_a_short_one() -> None:
-    made = chunk(document(paragraph(sentences(60))), "a.txt", count)
+    made = chunk(document(paragraph(sentences(60))), "a.txt", count_words)
     assert len(made) > 3
     lengths = [len(piece.text.split()) for piece in made]
     assert all(Limits().words - 8 < length <= Limits().words for length in lengths[:-1])
@@ -59,21 +59,23 @@ def test_chunks_are_full_end_with_sentences_and_overlap_by_a_short_one() -> None
 
 def test_a_few_words_at_the_end_join_the_chunk_before() -> None:
     full = Limits().words // 8
-    made = chunk(document(paragraph(sentences(full) + " The end.")), "a.txt", count)
+    made = chunk(document(paragraph(sentences(full) + " The end.")), "a.txt", count_words)
     assert len(made) == 1
     assert made[0].text.endswith("The end.")
 
 
 def test_a_title_takes_no_room_from_the_first_chunk() -> None:
     text = sentences(Limits().words // 8)
-    made = chunk(document(paragraph("A " * 10 + "title"), paragraph(text), title="x.txt"), "x.txt", count)
+    made = chunk(
+        document(paragraph("A " * 10 + "title"), paragraph(text), title="x.txt"), "x.txt", count_words
+    )
     assert [piece.text for piece in made] == ["A " * 10 + "title\n\n" + text]
 
 
 def test_what_has_many_tokens_for_its_words_is_cut_by_tokens() -> None:
     hashes = " ".join(f"{number:064x}." for number in range(60))
-    made = chunk(document(paragraph(hashes)), "a.txt", count)
-    assert all(100 <= count(piece.text) <= Limits().tokens for piece in made[:-1])
+    made = chunk(document(paragraph(hashes)), "a.txt", count_words)
+    assert all(100 <= tokens(piece.text) <= Limits().tokens for piece in made[:-1])
 
 
 def test_a_section_starts_a_chunk_and_its_path_is_the_context() -> None:
@@ -85,7 +87,7 @@ def test_a_section_starts_a_chunk_and_its_path_is_the_context() -> None:
             paragraph("Use the shell.", "Install", "Linux"),
         ),
         "a.md",
-        count,
+        count_words,
     )
     assert [piece.text for piece in made] == ["Install\n\nRun it.", "Linux\n\nUse the shell."]
     assert made[1].context == "Handbook\nInstall"
@@ -100,7 +102,7 @@ def test_headings_without_text_between_them_share_a_chunk() -> None:
             paragraph("Text.", "Part", "Chapter"),
         ),
         "a.md",
-        count,
+        count_words,
     )
     assert [piece.text for piece in made] == ["Part\n\nChapter\n\nText."]
 
@@ -116,7 +118,7 @@ def test_rows_stay_whole_and_say_which_they_are() -> None:
         )
         for i in range(1, 40)
     ]
-    made = chunk(document(*rows), "a.xlsx", count)
+    made = chunk(document(*rows), "a.xlsx", count_words)
     assert len(made) > 2
     for piece in made:
         assert all(line.startswith("name: pump") and "hall number" in line for line in piece.text.split("\n"))
@@ -129,38 +131,38 @@ def test_rows_stay_whole_and_say_which_they_are() -> None:
 
 def test_slides_and_speech_keep_their_place() -> None:
     slides = [Block(BlockKind.PARAGRAPH, f"Slide text {i}", slide=i) for i in (1, 2)]
-    assert [piece.metadata["slide"] for piece in chunk(document(*slides), "a.pptx", count)] == [1, 2]
+    assert [piece.metadata["slide"] for piece in chunk(document(*slides), "a.pptx", count_words)] == [1, 2]
     speech = [
         Block(BlockKind.SPEECH, f"spoken {i}", time_start=i * 2.0, time_end=i * 2.0 + 2) for i in range(3)
     ]
-    made = chunk(document(*speech), "a.wav", count)
+    made = chunk(document(*speech), "a.wav", count_words)
     assert (made[0].metadata["timeStart"], made[0].metadata["timeEnd"]) == (0.0, 6.0)
 
 
 def test_a_file_without_a_title_takes_its_short_first_line() -> None:
     blocks = (paragraph("Working hours"), paragraph(sentences(60)))
-    made = chunk(document(*blocks, title="doc-17.txt"), "doc-17.txt", count)
+    made = chunk(document(*blocks, title="doc-17.txt"), "doc-17.txt", count_words)
     assert made[0].context == ""
     assert made[1].context == "Working hours"
 
 
 def test_a_file_name_serves_when_it_says_something() -> None:
     body = paragraph(sentences(2))
-    assert chunk(document(body, title="annual_report-2024.txt"), "annual_report-2024.txt", count)[
+    assert chunk(document(body, title="annual_report-2024.txt"), "annual_report-2024.txt", count_words)[
         0
     ].context == ("annual report 2024")
-    assert chunk(document(body, title="4983.txt"), "4983.txt", count)[0].context == ""
+    assert chunk(document(body, title="4983.txt"), "4983.txt", count_words)[0].context == ""
 
 
 def test_a_huge_title_leaves_room_for_the_text() -> None:
-    made = chunk(document(paragraph(sentences(50)), title="word " * 5000), "a.txt", count)
-    assert all(count(piece.searchable) <= Limits().maximum for piece in made)
+    made = chunk(document(paragraph(sentences(50)), title="word " * 5000), "a.txt", count_words)
+    assert all(tokens(piece.searchable) <= Limits().maximum for piece in made)
 
 
 def test_text_without_any_blank_is_cut_all_the_same() -> None:
-    made = chunk(document(paragraph("x" * 50_000)), "a.txt", count)
+    made = chunk(document(paragraph("x" * 50_000)), "a.txt", count_words)
     assert "".join(piece.text for piece in made) == "x" * 50_000
-    assert all(count(piece.searchable) <= Limits().maximum and len(piece.text) <= 4000 for piece in made)
+    assert all(tokens(piece.searchable) <= Limits().maximum and len(piece.text) <= 4000 for piece in made)
 
 
 def test_running_headers_and_tables_of_contents_are_passed_over() -> None:
@@ -173,7 +175,7 @@ def test_running_headers_and_tables_of_contents_are_passed_over() -> None:
             paragraph("Fans run on."),
         ),
         "a.pdf",
-        count,
+        count_words,
     )
     assert [piece.text for piece in made] == ["The pump is", "serviced in March.", "Fans run on."]
     assert [piece.metadata["position"] for piece in made] == [0, 1, 2]
@@ -183,7 +185,7 @@ def test_a_document_of_nothing_but_such_lists_is_cut_all_the_same() -> None:
     made = chunk(
         document(Block(BlockKind.MARGIN, "Price list"), Block(BlockKind.CONTENTS, "Pump . . . 40")),
         "a.pdf",
-        count,
+        count_words,
     )
     assert [piece.text for piece in made] == ["Price list\n\nPump . . . 40"]
 
@@ -202,13 +204,13 @@ BLOCKS = st.builds(
 
 @given(st.lists(BLOCKS, max_size=6))
 def test_no_word_is_lost_and_no_chunk_is_too_long(blocks: list[Block]) -> None:
-    made = chunk(document(*blocks), "a.txt", count)
+    made = chunk(document(*blocks), "a.txt", count_words)
     whole = document(*blocks).text
     held = bytearray(len(whole))
     for piece in made:
         start, end = piece.metadata["start"], piece.metadata["end"]
         assert whole[start:end] == piece.text
-        assert count(piece.searchable) <= Limits().maximum
+        assert tokens(piece.searchable) <= Limits().maximum
         held[start:end] = b"\1" * (end - start)
     lost = [char for index, char in enumerate(whole) if not held[index]]
     assert "".join(lost).strip() == ""

@@ -9,17 +9,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.cutting import document_title, parts
 from adapters.outbound.parsing.detection import detect
 from adapters.outbound.parsing.failures import meaning
 from adapters.outbound.parsing.formats import MIME_TYPES, RECOGNISING, reader
-from adapters.outbound.parsing.names import LABELS, stem
+from adapters.outbound.parsing.names import LABELS
 from adapters.outbound.parsing.pipeline import batches
 from adapters.outbound.parsing.reading import Job, Limits, Reading
 from adapters.outbound.parsing.sandbox import frames, restrictions
+from adapters.outbound.parsing.sandbox.counting import counter
+from domain.knowledge.chunking import CountTokens
 from domain.knowledge.documents import Format
 
 STDERR = "stderr"
+_NICE = 5
+"""Reading is behind what people wait for: messages and searches."""
 
 
 def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int) -> None:
@@ -36,7 +40,11 @@ def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int)
             detected = detect(path, name, limits)
             frames.send(out, frames.FILE_TYPE, [detected.value, MIME_TYPES[detected]])
         else:
-            _parse(out, Job(path, name, format_, limits, _progress(out), earn, request["whisper_dir"]))
+            job = Job(path, name, format_, limits, _progress(out), earn, request["whisper_dir"])
+            if request["model_dir"]:
+                _cut(out, job, counter(request["model_dir"]))
+            else:
+                _parse(out, job)
         status = 0
     except Exception as error:  # noqa: BLE001 - the last stop: every failure becomes a refusal of this file
         with contextlib.suppress(OSError):
@@ -49,6 +57,7 @@ def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int)
 def _restrict(limits: Limits, format_: Format | None, scratch: Path, parent: int) -> Callable[[float], None]:
     sys.dont_write_bytecode = True
     os.setsid()
+    os.nice(_NICE)
     restrictions.die_with_parent(parent)
     _redirect_streams(scratch)
     memory = limits.memory_bytes_ocr if format_ in RECOGNISING else limits.memory_bytes
@@ -59,14 +68,23 @@ def _restrict(limits: Limits, format_: Format | None, scratch: Path, parent: int
 
 def _parse(out: socket.socket, job: Job) -> None:
     reading: Reading = reader(job.format)(job)
-    heading = ""
+    title = ""
     for batch in batches(job, reading.blocks):
-        heading = heading or next((block.text for block in batch if block.level), "")
+        title = title or document_title(reading, batch, job)
         frames.send(out, frames.BLOCKS, [frames.pack(block) for block in batch])
-    title = one_line(reading.title) or one_line(heading) or stem(job.name)
+    frames.send(out, frames.DONE, {"title": title, "engine": reading.engine, "costs": _costs()})
+
+
+def _cut(out: socket.socket, job: Job, count_tokens: CountTokens) -> None:
+    reading: Reading = reader(job.format)(job)
+    for part in parts(job, reading, count_tokens):
+        frames.send(out, frames.PART, frames.pack_part(part))
+    frames.send(out, frames.DONE, {"costs": _costs()})
+
+
+def _costs() -> dict[str, float]:
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    costs = {"cpu_seconds": usage.ru_utime + usage.ru_stime, "peak_kilobytes": usage.ru_maxrss}
-    frames.send(out, frames.DONE, {"title": title, "engine": reading.engine, "costs": costs})
+    return {"cpu_seconds": usage.ru_utime + usage.ru_stime, "peak_kilobytes": usage.ru_maxrss}
 
 
 def _read_web_page(out: socket.socket, job: Job, fetched: dict[str, str]) -> None:

@@ -7,10 +7,13 @@ from operator import attrgetter
 from typing import Any
 
 from domain.knowledge.documents import Block, BlockKind
+from domain.knowledge.model import Piece
+from ports.parsing import ReadPart
 
-PROGRESS, BLOCKS, FILE_TYPE, WEB_PAGE, DONE, REFUSED, EXIT = (
+PROGRESS, BLOCKS, PART, FILE_TYPE, WEB_PAGE, DONE, REFUSED, EXIT = (
     "progress",
     "blocks",
+    "part",
     "file_type",
     "web_page",
     "done",
@@ -19,7 +22,7 @@ PROGRESS, BLOCKS, FILE_TYPE, WEB_PAGE, DONE, REFUSED, EXIT = (
 )
 
 _HEAD = struct.Struct(">I")
-_MAX_FRAME = 256 * 1024 * 1024
+_MAX_FRAME = 64 * 1024 * 1024
 _values = attrgetter(
     *("kind", "text", "heading_path", "level", "page", "sheet", "row_start", "row_end"),
     *("slide", "time_start", "time_end", "header"),
@@ -69,3 +72,26 @@ def pack(block: Block) -> list[Any]:
 def unpack(values: list[Any], start: int = 0) -> Block:
     kind, text, path, *position = values
     return Block(BlockKind(kind), text, start, tuple(path), *position)
+
+
+def pack_part(part: ReadPart) -> list[Any]:
+    pieces = [
+        [piece.position, piece.text, piece.context, piece.metadata, list(piece.words)]
+        for piece in part.pieces
+    ]
+    return [part.text, pieces]
+
+
+def unpack_part(payload: Any) -> ReadPart:
+    """Raises `ValueError` where a child that was taken over sends what is no part."""
+    text, pieces = payload
+    if not isinstance(text, str):
+        raise ValueError("a text that is none")
+    return ReadPart(text, [_piece(*values) for values in pieces])
+
+
+def _piece(position: object, text: object, context: object, where: object, words: Any) -> Piece:
+    texts = (text, context, *words)
+    if not (isinstance(position, int) and isinstance(where, dict) and all(isinstance(t, str) for t in texts)):
+        raise ValueError("a piece that is none")
+    return Piece(position, str(text), str(context), where, words)

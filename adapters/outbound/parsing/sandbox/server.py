@@ -86,7 +86,8 @@ class _Server:
         return True
 
     def _fork(self, status: socket.socket, out: socket.socket, request: dict[str, Any]) -> None:
-        preload(Format(request["format"]) if request["format"] else None, web=bool(request["web"]))
+        format_ = Format(request["format"]) if request["format"] else None
+        preload(format_, web=bool(request["web"]), model_dir=request["model_dir"])
         scratch = Path(tempfile.mkdtemp(dir=self._base))
         process = get_context("fork").Process(
             target=self._run_child, args=(status, out, request, scratch, os.getpid())

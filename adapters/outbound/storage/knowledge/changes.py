@@ -16,6 +16,7 @@ from adapters.outbound.storage.knowledge.tables import (
     chunk_index,
     kb_file,
     kb_piece,
+    kb_text,
     kb_upload,
     knowledge_base,
 )
@@ -168,7 +169,8 @@ class PostgresFileChanges:
             await connection.run(
                 one.values(state=FAILED, owner=None, ended_at=func.now(), **_reason(failure))
             )
-            await connection.run(delete(kb_piece).filter_by(upload_id=upload_id))
+            for table in (kb_piece, kb_text):
+                await connection.run(delete(table).filter_by(upload_id=upload_id))
             gone = delete(kb_file).filter_by(upload_id=upload_id)
         else:
             again = {"state": TODO, "owner": None, "due_at": func.now() + HELD_BACK}

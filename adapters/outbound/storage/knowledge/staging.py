@@ -18,6 +18,7 @@ from adapters.outbound.storage.knowledge.tables import (
     embedding_model,
     kb_file,
     kb_piece,
+    kb_text,
     kb_upload,
     knowledge_base,
 )
@@ -26,7 +27,6 @@ from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.knowledge.uploads import DONE, WORKING, leased
 from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
 from domain.events.model import EventKind
-from domain.knowledge.index_words import index_words
 from domain.knowledge.model import Piece
 from ports.embedding import Vector
 from ports.knowledge_storage import StagedPiece, Work
@@ -38,6 +38,8 @@ FROM kb_piece p WHERE p.upload_id = %s AND p.seq > %s AND NOT EXISTS (
     SELECT FROM kb_piece_vector v WHERE v.file_id = p.file_id AND v.position = p.position AND v.model = %s
 ) ORDER BY p.seq LIMIT %s
 """
+ROWS = 256
+"""Rows are made in a thread, so many at a time."""
 READ = 0.2
 """The share of a file's progress that reading it makes; embedding is the rest."""
 # The rows may be gone (base deleted, lease lost): those are passed over.
@@ -51,8 +53,16 @@ WITH stored AS (
     WHERE former.model <> excluded.model RETURNING file_id
 ), counted AS (SELECT file_id, count(*)::int4 AS n FROM stored GROUP BY file_id)
 UPDATE kb_file f SET embedded = f.embedded + n,
-    progress = {READ} + {1 - READ} * least(1, (f.embedded + n)::real / greatest(1, f.chunk_count))
+    progress = CASE WHEN staged THEN {READ} + {1 - READ} * (f.embedded + n)::real / greatest(1, chunk_count)
+    ELSE progress END
 FROM counted WHERE f.id = counted.file_id
+"""
+FINISH = f"""
+UPDATE kb_file f SET mime_type = %(mime_type)s, staged = true, chunk_count = n,
+    text = coalesce((SELECT string_agg(t.text, '' ORDER BY start) FROM kb_text t WHERE t.file_id = f.id), ''),
+    progress = {READ} + {1 - READ} * embedded::real / greatest(1, n)
+FROM (SELECT count(*)::int4 AS n FROM kb_piece WHERE file_id = %(file)s) pieces
+WHERE id = %(file)s AND upload_id = %(upload)s
 """
 # Chunks and their index come from the staged pieces inside the server. Nobody waits for this part: the rows are new.
 # Pending entries of the inverted indexes enter them at once, else searches would read them one by one.
@@ -110,18 +120,43 @@ class PostgresStaging:
         await self._database.execute(unread.values(progress=READ * min(1.0, max(0.0, share))))
 
     @retried
-    async def stage(
-        self, work: Work, file_id: int, text: str, mime_type: str, pieces: Sequence[tuple[str, Piece]]
-    ) -> None:
-        columns = {"text": storable(text), "mime_type": mime_type, "chunk_count": len(pieces)}
-        staged = update(kb_file).filter_by(id=file_id, upload_id=work.upload_id)
+    async def begin(self, work: Work, file_id: int) -> None:
+        anew = update(kb_file).filter_by(id=file_id, upload_id=work.upload_id)
         async with self._database.transaction() as connection:
-            await connection.run(delete(kb_piece).filter_by(file_id=file_id))
-            touched = await connection.run(staged.values(**columns, staged=True, embedded=0, progress=READ))
-            if touched.rowcount:
-                for start in range(0, len(pieces), 256):
-                    rows = await asyncio.to_thread(_rows, work, file_id, pieces[start : start + 256])
-                    await copy_rows(connection, PIECES, rows)
+            await connection.run(anew.values(staged=False, embedded=0, chunk_count=0, progress=0))
+            for table in (kb_piece, kb_text):
+                await connection.run(delete(table).filter_by(file_id=file_id))
+
+    @retried
+    async def stage(
+        self, work: Work, file_id: int, start: int, text: str, pieces: Sequence[tuple[str, Piece]]
+    ) -> bool:
+        stretch = {"file_id": file_id, "start": start, "upload_id": work.upload_id, "text": storable(text)}
+        async with self._database.transaction() as connection:
+            if not await self._is_ours(connection, work, file_id):
+                return False
+            if text:
+                await connection.run(insert(kb_text).values(stretch))
+            for first in range(0, len(pieces), ROWS):
+                rows = await asyncio.to_thread(_rows, work, file_id, pieces[first : first + ROWS])
+                await copy_rows(connection, PIECES, rows)
+        return True
+
+    async def _is_ours(self, connection: Connection, work: Work, file_id: int) -> bool:
+        """Whether the file is there, locked, and nobody else has taken the upload over."""
+        own = select(kb_file.c.id).filter_by(id=file_id, upload_id=work.upload_id).with_for_update(read=True)
+        held = select(kb_upload.c.id).filter_by(id=work.upload_id, state=WORKING, attempts=work.attempts)
+        for condition in (own, held):
+            if await (await connection.run(condition)).fetchone() is None:
+                return False
+        return True
+
+    @retried
+    async def finish(self, work: Work, file_id: int, mime_type: str) -> None:
+        async with self._database.transaction() as connection:
+            parameters = {"file": file_id, "upload": work.upload_id, "mime_type": mime_type}
+            await connection.execute(FINISH, parameters)
+            await connection.run(delete(kb_text).filter_by(file_id=file_id))
 
     async def model_of(self, base_id: int) -> str | None:
         return await base_model(self._database, base_id)
@@ -184,12 +219,11 @@ class PostgresStaging:
 def _rows(work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]) -> list[bytes]:
     rows: list[bytes] = []
     for chunk_id, piece in pieces:
-        words = index_words(storable(piece.searchable))
-        hashes = sorted({term_hash(work.base_id, word) for word in words})
+        hashes = sorted({term_hash(work.base_id, word) for word in piece.words})
         where = json.dumps(piece.metadata, ensure_ascii=False)
-        texts = (chunk_id, storable(piece.text), storable(piece.context), storable(where), " ".join(words))
+        texts = (chunk_id, piece.text, piece.context, where, " ".join(piece.words))
         ids = (_BIGINT(file_id), _INT(piece.position), _BIGINT(work.upload_id))
-        packed = (text.encode() for text in texts)
+        packed = (storable(text).encode() for text in texts)
         rows.append(packed_row(*ids, *packed, packed_terms(hashes), packed_lex(hashes)))
     return rows
 

@@ -125,6 +125,15 @@ kb_piece = table(
     index("kb_piece_by_upload", "upload_id seq"),
 )
 
+kb_text = table(
+    "kb_text",
+    reference("file_id", "kb_file.id", primary_key=True),
+    key("start", Integer),
+    reference("upload_id", "kb_upload.id"),
+    *required(Text, "text"),
+    index("kb_text_by_upload", "upload_id"),
+)
+
 kb_piece_vector = table(
     "kb_piece_vector",
     key("file_id", BigInteger),

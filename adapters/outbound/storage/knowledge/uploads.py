@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import Insert, insert
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import is_rolled_back, retried
 from adapters.outbound.storage.knowledge.rows import FILE, file, file_of
-from adapters.outbound.storage.knowledge.tables import kb_file, kb_piece, kb_upload, knowledge_base
+from adapters.outbound.storage.knowledge.tables import kb_file, kb_piece, kb_text, kb_upload, knowledge_base
 from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.pool import Connection, Database
 from domain.events.model import EventKind
@@ -213,7 +213,8 @@ class PostgresUploads:
             if row is None:
                 return []
             await log_upload(connection, EventKind.UPLOAD_FAILED, work.upload_id, failure.message)
-            await connection.run(delete(kb_piece).filter_by(upload_id=work.upload_id))
+            for table in (kb_piece, kb_text):
+                await connection.run(delete(table).filter_by(upload_id=work.upload_id))
             return await self._take_back(connection, work.upload_id, failure, keep=row[0])
 
     async def _take_back(
