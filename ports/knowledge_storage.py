@@ -216,8 +216,8 @@ class UploadLeases(Protocol):
         ...
 
 
-class Staging(Protocol):
-    """Pieces of uploads under way: invisible until all of an upload's are published at once."""
+class FileStaging(Protocol):
+    """Texts and pieces of files that are being read."""
 
     async def reading(self, work: Work, file_id: int, share: float) -> None:
         """Stores how far a file has been read, 0 to 1, as the first part of its progress."""
@@ -237,6 +237,10 @@ class Staging(Protocol):
     async def finish(self, work: Work, file_id: int, mime_type: str) -> None:
         """Ends the staging of a file: its text is whole."""
         ...
+
+
+class Staging(FileStaging, Protocol):
+    """Pieces of uploads under way: invisible until all of an upload's are published at once."""
 
     async def model_of(self, base_id: int) -> str | None:
         """The fingerprint of the model whose vectors the base is searched by; None while it has none."""
