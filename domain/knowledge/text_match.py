@@ -23,6 +23,7 @@ from domain.knowledge.codes import (
     readings,
     stands_in,
 )
+from domain.knowledge.function_words import FUNCTION_WORDS
 from domain.knowledge.words import normalise, words
 
 FUZZY_FLOOR = 0.35
@@ -36,6 +37,11 @@ alone, 'where' and 'how' as well. No score is more than halved by it, that of an
 _FEW_WORDS = 2
 """So few words are a name or a term that is looked for itself, not a question."""
 _MAX_WORDS = 64
+_TELLS_NOTHING = 0.5
+"""What a word weighs at most that tells nothing of its subject."""
+_SUBJECT, _COVERED = 2.0, 0.8
+"""Words that weigh together as much as so many of the rarest are evidence, though none of them is rare; and the power
+of the share of the query that they cover."""
 _SEVERAL, _SEVERAL_OF = 20, 1000
 """A code counts fully in so many chunks, or in one of so many."""
 _LEADING = 1.05
@@ -90,12 +96,14 @@ class Statistics:
     """What is known of a query's words in one base.
 
     `frequency` counts the chunks that hold a word; a word without an entry is unknown. `similar` gives for
-    an unknown word the words of the base that are like it, with their trigram similarity.
+    an unknown word the words of the base that are like it, with their trigram similarity; `forms` gives for a word
+    its other forms in the base (of the same stem, with an article), with how much they count.
     """
 
     chunks: int
     frequency: Mapping[str, int]
     similar: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    forms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def idf(self, frequency: int) -> float:
         known = min(frequency, self.chunks)
@@ -124,11 +132,9 @@ class TextMatch:
     def __init__(self, query: Query, statistics: Statistics, *, alone: bool = False) -> None:
         self._query = query
         self._statistics = statistics
-        self._similar = {
-            word: {other: math.sqrt(like) for other, like in similar.items() if like >= FUZZY_FLOOR}
-            for word, similar in statistics.similar.items()
-        }
-        self._idf = {word: statistics.idf(statistics.frequency.get(word, 0)) for word in query.words}
+        self._has_subject = any(word not in FUNCTION_WORDS for word in query.words)
+        self._idf = {word: self._word_idf(word) for word in query.words}
+        self._worth = {word: self._worth_of(word) for word in query.words}
         self._total = sum(self._idf.values())
         self._rarest = statistics.idf(1)
         self._phrases = _told_apart(query, statistics)
@@ -139,8 +145,8 @@ class TextMatch:
     @property
     def vocabulary(self) -> frozenset[str]:
         """The words that bear on the score: a chunk is described by those of them that it holds."""
-        like = (other for similar in self._similar.values() for other in similar)
-        return frozenset([*self._query.words, *map(joined, self._phrases), *like])
+        others = (other for worth in self._worth.values() for other in worth)
+        return frozenset([*self._query.words, *map(joined, self._phrases), *others])
 
     @property
     def has_phrases(self) -> bool:
@@ -150,9 +156,9 @@ class TextMatch:
     def weights(self) -> dict[str, float]:
         """What each word of the vocabulary adds to a chunk's coverage: for finding candidates."""
         weights = dict(self._idf)
-        for word, similar in self._similar.items():
-            for other, like in similar.items():
-                weights[other] = max(weights.get(other, 0.0), self._idf[word] * like)
+        for worth in self._worth.values():
+            for other, weight in worth.items():
+                weights[other] = max(weights.get(other, 0.0), weight)
         for phrase in self._phrases:
             whole = joined(phrase)
             weights[whole] = max(weights.get(whole, 0.0), self._idf_of(phrase, {}))
@@ -193,9 +199,9 @@ class TextMatch:
         """The score of a chunk that holds the words `held`."""
         if not self._total or not self._rarest:
             return 0.0
-        matched = {word: self._match(word, held) for word in self._query.words}
-        covered = sum(self._idf[word] * part for word, part in matched.items()) / self._total
-        rarity = min(1.0, max(self._idf[word] * part for word, part in matched.items()) / self._rare)
+        matched = [self._matched(word, held) for word in self._query.words]
+        covered = sum(matched) / self._total
+        rarity = min(1.0, max(matched) / self._rare)
         seen = phrase_frequency or {}
         code = pair = 0.0
         for phrase in evidence.phrases:
@@ -205,13 +211,34 @@ class TextMatch:
                 code = max(code, self._identity(phrase, seen))
         if evidence.leading:
             code *= _LEADING
-        return _WEIGHT * max(covered * rarity, code * (0.6 + 0.4 * covered), pair * (0.2 + 0.8 * covered))
+        several = math.pow(covered, _COVERED) * min(1.0, sum(matched) / (_SUBJECT * self._rare)) ** 2
+        return _WEIGHT * max(
+            covered * rarity, several, code * (0.6 + 0.4 * covered), pair * (0.2 + 0.8 * covered)
+        )
 
-    def _match(self, word: str, held: Collection[str]) -> float:
+    def _word_idf(self, word: str) -> float:
+        """A word that stands in the base in other forms alone is as rare as they are; one that tells nothing is never
+        rare, unless nothing else is asked."""
+        frequency, forms = self._statistics.frequency, self._statistics.forms.get(word, {})
+        idf = self._statistics.idf(frequency.get(word) or sum(frequency.get(form, 0) for form in forms))
+        return min(idf, _TELLS_NOTHING) if word in FUNCTION_WORDS and self._has_subject else idf
+
+    def _worth_of(self, word: str) -> dict[str, float]:
+        """What a chunk's words count that stand for a word of the query."""
+        idf, statistics = self._idf[word], self._statistics
+        worth = {
+            other: idf * math.sqrt(like)
+            for other, like in statistics.similar.get(word, {}).items()
+            if like >= FUZZY_FLOOR
+        }
+        for form, part in statistics.forms.get(word, {}).items():
+            worth[form] = part * min(idf, statistics.idf(statistics.frequency.get(form, 0)))
+        return worth
+
+    def _matched(self, word: str, held: Collection[str]) -> float:
         if word in held:
-            return 1.0
-        similar = self._similar.get(word, {})
-        return max((like for other, like in similar.items() if other in held), default=0.0)
+            return self._idf[word]
+        return max((worth for other, worth in self._worth[word].items() if other in held), default=0.0)
 
     def _identity(self, phrase: Phrase, seen: Mapping[Phrase, int]) -> float:
         """A code that several chunks hold counts fully for each, up to a part of the base."""

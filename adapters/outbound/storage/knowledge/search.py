@@ -18,29 +18,21 @@ from adapters.outbound.storage.knowledge.held_words import HeldWords
 from adapters.outbound.storage.knowledge.staging import base_model
 from adapters.outbound.storage.knowledge.text_candidates import SMALL, best_by_weight
 from adapters.outbound.storage.knowledge.vector_indexes import index_name
+from adapters.outbound.storage.knowledge.vocabulary import statistics_of
 from adapters.outbound.storage.pool import SEARCH_WIDTH, Connection, Database
 from domain.knowledge.fusion import of_each_file
 from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions
-from domain.knowledge.text_match import Query, Statistics, TextMatch, unknown_words
+from domain.knowledge.text_match import Query, Statistics, TextMatch
 from ports.embedding import Vector
 from ports.files import SharedFile
 from ports.knowledge_storage import Candidate, Passage
 
-FUZZY_WORDS = 3
-FUZZY_TERMS = 8
 FAR = 0.5
 """A query whose neighbours are less near lies outside of all clusters, where a narrow search of a vector index
 misses many of them."""
 WIDE = 1000
 """How many candidates the search for such a query keeps; pgvector takes no more."""
 
-SIMILAR = """
-SELECT w.word, t.term, t.df, similarity(t.term, w.word) FROM unnest({words}::text[]) w(word)
-CROSS JOIN LATERAL (
-    SELECT term, df FROM kb_term WHERE kb_id = {base} AND term % w.word
-    ORDER BY similarity(term, w.word) DESC, df DESC, term LIMIT {limit}
-) t
-"""
 NEAREST = """
 SELECT seq, 1 - distance, (SELECT to_regclass({vector_index}) IS NOT NULL) FROM (
     SELECT i.seq, i.embedding <=> %s::halfvec AS distance FROM chunk_index i
@@ -66,30 +58,7 @@ class PostgresChunkIndex:
 
     async def statistics(self, base_id: int, query: Query) -> Statistics:
         async with self._database.connection() as connection:
-            rows = await _all(
-                connection,
-                sql.SQL(
-                    "SELECT NULL, chunk_count FROM knowledge_base WHERE id = {base} UNION ALL"
-                    " SELECT term, df FROM kb_term WHERE kb_id = {base} AND term = ANY({terms}::text[])"
-                ).format(base=base_id, terms=list(query.terms)),
-            )
-            frequency: dict[str, int] = {term: df for term, df in rows if term is not None}
-            chunks = next((count for term, count in rows if term is None), 0)
-            unknown = unknown_words(query, frequency)[:FUZZY_WORDS]
-            similar = await self._similar(connection, base_id, unknown, frequency) if unknown else {}
-        return Statistics(chunks, frequency, similar)
-
-    async def _similar(
-        self, connection: Connection, base_id: int, unknown: Sequence[str], frequency: dict[str, int]
-    ) -> dict[str, dict[str, float]]:
-        """The words of the base that are like the unknown ones; their frequencies join the others."""
-        statement = sql.SQL(SIMILAR).format(words=list(unknown), base=base_id, limit=FUZZY_TERMS)
-        rows = await _all(connection, statement)
-        similar: dict[str, dict[str, float]] = {}
-        for word, term, df, likeness in rows:
-            similar.setdefault(word, {})[term] = likeness
-            frequency[term] = df
-        return similar
+            return await statistics_of(connection, base_id, query)
 
     async def matches(
         self, base_id: int, match: TextMatch, statistics: Statistics, options: SearchOptions = DEFAULT

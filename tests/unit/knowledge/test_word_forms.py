@@ -1,0 +1,60 @@
+"""Other forms of a query's words in a base's vocabulary."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.outbound.storage.knowledge.word_forms import (
+    ARTICLE_PART,
+    PART,
+    beginnings,
+    forms_of,
+    languages,
+    may_have_forms,
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "frequency", "spoken"),
+    [
+        ("what is the pump", {}, ("english",)),
+        ("wie ist die pumpe", {}, ("german",)),
+        ("pumpe", {"der": 60, "und": 50, "the": 3}, ("german",)),
+        ("pump", {"the": 60, "and": 60, "der": 40, "die": 40}, ("english", "german")),
+        ("pump", {}, ()),
+    ],
+)
+def test_languages_are_told_by_function_words(
+    words: str, frequency: dict[str, int], spoken: tuple[str, ...]
+) -> None:
+    assert languages(words.split(), frequency, 100) == spoken
+
+
+@pytest.mark.parametrize(
+    ("word", "language", "term", "part"),
+    [
+        ("pumps", "english", "pump", PART),
+        ("happiness", "english", "happy", PART),
+        ("studies", "english", "study", PART),
+        ("wartungen", "german", "wartung", PART),
+        ("bucher", "german", "buch", PART),
+        ("насосы", "", "насос", PART),
+        ("مدرسه", "", "المدرسه", ARTICLE_PART),
+        ("المدرسه", "", "وبالمدرسه", ARTICLE_PART),
+        ("معلمون", "", "المعلمين", PART),
+        ("pump", "english", "pumice", 0),
+        ("pumps", "", "pump", 0),
+    ],
+)
+def test_forms_are_found_where_the_vocabulary_begins_with_the_stem(
+    word: str, language: str, term: str, part: float
+) -> None:
+    spoken = [language] if language else []
+    assert forms_of(word, {term: 1, word: 5}, spoken) == ({term: part} if part else {})
+    if part:
+        assert any(term.startswith(beginning) for beginning in beginnings(word, spoken))
+
+
+def test_function_words_and_numbers_have_no_other_forms() -> None:
+    assert not any(map(may_have_forms, ["the", "4711", "e4", "a", "в"]))
+    assert may_have_forms("pumps")
