@@ -37,8 +37,9 @@ alone, 'where' and 'how' as well. No score is more than halved by it, that of an
 _FEW_WORDS = 2
 """So few words are a name or a term that is looked for itself, not a question."""
 _MAX_WORDS = 64
-_TELLS_NOTHING = 0.5
-"""What a word weighs at most that tells nothing of its subject."""
+_SMALL, _TELLS_NOTHING = 1000, 0.5
+"""Bases of fewer chunks do not know which words are common; and what a word weighs at most there that tells nothing of
+its subject."""
 _SUBJECT, _COVERED = 2.0, 0.8
 """Words that weigh together as much as so many of the rarest are evidence, though none of them is rare; and the power
 of the share of the query that they cover."""
@@ -217,11 +218,12 @@ class TextMatch:
         )
 
     def _word_idf(self, word: str) -> float:
-        """A word that stands in the base in other forms alone is as rare as they are; one that tells nothing is never
-        rare, unless nothing else is asked."""
+        """A word that stands in the base in other forms alone is as rare as they are; in a small base one that tells
+        nothing is never rare, unless nothing else is asked."""
         frequency, forms = self._statistics.frequency, self._statistics.forms.get(word, {})
         idf = self._statistics.idf(frequency.get(word) or sum(frequency.get(form, 0) for form in forms))
-        return min(idf, _TELLS_NOTHING) if word in FUNCTION_WORDS and self._has_subject else idf
+        small = self._statistics.chunks < _SMALL and self._has_subject
+        return min(idf, _TELLS_NOTHING) if small and word in FUNCTION_WORDS else idf
 
     def _worth_of(self, word: str) -> dict[str, float]:
         """What a chunk's words count that stand for a word of the query."""
