@@ -38,8 +38,8 @@ _FEW_WORDS = 2
 """So few words are a name or a term that is looked for itself, not a question."""
 _MAX_WORDS = 64
 _SMALL, _TELLS_NOTHING = 1000, 0.5
-"""Bases of fewer chunks do not know which words are common; and what a word weighs at most there that tells nothing of
-its subject."""
+"""Bases of fewer chunks do not know which words are common; and what a word weighs at most there that tells nothing
+of its subject."""
 _SUBJECT, _COVERED = 2.0, 0.8
 """Words that weigh together as much as so many of the rarest are evidence, though none of them is rare; and the power
 of the share of the query that they cover."""
