@@ -89,6 +89,8 @@ def wrong_values(name: str, schema: dict[str, Any]) -> Iterator[str]:
         yield from ("1e400", "1.5", '{"a": 1}', "true", "9" * 5000)
     elif "string" in types:
         yield from (str(number) for number in HUGE)
+    elif "number" in types:
+        yield from ("-1", "1e400", "NaN", "true", '"text"', "[]", "9" * 5000)
     else:
         yield from ("7", '"text"' if "boolean" in types else "true")
 
