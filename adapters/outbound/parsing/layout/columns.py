@@ -33,12 +33,6 @@ Cell = Word
 Gap = tuple[float, float]
 
 
-def is_across(words: Sequence[Word]) -> bool:
-    """Whether a sample of lines may be part of columns drawn row by row."""
-    cells = _cells(words)
-    return _sideways(cells) * 3 >= len(cells)
-
-
 def in_reading_order(words: Sequence[Word]) -> list[Cell] | None:
     """The lines of the page; None where no text is drawn across columns and the order of drawing stands."""
     cells = _cells(words)
@@ -71,14 +65,21 @@ def _sideways(cells: Sequence[Cell]) -> int:
 
 def _cells(words: Sequence[Word], gaps: Sequence[Gap] = ()) -> list[Cell]:
     """Words of a line up to a wide gap, or to one that is wider than a blank and lies between known columns."""
-    cells: list[Cell] = []
+    groups: list[list[Word]] = []
     for word in words:
-        last = cells[-1] if cells else None
+        last = groups[-1][-1] if groups else None
         if last and word.line == last.line and not _parts(last, word, gaps):
-            cells[-1] = replace(last, text=f"{last.text} {word.text}", right=max(word.right, last.right))
+            groups[-1].append(word)
         else:
-            cells.append(word)
-    return cells
+            groups.append([word])
+    return [_as_one(group) for group in groups]
+
+
+def _as_one(words: Sequence[Word]) -> Cell:
+    if len(words) == 1:
+        return words[0]
+    right = max(word.right for word in words)
+    return replace(words[0], text=" ".join(word.text for word in words), right=right)
 
 
 def _parts(cell: Cell, word: Word, gaps: Sequence[Gap]) -> bool:
@@ -212,5 +213,4 @@ def _joined(lines: Sequence[Cell]) -> Iterator[Cell]:
 def _as_drawn(band: Sequence[Cell]) -> Iterator[Cell]:
     """The lines as they were drawn."""
     for _, cells in groupby(sorted(band, key=lambda cell: cell.place), key=lambda cell: cell.line):
-        parts = list(cells)
-        yield replace(parts[0], text=" ".join(part.text for part in parts), right=parts[-1].right)
+        yield _as_one(list(cells))

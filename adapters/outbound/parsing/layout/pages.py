@@ -22,7 +22,11 @@ class PagedText:
         self._margins = margins(edges)
         if self._is_main(self._margins):
             self._margins = set()
-        bodies = [[line for _, line in self._body(page)] for page in range(len(pages))]
+        self._with_margins = {page for page, _ in self._margins}
+        bodies = [
+            [line for _, line in self._body(page)] if page in self._with_margins else lines
+            for page, lines in enumerate(pages)
+        ]
         self._contents = self._listed(bodies)
         if self._is_main({(page, line) for page, lines in self._contents.items() for line in lines}):
             self._contents = {}
@@ -31,6 +35,9 @@ class PagedText:
     def runs(self, page: int) -> Iterator[tuple[BlockKind, list[str]]]:
         """The page's lines without its margins, in runs of text and of contents."""
         listed = self._contents.get(page, set())
+        if not listed and page not in self._with_margins:
+            yield BlockKind.PARAGRAPH, [*self._pages[page]]
+            return
         run: list[str] = []
         kind = BlockKind.PARAGRAPH
         for number, line in self._body(page):

@@ -25,6 +25,10 @@ class Outline:
         """The titles of all sections that have not begun."""
         return [title for begins in self._begins.values() for _, title in begins]
 
+    def begins_on(self, page: int) -> bool:
+        """Whether a section that has not begun begins on this page."""
+        return page in self._begins
+
     def take(self, line: str, page: int) -> tuple[tuple[str, ...], int] | None:
         """The path and level of the section that begins with this line, when one does."""
         waiting = self._begins.get(page, [])

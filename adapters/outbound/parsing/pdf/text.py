@@ -3,14 +3,14 @@
 import ctypes
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
 import pypdfium2.raw as pdfium_c
 
-from adapters.outbound.parsing.layout.columns import Word, in_reading_order, is_across
+from adapters.outbound.parsing.layout.columns import Word, in_reading_order
 from adapters.outbound.parsing.layout.headline import Line
 from adapters.outbound.parsing.layout.ligatures import in_order, plain, runs_from_right
 from adapters.outbound.parsing.layout.margins import Edge
@@ -18,7 +18,8 @@ from adapters.outbound.parsing.layout.margins import Edge
 _HYPHEN = re.compile(r"[\ufffe\u00ad\x02]\r?\n?")
 _WORD = re.compile(r"\S+")
 _EDGE_LINES = 4
-_SAMPLED_LINES = 8
+_SAMPLED_LINES = 4
+_MOST_PARTS, _WIDE = 12, 1.0
 _NEAR, _BESIDE = 15.0, 60.0
 _UPRIGHT = 0.1
 
@@ -71,29 +72,40 @@ class PageText:
         return Line(text, self._extent(first)[0], size, self._is_upright(first))
 
     def _may_have_columns(self, raw: str) -> bool:
-        """A look at a few lines in the middle: drawn in parts, or side by side, with wide gaps between them."""
+        """A look at a few lines in the middle: drawn in parts with wide gaps between them, or side by side."""
         begin = max(len(self.lines) // 2 - _SAMPLED_LINES // 2, 0)
-        sample = [index for index in range(begin, begin + _SAMPLED_LINES) if index < len(self.lines)]
-        sample = [index for index in sample if self.lines[index].strip()]
+        sample = range(begin, min(begin + _SAMPLED_LINES, len(self.lines)))
         if len(sample) < _SAMPLED_LINES // 2 or self._frame[0] or runs_from_right(raw):
             return False
-        boxes = [self._box(self._start(index)) for index in sample]
-        beside = sum(
-            abs(after[1] - before[1]) < _NEAR and abs(after[0] - before[0]) > _BESIDE
-            for before, after in pairwise(boxes)
-        )
-        in_parts = sum(self._is_in_parts(index) for index in sample)
-        if max(in_parts, 2 * beside) * 2 < len(sample):
-            return False
-        return is_across([word for index in sample for word in self._words(index)])
+        starts = [self._start(index) for index in sample]
+        in_parts = sum(self._has_wide_gap(index, start) for index, start in zip(sample, starts, strict=True))
+        return in_parts * 3 >= len(sample) or self._are_beside(starts)
 
-    def _is_in_parts(self, index: int) -> bool:
-        if "   " in self.lines[index].strip():
-            return True
+    def _are_beside(self, starts: Sequence[int]) -> bool:
+        """Whether lines alternate between the sides of the page."""
+        boxes = [self._box(start) for start in starts]
         return (
-            int(pdfium_c.FPDFText_CountRects(self._textpage.raw, self._start(index), len(self._raw[index])))
-            > 1
+            2
+            * sum(
+                abs(after[1] - before[1]) < _NEAR and abs(after[0] - before[0]) > _BESIDE
+                for before, after in pairwise(boxes)
+            )
+            >= 3
         )
+
+    def _has_wide_gap(self, index: int, start: int) -> bool:
+        """Whether a line is drawn in parts with a gap between them that is wider than between words."""
+        parts = pdfium_c.FPDFText_CountRects(self._textpage.raw, start, len(self._raw[index]))
+        if parts < 2:
+            return "   " in self.lines[index].strip()
+        edges = sorted(self._rectangle(part) for part in range(min(parts, _MOST_PARTS)))
+        return any(after[0] - before[1] > _WIDE * before[2] for before, after in pairwise(edges))
+
+    def _rectangle(self, part: int) -> tuple[float, float, float]:
+        """Left, right and height of a part of the line whose parts were counted last."""
+        left, top, right, bottom = (ctypes.c_double() for _ in range(4))
+        pdfium_c.FPDFText_GetRect(self._textpage.raw, part, left, top, right, bottom)
+        return left.value, right.value, top.value - bottom.value
 
     def _reorder(self) -> None:
         words = [word for index in range(len(self.lines)) for word in self._words(index)]

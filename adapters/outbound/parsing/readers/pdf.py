@@ -210,7 +210,7 @@ def _paragraphs(lines: list[str], page: int, outline: Outline) -> Iterator[Block
     width = max(map(len, lines), default=0) * _SHORT_LINE
     paragraph: list[str] = []
     for line, following in pairwise((*lines, "")):
-        heading = outline.take(line, page)
+        heading = outline.take(line, page) if outline.begins_on(page) else None
         if heading is not None:
             yield from _paragraph(paragraph, page, outline.path[: heading[1] - 1])
             paragraph = []
