@@ -64,3 +64,25 @@ def _to_unicode(letters: Mapping[int, str]) -> str:
         f"1 begincodespacerange <00> <FF> endcodespacerange\n{len(letters)} beginbfchar\n{entries}\nendbfchar\n"
         "endcmap CMapName currentdict /CMap defineresource pop end end"
     )
+
+
+SECTIONS = {
+    "Arrival": "Ships take a pilot on board at buoy seven and wait for the tide.",
+    "Mooring": "A berth is given by the harbour master, who asks for the length.",
+    "Fees": "Each ship pays twelve euros for a day, and half of it in winter.",
+    "Fines": "Who moors at a berth of another pays a fine of ninety euros.",
+}
+CONTENTS = [f"{number} {name} . . . . . . . . . {number}" for number, name in enumerate(SECTIONS, 1)]
+
+
+def manual() -> bytes:
+    """A title page, contents, and four pages with a running header and their number."""
+    cover = [
+        *lines("Port authority", top=80),
+        *lines("Rules of the harbour", "of Aberwyth", top=200, size=24),
+    ]
+    pages = [cover, lines("Contents", *CONTENTS)]
+    for number, (name, text) in enumerate(SECTIONS.items(), 1):
+        header = Drawn(f"Aberwyth QX-4711 {number}", 72, 50)
+        pages.append([header, *lines(f"{number} {name}", text, text), Drawn(f"- {number} -", 300, 750)])
+    return drawn(pages)

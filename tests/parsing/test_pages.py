@@ -8,31 +8,10 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from domain.knowledge.documents import BlockKind
-from tests.parsing.drawing import Drawn, drawn, lines
+from tests.parsing.drawing import CONTENTS, SECTIONS, Drawn, drawn, lines, manual
 from tests.parsing.making import pdf, texts
 
 pytestmark = pytest.mark.anyio
-
-SECTIONS = {
-    "Arrival": "Ships take a pilot on board at buoy seven and wait for the tide.",
-    "Mooring": "A berth is given by the harbour master, who asks for the length.",
-    "Fees": "Each ship pays twelve euros for a day, and half of it in winter.",
-    "Fines": "Who moors at a berth of another pays a fine of ninety euros.",
-}
-CONTENTS = [f"{number} {name} . . . . . . . . . {number}" for number, name in enumerate(SECTIONS, 1)]
-
-
-def manual() -> bytes:
-    """A title page, contents, and four pages with a running header and their number."""
-    cover = [
-        *lines("Port authority", top=80),
-        *lines("Rules of the harbour", "of Aberwyth", top=200, size=24),
-    ]
-    pages = [cover, lines("Contents", *CONTENTS)]
-    for number, (name, text) in enumerate(SECTIONS.items(), 1):
-        header = Drawn(f"Aberwyth QX-4711 {number}", 72, 50)
-        pages.append([header, *lines(f"{number} {name}", text, text), Drawn(f"- {number} -", 300, 750)])
-    return drawn(pages)
 
 
 async def test_the_title_is_the_largest_line(parse):
