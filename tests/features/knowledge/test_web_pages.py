@@ -121,11 +121,11 @@ def tells_address(rest: Rest, scene: Scene, site: WebSite, path: str) -> None:
 
 @then(parsers.parse('at last the base has only "{name}", which says "{word}"'))
 def has_only(rest: Rest, scene: Scene, name: str, word: str) -> None:
-    until(
-        lambda: found(rest, scene, word) == [name] and len(ready_files(rest, scene)) == 1,
-        "it follows the site",
-    )
-    assert word in text_of(rest, scene, name)
+    def follows() -> bool:
+        return set(ready_files(rest, scene)) == {name} and word in text_of(rest, scene, name)
+
+    until(follows, "the base follows the site")
+    assert len(ready_files(rest, scene)) == 1
 
 
 @then("at last the base has no files")
