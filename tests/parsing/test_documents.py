@@ -7,7 +7,9 @@ import gzip
 import docx
 import pptx
 import pytest
+from pptx.enum.shapes import PP_PLACEHOLDER
 
+from adapters.outbound.parsing.cleaning import one_line
 from domain.knowledge.documents import BlockKind, Format
 from tests.parsing.making import SAMPLES, pdf, saved, texts
 
@@ -81,6 +83,41 @@ async def test_docx(parse):
         ("margin", "Recycled paper", ()),
     ]
     assert document.blocks[6].header == "Berth | Price"
+
+
+async def test_the_table_of_contents_of_a_docx_is_told_apart(parse):
+    written = docx.Document()
+    written.add_paragraph("Contents", style="TOC Heading")
+    first = written.styles.add_style("toc 1", 1)
+    for entry in ("Arrival\t2", "Fees\t3", "Mooring"):
+        written.add_paragraph(entry, style=first)
+    written.add_heading("Mooring", 1)
+    written.add_paragraph("Ships moor at the quay.")
+
+    document = await parse(saved(written), "rules.docx")
+
+    assert [one_line(text) for text in texts(document, BlockKind.CONTENTS)] == [
+        "Contents",
+        "Arrival 2",
+        "Fees 3",
+    ]
+    assert texts(document, BlockKind.HEADING)[-1] == "Mooring"
+
+
+async def test_the_footer_and_the_number_of_a_slide_are_told_apart(parse):
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[1])
+    slide.shapes.title.text, slide.placeholders[1].text = "Lighthouse", "Lamp replaced"
+    for layout in slide.slide_layout.placeholders:
+        if layout.placeholder_format.type in (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER):
+            slide.shapes.clone_placeholder(layout)
+    for shape in list(slide.placeholders)[2:]:
+        shape.text_frame.text = f"Port authority {shape.placeholder_format.idx}"
+
+    document = await parse(saved(deck), "review.pptx")
+
+    assert texts(document, BlockKind.PARAGRAPH) == ["Lamp replaced"]
+    assert texts(document, BlockKind.MARGIN) == ["Port authority 11", "Port authority 12"]
 
 
 async def test_doc(parse):

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from lxml import html as lxml_html
@@ -56,11 +56,13 @@ def _tokenizer() -> types.ModuleType:
     return module
 
 
-def to_blocks(elements: Iterable[Any], headings: Mapping[str, int] | None = None) -> Iterator[Block]:
+def to_blocks(
+    elements: Iterable[Any], headings: Mapping[str, int] | None = None, contents: Set[str] = frozenset()
+) -> Iterator[Block]:
     """Elements in document order to blocks.
 
-    `headings` names the texts that are headings, with their level; without it, every title is one. Running
-    headers and footers come once, however many sections repeat them.
+    `headings` names the texts that are headings, with their level; without it, every title is one. `contents`
+    names those of tables of contents. Running headers and footers come once, however many sections repeat them.
     """
     sections = Sections()
     margins: set[str] = set()
@@ -71,6 +73,9 @@ def to_blocks(elements: Iterable[Any], headings: Mapping[str, int] | None = None
         if name == "Table" and (markup := element.metadata.text_as_html):
             yield Block(BlockKind.PARAGRAPH, table_caption(markup), heading_path=sections.path, page=page)
             yield from rows_to_blocks(table_rows(markup), page=page, heading_path=sections.path)
+            continue
+        if contents and one_line(text) in contents:
+            yield Block(BlockKind.CONTENTS, text, page=page)
             continue
         level = _level(element, name, headings)
         if level is not None and text.strip():

@@ -6,6 +6,7 @@ from their own parts.
 """
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,6 +43,7 @@ _WRAPPERS = (
 )
 _PROPERTIES = frozenset({f"{_W}sdtPr", f"{_W}sdtEndPr", f"{_W}smartTagPr", f"{_W}customXmlPr"})
 _ROOTS = frozenset({f"{_W}document", f"{_W}hdr", f"{_W}ftr"})
+_LISTING = re.compile(r"(?:toc|index) (?:\d|heading)|table of (?:figures|authorities)", re.IGNORECASE)
 _NOTES = "footnotes|endnotes|comments|chart|chartshapes|diagramData"
 
 
@@ -56,12 +58,13 @@ def read(job: Job) -> Reading:
             _unlink(root, part.rels)
     straight = io.BytesIO()
     document.save(straight)
-    return Reading(_blocks(job, straight, _headings(document)), title=document.core_properties.title or "")
+    return Reading(_blocks(job, straight, document), title=document.core_properties.title or "")
 
 
-def _blocks(job: Job, straight: io.BytesIO, headings: dict[str, int]) -> Iterator[Block]:
+def _blocks(job: Job, straight: io.BytesIO, document: Any) -> Iterator[Block]:
+    headings = _headings(document)
     found_elements = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
-    yield from elements.to_blocks(found_elements, headings)
+    yield from elements.to_blocks(found_elements, headings, _contents(document) - headings.keys())
     for text in part_texts(job.path, _NOTES):
         yield Block(BlockKind.NOTE, text)
 
@@ -72,12 +75,18 @@ def _headings(document: Any) -> dict[str, int]:
     headings: dict[str, int] = {}
     for paragraph in document.paragraphs:
         style: Any = paragraph.style
-        while style is not None:
+        while style is not None and not _LISTING.match(style.name or ""):
             if style.name in levels:
                 headings.setdefault(one_line(paragraph.text), levels[style.name])
                 break
             style = style.base_style
     return headings
+
+
+def _contents(document: Any) -> set[str]:
+    """The lines of tables of contents, of lists of figures and of indexes, by the styles that these have."""
+    styled = ((one_line(paragraph.text), paragraph.style) for paragraph in document.paragraphs)
+    return {text for text, style in styled if text and style is not None and _LISTING.match(style.name or "")}
 
 
 def straighten(root: Any) -> None:

@@ -17,9 +17,11 @@ from domain.knowledge.documents import Block, BlockKind
 elements.prepare()
 
 import pptx  # noqa: E402
+from pptx.enum.shapes import PP_PLACEHOLDER  # noqa: E402
 from unstructured.partition.pptx import partition_pptx  # noqa: E402
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_ON_EVERY_SLIDE = (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE)
 _RELATED = ("/chart", "/diagramData", "/comments")
 
 
@@ -50,10 +52,11 @@ def _slide(number: int, slide: Any, slide_elements: list[Any]) -> Iterator[Block
     path = (title,) if title else ()
     if title:
         yield Block(BlockKind.HEADING, title, heading_path=path, level=1, slide=number)
-    seen = [title]
+    margins = _margins(slide)
+    seen = [*margins, title]
     for element in slide_elements:
         seen.append(one_line(element.text or ""))
-        if seen[-1] == title:
+        if seen[-1] == title or seen[-1] in margins:
             continue
         if type(element).__name__ == "Table" and element.metadata.text_as_html:
             rows = list(elements.table_rows(element.metadata.text_as_html))
@@ -66,6 +69,15 @@ def _slide(number: int, slide: Any, slide_elements: list[Any]) -> Iterator[Block
         yield Block(BlockKind.PARAGRAPH, text, heading_path=path, slide=number)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         yield Block(BlockKind.NOTE, slide.notes_slide.notes_text_frame.text, heading_path=path, slide=number)
+    for text in margins:
+        yield Block(BlockKind.MARGIN, text, slide=number)
+
+
+def _margins(slide: Any) -> list[str]:
+    """The slide's footer, number and date."""
+    kinds = ((shape.placeholder_format.type, shape) for shape in slide.placeholders if shape.has_text_frame)
+    texts = (one_line(shape.text_frame.text) for kind, shape in kinds if kind in _ON_EVERY_SLIDE)
+    return [text for text in texts if text]
 
 
 def _missed_paragraphs(slide: Any, seen: list[str]) -> Iterator[str]:
