@@ -97,6 +97,7 @@ def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]
     left = {kind: count for kind, count in state.orphans.items() if count}
     told = ", ".join(f"{count} {kind}" for kind, count in left.items())
     yield Finding(Grade.FAIL if left else Grade.OK, "orphans", told or "0")
+    yield Finding(Grade.OK, "vectors", f"of {state.model}")
     if state.of_other_models:
         text = f"{state.embedded_anew} of {state.of_other_models} chunks are embedded anew with {state.model}"
         yield Finding(
@@ -140,5 +141,7 @@ def _model(settings: Settings) -> Finding:
         return Finding(
             Grade.FAIL, "model", "sentence-transformers and its model are not installed; run: make up"
         )
-    where = settings.embedding_model_dir or "bundled all-MiniLM-L6-v2, loaded on first use"
+    where = (
+        settings.embedding_model_dir or "the bundled all-MiniLM-L6-v2; for others: switchboard models list"
+    )
     return Finding(Grade.OK, "model", where)

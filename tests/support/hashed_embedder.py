@@ -17,7 +17,12 @@ class HashedEmbedder:
     """Each word adds a direction of its own, made from its hash."""
 
     def __init__(self, name: str = "hashed", *, latin_only: bool = True) -> None:
-        self._model = EmbeddingModel(name, f"{name}:{DIMENSION}", latin_only=latin_only)
+        self._latin_only = latin_only
+        self.become(name)
+
+    def become(self, name: str) -> None:
+        """Makes other vectors from now on."""
+        self._model = EmbeddingModel(name, f"{name}:{DIMENSION}", latin_only=self._latin_only)
 
     async def model(self) -> EmbeddingModel:
         return self._model
