@@ -38,8 +38,10 @@ def path_of(rest: Rest, scene: Scene) -> str:
 
 
 def text_of(rest: Rest, scene: Scene, name: str) -> str:
+    """The text of a file; empty for one that is deleted meanwhile."""
     file = ready_files(rest, scene)[name]["fileId"]
-    return str(rest.request("GET", f"{KB}/{scene.base}/files/{file}/text", "ann").json()["text"])
+    answer = rest.request("GET", f"{KB}/{scene.base}/files/{file}/text", "ann")
+    return str(answer.json()["text"]) if answer.status_code == 200 else ""
 
 
 @given(parsers.parse('the web site has the page "{path}" titled "{title}" saying "{text}"'))
