@@ -64,6 +64,8 @@ class FoundChunk(Answer):
     chunkId: str
     fileId: str = attribute("file_hash")
     fileName: str
+    url: str = Field(description="The file at a signed address, for people: it needs no key and expires.")
+    sourceUrl: str | None = Field(description="Where a source of the base read the file, such as a web page.")
     text: str
     similarity: float = Field(description="0 to 1, higher is more relevant: the higher of both scores.")
     textScore: float | None = Field(description="Of the search by words; null: it did not find this.")

@@ -51,6 +51,8 @@ def best(scene: Scene, text: str) -> None:
     found = scene.value["results"][0]
     assert (found["text"], found["fileId"]) == (text, scene.files.hash)
     assert 0 < found["similarity"] <= 1
+    assert "/api/agent/files/" in found["url"]
+    assert found["sourceUrl"] is None
 
 
 @then(parsers.parse('the model can read that passage and the file "{name}" around it'))
