@@ -10,8 +10,8 @@ from domain.knowledge.model import FileStatus
 class FileStates(Protocol):
     """How far the files of a base are, and their texts."""
 
-    async def states(self, base_id: int, limit: int, before: int) -> Sequence[FileState]:
-        """The newest first, with ids below `before` (0: all)."""
+    async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[FileState]:
+        """The newest first, with ids below `before` (0: all) and names that hold `name` in any case."""
         ...
 
     async def state(self, base_id: int, file_hash: str) -> FileState | None: ...

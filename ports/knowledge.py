@@ -124,8 +124,10 @@ class BaseFiles(Protocol):
 
     async def rules(self, caller: Caller) -> UploadRules: ...
 
-    async def states(self, caller: Caller, base_id: int, limit: int, cursor: int) -> FileStatePage:
-        """The newest first; `cursor`: 0 for the first page."""
+    async def states(
+        self, caller: Caller, base_id: int, limit: int, cursor: int, name: str = ""
+    ) -> FileStatePage:
+        """The newest first; `cursor`: 0 for the first page; `name`: only files whose names hold it, in any case."""
         ...
 
     async def state(self, caller: Caller, base_id: int, file_hash: str) -> FileState: ...

@@ -17,7 +17,7 @@ from domain.knowledge.model import (
     SearchResult,
     UploadedFile,
 )
-from domain.knowledge.search.options import MOST_RESULTS, SearchOptions, mode_of
+from domain.knowledge.search.options import SearchOptions, mode_of
 
 BASE = Conversion(Base, pb.Base, permission_level="level")
 NEW = Conversion(NewBase, pb.CreateBaseRequest)
@@ -55,8 +55,7 @@ async def files_from_messages(messages: AsyncIterator[pb.ListFilesResponse]) -> 
 
 
 def options_to_pb(options: SearchOptions) -> pb.SearchOptions:
-    most = min(options.per_file, MOST_RESULTS) if options.per_file else None
-    return OPTIONS.to_pb(options, per_file=most)
+    return OPTIONS.to_pb(options)
 
 
 def options_from_pb(message: pb.SearchOptions) -> SearchOptions:

@@ -28,7 +28,9 @@ class BaseFileServicer(base_files_pb2_grpc.BaseFileServiceServicer):
         self, request: pb.ListFileStatesRequest, context: Any
     ) -> pb.ListFileStatesResponse:
         base, limit = request.knowledge_base_id, limit_of(request.limit)
-        return convert.states_to_pb(await self._files.states(caller(), base, limit, request.cursor))
+        return convert.states_to_pb(
+            await self._files.states(caller(), base, limit, request.cursor, request.name)
+        )
 
     async def GetFileState(self, request: pb.BaseFileRequest, context: Any) -> pb.FileState:
         state = await self._files.state(caller(), request.knowledge_base_id, request.file_id)

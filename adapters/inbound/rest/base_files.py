@@ -1,9 +1,10 @@
 """The files of a knowledge base over REST: how far they are, deleting, retrying, their texts; search explained."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from adapters.inbound.rest import base_file_schemas as schemas
 from adapters.inbound.rest.knowledge import BASE
+from adapters.inbound.rest.knowledge_files import NAME_PARAMETER
 from adapters.inbound.rest.knowledge_schemas import SearchRequest
 from adapters.inbound.rest.routing import (
     CURSOR_PARAMETERS,
@@ -40,13 +41,14 @@ async def upload_rules(services: Services, caller: CurrentCaller) -> UploadRules
     response_model=schemas.FileStateList,
     responses=errors(400, 403, 404),
     summary="How far the files of a knowledge base are",
-    openapi_extra={"parameters": CURSOR_PARAMETERS},
+    openapi_extra={"parameters": [*CURSOR_PARAMETERS, NAME_PARAMETER]},
 )
 async def list_states(
-    services: Services, caller: CurrentCaller, base: BaseId, page: CursorPage
+    services: Services, caller: CurrentCaller, base: BaseId, page: CursorPage, request: Request
 ) -> FileStatePage:
     """The files without their texts, the newest first."""
-    return await services.base_files.states(caller, base, page.limit, page.number)
+    name = request.query_params.get("name", "")
+    return await services.base_files.states(caller, base, page.limit, page.number, name)
 
 
 @router.get(

@@ -206,8 +206,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "parentId": None,
     },
     "EmailVerified": {"message": "It is verified."},
-    "FileRecord": {"id": 3, "status": "ready"},
-    "ListedFile": {"id": 3, "status": "ready", "queuePosition": None},
+    "FileRecord": {"id": 3, "status": "ready", "queuePosition": None},
     "FileFormat": {"format": "pdf", "how": "pypdf"},
     "FileState": {
         "id": 3,

@@ -59,6 +59,13 @@ UPLOAD_BODY: dict[str, Any] = {
         }
     ],
 }
+NAME_PARAMETER: dict[str, Any] = {
+    "name": "name",
+    "in": "query",
+    "description": "Only files whose names hold this, in any case.",
+    "schema": {"type": "string", "maxLength": MAX_FILE_NAME},
+    "example": "pump",
+}
 FILES_PARAMETERS: list[dict[str, Any]] = [
     {
         "name": "limit",
@@ -79,18 +86,12 @@ FILES_PARAMETERS: list[dict[str, Any]] = [
         "description": "Only these fields of each record, separated by commas.",
         "schema": {
             "type": "array",
-            "items": {"type": "string", "enum": list(schemas.ListedFile.model_fields)},
+            "items": {"type": "string", "enum": list(schemas.FileRecord.model_fields)},
         },
         "explode": False,
         "example": ["fileHash", "file_name", "status", "queuePosition"],
     },
-    {
-        "name": "name",
-        "in": "query",
-        "description": "Only files whose names hold this, in any case.",
-        "schema": {"type": "string", "maxLength": MAX_FILE_NAME},
-        "example": "pump",
-    },
+    NAME_PARAMETER,
 ]
 FILE_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {BYTES: {}}, "description": "The whole file."},
@@ -189,13 +190,13 @@ async def list_files(services: Services, caller: CurrentCaller, base: BaseId, re
     fields; without the field `text` the answer is small."""
     fields = _fields(request)
     files = await services.files.list(caller, base, _wanted(request, "text" in fields))
-    records = [schemas.ListedFile.model_validate(file).model_dump(include=fields) for file in files]
+    records = [schemas.FileRecord.model_validate(file).model_dump(include=fields) for file in files]
     return JsonResponse({"files": records})
 
 
 def _fields(request: Request) -> set[str]:
     """The fields of a file record that the query asks for, all without one. Raises `Invalid`."""
-    known = schemas.ListedFile.model_fields
+    known = schemas.FileRecord.model_fields
     if "fields" not in request.query_params:
         return set(known)
     asked = set(listed(request.query_params.getlist("fields")))

@@ -18,7 +18,7 @@ from adapters.inbound.rest.bodies import (
 from adapters.inbound.rest.schemas import Pagination
 from domain import limits
 from domain.knowledge.model import Level
-from domain.knowledge.search.options import MOST_FILES, MOST_RESULTS, Mode, SearchOptions
+from domain.knowledge.search.options import MOST_FILES, MOST_OF_FILE, MOST_RESULTS, Mode, SearchOptions
 
 FileStatus = Annotated[Literal["processing", "ready", "failed"], BeforeValidator(str)]
 
@@ -111,16 +111,13 @@ class FileRecord(Answer):
         description="0 to 1."
     )
     error: str | None
-
-
-class ListedFile(FileRecord):
     queuePosition: int | None = Field(
         description="Place of its upload among all that wait, from 1; null once it is worked on."
     )
 
 
 class FileList(Answer):
-    files: list[ListedFile] = Field(description="With `fields` they have these alone.")
+    files: list[FileRecord] = Field(description="With `fields` they have these alone.")
 
 
 class FileAnswer(Answer):
@@ -139,7 +136,7 @@ class SearchRequest(StrictBody):
         " gives no results.",
     )
     perFile: WholeNumber | None = Field(
-        None, ge=1, le=2**31 - 1, description="At most so many results of one file."
+        None, ge=1, le=MOST_OF_FILE, description="At most so many results of one file."
     )
     mode: Literal["hybrid", "text", "vector"] = Field(
         "hybrid", description="Which search runs: both, the one by words, the one by meaning."

@@ -70,8 +70,8 @@ MODEL_MODULES = (
     subscription_schemas,
     web_chat_schemas,
     resource_schemas,
-    schedule_schemas,
     source_schemas,
+    schedule_schemas,
     key_schemas,
     monitoring_schemas,
 )

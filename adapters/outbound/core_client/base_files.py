@@ -23,8 +23,10 @@ class RemoteBaseFiles:
         request = pb.GetUploadRulesRequest()
         return convert.rules_from_pb(await self._core.call(self._stub.GetUploadRules, request))
 
-    async def states(self, caller: Caller, base_id: int, limit: int, cursor: int) -> FileStatePage:
-        request = pb.ListFileStatesRequest(knowledge_base_id=base_id, limit=limit, cursor=cursor)
+    async def states(
+        self, caller: Caller, base_id: int, limit: int, cursor: int, name: str = ""
+    ) -> FileStatePage:
+        request = pb.ListFileStatesRequest(knowledge_base_id=base_id, limit=limit, cursor=cursor, name=name)
         return convert.states_from_pb(await self._core.call(self._stub.ListFileStates, request))
 
     async def state(self, caller: Caller, base_id: int, file_hash: str) -> FileState:

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 
 from domain.access.model import Caller
+from domain.file_names import MAX_FILE_NAME
 from domain.instances.model import Page
 from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.file_states import ChunkPlace, FileState, FileStatePage, FileText, UploadRules
 from domain.knowledge.files.service import UploadLimits
 from domain.knowledge.model import FileStatus, Level
 from domain.knowledge.retention.service import Retention
-from domain.knowledge.rules import NO_FILE, check_window, is_file_hash
+from domain.knowledge.rules import NO_FILE, check_text, check_window, is_file_hash
 from domain.paging import checked_limit
 from domain.refusals import Conflict, NotFound
 from ports.base_files_storage import FileChanges, FileStates
@@ -43,9 +44,12 @@ class BaseFilesService:
     async def rules(self, caller: Caller) -> UploadRules:
         return UploadRules(self._limits.max_bytes, self._limits.max_files, self._parser.available())
 
-    async def states(self, caller: Caller, base_id: int, limit: int, cursor: int) -> FileStatePage:
+    async def states(
+        self, caller: Caller, base_id: int, limit: int, cursor: int, name: str = ""
+    ) -> FileStatePage:
+        check_text("name", name, MAX_FILE_NAME)
         await self._access.inside(caller, base_id)
-        files = await self._states.states(base_id, checked_limit(limit) + 1, cursor)
+        files = await self._states.states(base_id, checked_limit(limit) + 1, cursor, name)
         shown = files[:limit]
         return FileStatePage(shown, shown[-1].id if len(files) > limit else None)
 

@@ -9,6 +9,7 @@ from domain.refusals import Fault, Invalid
 
 MOST_RESULTS = 50
 MOST_FILES = 1000
+MOST_OF_FILE = 1000
 
 
 class Mode(StrEnum):
@@ -63,8 +64,8 @@ def _faults(options: SearchOptions) -> Iterator[Fault]:
         yield Fault("topK", f"must be between 1 and {MOST_RESULTS}")
     if not 0 <= options.min_similarity <= 1:
         yield Fault("minSimilarity", "must be between 0 and 1")
-    if options.per_file is not None and options.per_file < 1:
-        yield Fault("perFile", "must be 1 or more")
+    if options.per_file is not None and not 1 <= options.per_file <= MOST_OF_FILE:
+        yield Fault("perFile", f"must be between 1 and {MOST_OF_FILE}")
     if len(options.file_ids) > MOST_FILES:
         yield Fault("fileIds", f"must be at most {MOST_FILES} files")
     elif not all(is_file_hash(file_id) for file_id in options.file_ids):

@@ -193,6 +193,9 @@ def test_a_search_takes_options(client: Client, world: ServedWorld) -> None:
     upload(ann, base, "valves.txt", b"The valve of the cooling pump stands in the cellar.")
     until(lambda: ann.get(base).text.count(">Ready<") == 2, "both files are ready")
 
+    for name, shown in (("", 2), ("PUMP", 1), ("fan", 0)):
+        assert ann.get(base, params={"name": name}).text.count(">Ready<") == shown
+
     def found(**options: str) -> list[str]:
         page = ann.get(f"{base}/search", params={"q": "cooling pump", **options})
         assert page.status_code == 200, page.text

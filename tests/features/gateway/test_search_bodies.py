@@ -27,7 +27,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("fileIds", [7], "string"),
     ("fileIds", ["\0"], "NUL"),
     ("fileIds", [f"{number:064x}" for number in range(10_000)], "at most 1000"),
-    *(("perFile", value, "equal to") for value in (0, -1)),
+    *(("perFile", value, "equal to") for value in (0, -1, 1001, 10**39)),
     *(("perFile", value, "whole number") for value in (True, "1", 1.5)),
     *(("mode", value, "hybrid") for value in ("semantic", "", None, 3, "TEXT")),
     *(("highlight", value, "boolean") for value in ("true", 1, None)),
@@ -55,7 +55,7 @@ def test_wrong_options_are_refused_by_name(rest: Rest, base: int) -> None:
 
 
 def test_wide_options_are_taken(rest: Rest, base: int) -> None:
-    wide = {"topK": 50.0, "minSimilarity": 1, "fileIds": ["0" * 64] * 2, "perFile": 10**39, "mode": "text"}
+    wide = {"topK": 50.0, "minSimilarity": 1, "fileIds": ["0" * 64] * 2, "perFile": 1000, "mode": "text"}
     answer = rest.request("POST", f"{KB}/{base}/search", "ann", json={"query": "pump", **wide})
     assert (answer.status_code, answer.json()) == (200, {"results": []})
 
@@ -72,6 +72,9 @@ def test_wrong_lists_of_files_are_refused_by_name(rest: Rest, base: int) -> None
             answer = rest.request("GET", f"{KB}/{base}/files", "ann", params={field: value})
             assert answer.status_code == 400, (field, value)
             assert answer.json()["error"].startswith(field)
+    for value in wrong["name"]:
+        answer = rest.request("GET", f"{KB}/{base}/file-states", "ann", params={"name": value})
+        assert (answer.status_code, answer.json()["error"][:5]) == (400, "name:")
 
 
 def test_grpc_refuses_wrong_options_by_itself(world: World, rest: Rest, base: int) -> None:

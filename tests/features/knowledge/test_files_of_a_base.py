@@ -111,6 +111,9 @@ def list_shows(rest: Rest, scene: Scene, datatable: list[list[str]]) -> None:
         assert (", ".join(file["file_name"] for file in files) or "nothing") == names, wish
         expected = {"file_name", "status", "queuePosition"} if with_texts == "no" else ALL_FIELDS
         assert all(set(file) == expected and file["queuePosition"] is None for file in files)
+        if wish.startswith("names that hold"):
+            newest_first = [file["fileName"] for file in states(rest, scene, queries[wish])["files"]]
+            assert newest_first[::-1] == [file["file_name"] for file in files]
 
 
 @then("at last the file has failed again")

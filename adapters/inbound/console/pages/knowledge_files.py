@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -66,9 +67,15 @@ async def _listed(request: Request, base: Base) -> dict[str, Any]:
     after = parsed_id(cursor) if cursor else 0
     if after is None:
         raise unknown_cursor()
-    page = await services_of(request).base_files.states(caller_of(request), base.id, DEFAULT_LIMIT, after)
+    name = request.query_params.get("name", "").strip()
+    page = await services_of(request).base_files.states(
+        caller_of(request), base.id, DEFAULT_LIMIT, after, name
+    )
+    query = f"?{urlencode({'name': name})}" if name else ""
     busy = any(file.status is FileStatus.PROCESSING for file in page.files)
-    return of_base(base, files=page.files, next=page.next, cursor=cursor, busy=busy, steps=STEPS)
+    return of_base(
+        base, files=page.files, next=page.next, cursor=cursor, name=name, query=query, busy=busy, steps=STEPS
+    )
 
 
 async def upload(request: Request) -> Response:

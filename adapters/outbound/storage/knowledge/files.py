@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Select, and_, case, func, literal, select
+from sqlalchemy import Select, case, func, literal, select
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.knowledge.rows import CHUNK, FILE, file, file_of, granted, permission
-from adapters.outbound.storage.knowledge.states import queue_positions
-from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_permission, kb_upload
+from adapters.outbound.storage.knowledge.states import named, queue_positions
+from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_permission
 from adapters.outbound.storage.knowledge.uploads import TODO, upload
 from adapters.outbound.storage.pool import Database
 from domain.knowledge.file_states import TextWindow
 from domain.knowledge.model import ALL_FILES, Chunk, FileRecord, FileStatus, FilesWanted, Level
 
-_WITH_UPLOAD = kb_file.outerjoin(kb_upload, and_(upload.id == file.upload_id, upload.state == TODO))
-_WAITING = case((file.status == FileStatus.PROCESSING, upload.id))
+_UPLOAD = select(upload.id).where(upload.id == file.upload_id, upload.state == TODO).scalar_subquery()
+_WAITING = case((file.status == FileStatus.PROCESSING, _UPLOAD))
 _NO_TEXT = literal("").label("text")
 
 LONGEST_TEXT = 2**30
@@ -28,23 +28,26 @@ class PostgresFiles:
         self._database = database
 
     async def of_base(self, base_id: int, wanted: FilesWanted = ALL_FILES) -> Sequence[FileRecord]:
-        columns = (
-            FILE if wanted.with_text else [_NO_TEXT if column is file.text else column for column in FILE]
-        )
-        files = select(*columns, _WAITING).select_from(_WITH_UPLOAD).where(file.kb_id == base_id)
-        if wanted.name:
-            files = files.where(file.file_name.icontains(wanted.name, autoescape=True))
+        text = file.text if wanted.with_text else _NO_TEXT
+        columns = [text if column is file.text else column for column in FILE]
+        files = select(*columns, _WAITING).where(file.kb_id == base_id, *named(wanted.name))
         window = files.order_by(file.id).limit(wanted.limit).offset(wanted.offset or None)
-        rows = await self._database.fetch(window)
+        return await self._records(await self._database.fetch(window))
+
+    async def _records(self, rows: Sequence[tuple[Any, ...]]) -> list[FileRecord]:
+        """The records of rows with the columns `FILE` and `_WAITING`."""
         waiting = {row[0]: row[-1] for row in rows if row[-1] is not None}
         places = await queue_positions(self._database, list(set(waiting.values())))
         records = [file_of(row[:-1]) for row in rows]
         return [replace(record, queue_position=places.get(waiting.get(record.id, 0))) for record in records]
 
     async def find(self, file_hash: str, user_id: str, *, readable: bool) -> tuple[FileRecord, Level] | None:
-        columns = select(*FILE, permission.level)
+        columns = select(*FILE, _WAITING, permission.level)
         row = await self._database.fetch_one(_first(columns, file_hash, user_id, readable=readable))
-        return (file_of(row[:-1]), Level(row[-1] or 0)) if row else None
+        if row is None:
+            return None
+        (record,) = await self._records([row[:-1]])
+        return record, Level(row[-1] or 0)
 
     async def text(
         self, file_hash: str, user_id: str, start: int, length: int, *, readable: bool

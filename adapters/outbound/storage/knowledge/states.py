@@ -58,11 +58,9 @@ class PostgresFileStates:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def states(self, base_id: int, limit: int, before: int) -> Sequence[FileState]:
-        wanted = (file.id < before,) if before else ()
-        return await self._found(
-            _states(file.kb_id == base_id, *wanted).order_by(file.id.desc()).limit(limit)
-        )
+    async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[FileState]:
+        wanted = [file.kb_id == base_id, *([file.id < before] if before else []), *named(name)]
+        return await self._found(_states(*wanted).order_by(file.id.desc()).limit(limit))
 
     async def state(self, base_id: int, file_hash: str) -> FileState | None:
         found = await self._found(_states(file.kb_id == base_id, file.file_hash == file_hash))
@@ -88,6 +86,11 @@ class PostgresFileStates:
         stretch = func.substring(file.text, start + 1, length), func.char_length(file.text)
         row = await self._database.fetch_one(select(*stretch).where(file.id == record.id))
         return (row[0], row[1]) if row else ("", 0)
+
+
+def named(name: str) -> Sequence[ColumnElement[bool]]:
+    """The condition that the name of a file holds this, in any case."""
+    return [file.file_name.icontains(name, autoescape=True)] if name else []
 
 
 def _states(*conditions: ColumnElement[bool]) -> Select[Any]:

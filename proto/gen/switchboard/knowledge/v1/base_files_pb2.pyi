@@ -116,21 +116,25 @@ class ListFileStatesRequest(_message.Message):
     KNOWLEDGE_BASE_ID_FIELD_NUMBER: _builtins.int
     CURSOR_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
     knowledge_base_id: _builtins.int
     cursor: _builtins.int
     """next of the answer before; 0 for the first page."""
     limit: _builtins.int
     """1 to 200; 0: 50."""
+    name: _builtins.str
+    """Only files whose names hold it, in any case."""
     def __init__(
         self,
         *,
         knowledge_base_id: _builtins.int = ...,
         cursor: _builtins.int = ...,
         limit: _builtins.int = ...,
+        name: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "knowledge_base_id", b"knowledge_base_id", "limit", b"limit"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "knowledge_base_id", b"knowledge_base_id", "limit", b"limit", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

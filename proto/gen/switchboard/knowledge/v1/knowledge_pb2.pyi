@@ -546,7 +546,7 @@ class File(_message.Message):
     mime_type: _builtins.str
     uploaded_by: _builtins.str
     queue_position: _builtins.int
-    """In lists: among all uploads that wait, from 1."""
+    """Among all uploads that wait, from 1."""
     def __init__(
         self,
         *,
