@@ -59,11 +59,10 @@ def _tokenizer() -> types.ModuleType:
 def to_blocks(
     elements: Iterable[Any], headings: Mapping[str, int] | None = None, contents: Set[str] = frozenset()
 ) -> Iterator[Block]:
-    """Elements in document order to blocks.
+    """Elements in document order to blocks; running headers and footers come once.
 
-    `headings` names the texts that are headings, with their level; without it, every title is one. `contents`
-    names those of tables of contents. Running headers and footers come once, however many sections repeat them.
-    """
+    `headings` has the texts that are headings, with their level; without it, every title is one. `contents` has
+    those of tables of contents."""
     sections = Sections()
     margins: set[str] = set()
     for element in elements:

@@ -24,12 +24,63 @@ _NEAR, _BESIDE = 15.0, 60.0
 _UPRIGHT = 0.1
 
 
+class _Characters:
+    """Where the characters of a page stand, by PDFium's numbers."""
+
+    def __init__(self, page: Any, textpage: Any) -> None:
+        self._page = page.raw
+        self._textpage = textpage.raw
+
+    def baseline(self, index: int) -> float:
+        x, y = ctypes.c_double(), ctypes.c_double()
+        pdfium_c.FPDFText_GetCharOrigin(self._textpage, index, x, y)
+        return y.value
+
+    def box(self, index: int) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom of a character, in PDF's own coordinates."""
+        box = pdfium_c.FS_RECTF()
+        pdfium_c.FPDFText_GetLooseCharBox(self._textpage, index, box)
+        return box.left, box.top, box.right, box.bottom
+
+    def extent(self, place: int) -> tuple[float, float]:
+        """Top and bottom of a character, from the top of the page as it is shown, in points."""
+        begin, high, end, low = self.box(place)
+        turns, left, top, _, right, bottom = self.frame
+        if turns == 1:
+            return begin - left, end - left
+        if turns == 2:
+            return low - bottom, high - bottom
+        if turns == 3:
+            return right - end, right - begin
+        return top - high, top - low
+
+    @cached_property
+    def frame(self) -> tuple[int, float, float, float, float, float]:
+        """Quarter turns to the right, then left, top, height as it is shown, right, bottom."""
+        box = pdfium_c.FS_RECTF()
+        pdfium_c.FPDF_GetPageBoundingBox(self._page, box)
+        turns = pdfium_c.FPDFPage_GetRotation(self._page)
+        height = box.right - box.left if turns % 2 else box.top - box.bottom
+        return turns, box.left, box.top, height, box.right, box.bottom
+
+    def letter_size(self, place: int) -> float:
+        matrix = pdfium_c.FS_MATRIX()
+        size = pdfium_c.FPDFText_GetFontSize(self._textpage, place)
+        if not pdfium_c.FPDFText_GetMatrix(self._textpage, place, matrix):
+            return float(size)
+        return float(size * math.hypot(matrix.c, matrix.d))
+
+    def is_upright(self, place: int) -> bool:
+        turned = pdfium_c.FPDFText_GetCharAngle(self._textpage, place) - self.frame[0] * math.pi / 2
+        return math.cos(turned) > 1 - _UPRIGHT
+
+
 class PageText:
     """The text of a page as PDFium reads it, words joined that are cut at the ends of lines."""
 
     def __init__(self, page: Any) -> None:
-        self._page = page
         self._textpage = page.get_textpage()
+        self._characters = _Characters(page, self._textpage)
         raw = self._textpage.get_text_range()
         if runs_from_right(raw):
             raw = in_order(raw, self._across)
@@ -52,8 +103,8 @@ class PageText:
         count = len(self.lines)
         for index in sorted({*range(min(_EDGE_LINES, count)), *range(max(count - _EDGE_LINES, 0), count)}):
             if self.lines[index]:
-                top, bottom = self._extent(self._start(index))
-                height = self._frame[3] or 1.0
+                top, bottom = self._characters.extent(self._start(index))
+                height = self._characters.frame[3] or 1.0
                 yield Edge(
                     number, index, self.lines[index], (top + bottom) / 2 / height, (bottom - top) / height
                 )
@@ -68,14 +119,14 @@ class PageText:
             return Line("", 0.0, 0.0)
         first = self._start(index)
         places = (first, first + len(text.strip()) // 2, first + len(text.strip()) - 1)
-        size = sorted(self._letter_size(place) for place in places)[1]
-        return Line(text, self._extent(first)[0], size, self._is_upright(first))
+        size = sorted(self._characters.letter_size(place) for place in places)[1]
+        return Line(text, self._characters.extent(first)[0], size, self._characters.is_upright(first))
 
     def _may_have_columns(self, raw: str) -> bool:
         """A look at a few lines in the middle: drawn in parts with wide gaps between them, or side by side."""
         begin = max(len(self.lines) // 2 - _SAMPLED_LINES // 2, 0)
         sample = range(begin, min(begin + _SAMPLED_LINES, len(self.lines)))
-        if len(sample) < _SAMPLED_LINES // 2 or self._frame[0] or runs_from_right(raw):
+        if len(sample) < _SAMPLED_LINES // 2 or self._characters.frame[0] or runs_from_right(raw):
             return False
         starts = [self._start(index) for index in sample]
         in_parts = sum(self._has_wide_gap(index, start) for index, start in zip(sample, starts, strict=True))
@@ -83,7 +134,7 @@ class PageText:
 
     def _are_beside(self, starts: Sequence[int]) -> bool:
         """Whether lines alternate between the sides of the page."""
-        boxes = [self._box(start) for start in starts]
+        boxes = [self._characters.box(start) for start in starts]
         return (
             2
             * sum(
@@ -117,14 +168,9 @@ class PageText:
     def _words(self, index: int) -> Iterator[Word]:
         for match in _WORD.finditer(self._raw[index]):
             first = self._index(self._begins[index] + match.start())
-            left, top, _, bottom = self._box(first)
-            right = self._box(self._index(self._begins[index] + match.end() - 1))[2]
-            yield Word(match[0], left, right, -self._baseline(first), top - bottom, first, index)
-
-    def _baseline(self, index: int) -> float:
-        x, y = ctypes.c_double(), ctypes.c_double()
-        pdfium_c.FPDFText_GetCharOrigin(self._textpage.raw, index, x, y)
-        return y.value
+            left, top, _, bottom = self._characters.box(first)
+            right = self._characters.box(self._index(self._begins[index] + match.end() - 1))[2]
+            yield Word(match[0], left, right, -self._characters.baseline(first), top - bottom, first, index)
 
     def _start(self, index: int) -> int:
         """PDFium's number of the first visible character of a line."""
@@ -142,49 +188,11 @@ class PageText:
 
     def _across(self, place: int) -> tuple[float, float]:
         """Left and right of a character, by its place in the text."""
-        left, _, right, _ = self._box(
+        left, _, right, _ = self._characters.box(
             int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._textpage.raw, place))
         )
         return left, right
 
-    def _box(self, index: int) -> tuple[float, float, float, float]:
-        """Left, top, right and bottom of a character, in PDF's own coordinates."""
-        box = pdfium_c.FS_RECTF()
-        pdfium_c.FPDFText_GetLooseCharBox(self._textpage.raw, index, box)
-        return box.left, box.top, box.right, box.bottom
-
     @cached_property
     def _begins(self) -> list[int]:
         return list(accumulate((len(line) + 1 for line in self._raw), initial=0))
-
-    def _extent(self, place: int) -> tuple[float, float]:
-        """Top and bottom of a character, from the top of the page as it is shown, in points."""
-        begin, high, end, low = self._box(place)
-        turns, left, top, _, right, bottom = self._frame
-        if turns == 1:
-            return begin - left, end - left
-        if turns == 2:
-            return low - bottom, high - bottom
-        if turns == 3:
-            return right - end, right - begin
-        return top - high, top - low
-
-    @cached_property
-    def _frame(self) -> tuple[int, float, float, float, float, float]:
-        """Quarter turns to the right, then left, top, height as it is shown, right, bottom."""
-        box = pdfium_c.FS_RECTF()
-        pdfium_c.FPDF_GetPageBoundingBox(self._page.raw, box)
-        turns = pdfium_c.FPDFPage_GetRotation(self._page.raw)
-        height = box.right - box.left if turns % 2 else box.top - box.bottom
-        return turns, box.left, box.top, height, box.right, box.bottom
-
-    def _letter_size(self, place: int) -> float:
-        matrix = pdfium_c.FS_MATRIX()
-        size = pdfium_c.FPDFText_GetFontSize(self._textpage.raw, place)
-        if not pdfium_c.FPDFText_GetMatrix(self._textpage.raw, place, matrix):
-            return float(size)
-        return float(size * math.hypot(matrix.c, matrix.d))
-
-    def _is_upright(self, place: int) -> bool:
-        turned = pdfium_c.FPDFText_GetCharAngle(self._textpage.raw, place) - self._frame[0] * math.pi / 2
-        return math.cos(turned) > 1 - _UPRIGHT
