@@ -20,7 +20,10 @@ Feature: Searching a knowledge base
         | query                                | file       |
         | INV-2024-00317                       | pumps.txt  |
         | what is the number INV-2024-00318    | valves.txt |
+        | inv 2024 00317                       | pumps.txt  |
+        | what is INV2024-00318                | valves.txt |
         | coolng pump                          | pumps.txt  |
+        | مكتبه رئيسيه                         | arabic.txt |
         | أين تقع المكتبة                      | arabic.txt |
 
   Rule: A query is needed
