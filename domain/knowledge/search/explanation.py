@@ -14,7 +14,8 @@ TELLING = 4
 
 @dataclass(frozen=True, slots=True)
 class QueryWord:
-    """A word of the query: how many chunks of the base hold it, and, where none does, words that are like it."""
+    """A word of the query: how many chunks of the base hold it, its other forms there, and, where it has none,
+    words that are like it."""
 
     word: str
     chunks: int
@@ -56,7 +57,11 @@ class Explanation:
 
 def query_words(words: Sequence[str], statistics: Statistics) -> list[QueryWord]:
     return [
-        QueryWord(word, statistics.frequency.get(word, 0), list(statistics.similar.get(word, {})))
+        QueryWord(
+            word,
+            statistics.frequency.get(word, 0),
+            [*statistics.forms.get(word, {}), *statistics.similar.get(word, {})],
+        )
         for word in words
     ]
 
