@@ -91,14 +91,15 @@ class Sources:
             await self.reader.work(leased)
         return leased is not None
 
-    async def work_off(self) -> None:
-        """Reads until nothing is to be read, and files until all are ready."""
+    async def work_off(self, *, rests: bool = False) -> None:
+        """Reads until nothing is to be read, and files until all are ready; `rests`: hosts keep their rests."""
         busy = True
         while busy:
             busy = await self.step()
             while await self.knowledge.work_one():
                 busy = True
-            await self.database.execute("UPDATE web_host SET free_at = '-infinity'")
+            if not rests:
+                await self.database.execute("UPDATE web_host SET free_at = '-infinity'")
         await self.reader.delete_unused()
 
     async def add(self, caller: Caller, base: int, url: str, every: float | None = None) -> Source:

@@ -255,7 +255,7 @@ async def test_one_request_at_a_time_goes_to_a_host(
     for user, of in ((ann, base), (bob, other)):
         site.sitemap(f"/{user.user_id}.xml", [f"/{user.user_id}/{number}" for number in range(5)])
         await sources.service.add_pages(user, of, f"{site.url}/{user.user_id}.xml", None)
-    await asyncio.gather(sources.work_off(), sources.work_off(), sources.work_off())
+    await asyncio.gather(*(sources.work_off(rests=True) for _ in range(3)))
     assert site.most_at_once == 1
     assert len(site.asked) == len(set(site.asked)) == 13
 
