@@ -26,12 +26,15 @@ _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 _IDENTIFYING_SLOTS = 2
 _KNOWN_TYPES = 64
+SHORT_BYTES = 1024 * 1024
+"""A file of so many bytes does not wait for long ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsingOptions:
     """So many files are parsed at a time: `slots` in which text or speech may have to be recognised, which takes
-    long, and as many of the others. The reading process ends after `idle_seconds` without work.
+    long, and as many of the others; one short file may be parsed beside them. The reading process ends after
+    `idle_seconds` without work.
 
     `whisper_dir` names the directory of a Whisper model for speech, if there is one; `model_dir` gives that of the
     embedding model, whose tokens are counted.
@@ -52,8 +55,9 @@ class SandboxedParser:
         self._fork_server = fork_server or ForkServer()
         self.recognising = asyncio.Semaphore(self._options.slots)
         self._reading = asyncio.Semaphore(self._options.slots)
+        self._short = asyncio.Semaphore(1)
         self._identifying = asyncio.Semaphore(_IDENTIFYING_SLOTS)
-        self._threads = ThreadPoolExecutor(2 * self._options.slots + _IDENTIFYING_SLOTS + 1, "parsing")
+        self._threads = ThreadPoolExecutor(2 * self._options.slots + _IDENTIFYING_SLOTS + 2, "parsing")
         self._known_types: dict[tuple[object, ...], FileType] = {}
         self._jobs: set[SandboxJob] = set()
         self._idle: asyncio.TimerHandle | None = None
@@ -79,7 +83,7 @@ class SandboxedParser:
 
     async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
         kind = await self.identify(path, file_name)
-        async with self.recognising if kind.format in RECOGNISING else self._reading:
+        async with await self._slot(path, kind):
             return await self._with_retry(
                 lambda: self._parse(path, shown(file_name), kind, progress), file_name
             )
@@ -103,7 +107,7 @@ class SandboxedParser:
         """See `ports.parsing.Parser`. A fork server that was lost is started again unless something was read."""
         kind = await self.identify(path, file_name)
         model_dir = str(await asyncio.to_thread(self._options.model_dir))
-        async with self.recognising if kind.format in RECOGNISING else self._reading:
+        async with await self._slot(path, kind):
             for _ in range(2):
                 begun = False
                 try:
@@ -130,6 +134,11 @@ class SandboxedParser:
             job.cancel()
         await asyncio.to_thread(self._fork_server.stop)
         await asyncio.to_thread(self._threads.shutdown)
+
+    async def _slot(self, path: Path, kind: FileType) -> asyncio.Semaphore:
+        slots = self.recognising if kind.format in RECOGNISING else self._reading
+        is_short = slots.locked() and (await asyncio.to_thread(path.stat)).st_size <= SHORT_BYTES
+        return self._short if is_short else slots
 
     async def _with_retry(self, attempt: Callable[[], Awaitable[_T]], file_name: str) -> _T:
         """A fork server that was lost is started again, once."""
