@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from apps.settings import Settings, load
+from apps.settings import Settings
+from apps.settings_loading import load
 from apps.starting import reporting
 
 Command = Callable[[Settings, argparse.Namespace], int]

@@ -1,15 +1,13 @@
 """The settings: environment variables, a `.env` file beneath them, a default for each."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
-from apps.platform_addresses import EMULATOR, TRUSTED_HOSTS, checked, sign_in_addresses
-from apps.setting_files import read_env_file
+from apps.platform_addresses import checked
 from apps.setting_types import (
     Address,
     Bearer,
@@ -20,9 +18,7 @@ from apps.setting_types import (
     HttpUrl,
     Networks,
     QueueUrl,
-    SettingsError,
     UserName,
-    first_error,
     setting,
 )
 from domain.channels.model import PlatformAddress
@@ -292,26 +288,3 @@ def names() -> dict[str, FieldInfo]:
     """The settings by their names in the environment."""
     fields = Settings.model_fields.values()
     return {str(field.validation_alias): field for field in fields if field.description}
-
-
-def load(environment: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
-    """Reads the settings. Raises `SettingsError` that names the setting at fault."""
-    values = {**read_env_file(env_file), **(os.environ if environment is None else environment)}
-    given = {name: value for name, value in values.items() if value}
-    try:
-        settings = Settings.model_validate({**given, "environment": values})
-    except ValidationError as invalid:
-        raise first_error(invalid, names()) from None
-    if settings.enterprise_chat_emulator and settings.demands_signatures:
-        raise SettingsError(
-            f"{EMULATOR} takes calls without any proof of origin; unset it, or set REQUIRE_SIGNATURES=false"
-        )
-    addresses = {
-        **sign_in_addresses(given, settings.community_chat_server_url),
-        TRUSTED_HOSTS: settings.enterprise_chat_trusted_hosts,
-        EMULATOR: "on" if settings.enterprise_chat_emulator else "",
-    }
-    changes: dict[str, object] = {"addresses": addresses}
-    if "AGENT_URL" not in given and settings.http_port:
-        changes["agent_url"] = f"http://localhost:{settings.http_port}"
-    return settings.model_copy(update=changes)

@@ -23,7 +23,8 @@ from apps.grpc_server.component import GrpcComponent
 from apps.http_gateway.main import build_remote_gateway
 from apps.process import Component, run
 from apps.rest import RestComponent, build_gateway
-from apps.settings import Settings, load
+from apps.settings import Settings
+from apps.settings_loading import load
 from apps.starting import listen
 
 KEY = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtMTI="

@@ -14,9 +14,7 @@ from ports.capabilities import (
     AttachmentFetcher,
     BaseFolder,
     CallResponder,
-    Connector,
     MetadataSource,
-    Pairing,
     PollAck,
     Poller,
     Probe,
@@ -29,6 +27,7 @@ from ports.capabilities import (
     Webhook,
 )
 from ports.clock import Clock, Ids
+from ports.connections import Connector, Pairing
 from ports.http import Addresses, Http
 from ports.reply_capabilities import (
     ButtonAck,

@@ -27,9 +27,7 @@ class Channels:
     def __init__(self, foundation: Foundation, storage: Storage, files: Files) -> None:
         instances, health = storage.instances, storage.health
         self.dependencies = _dependencies(foundation, storage, files)
-        self.registry = registry = Registry.build(self.dependencies)
-        for address in (address for channel in registry.all() for address in channel.addresses):
-            self.dependencies.address(address)  # a wrong setting stops the start
+        self.registry = registry = _registry(self.dependencies)
         self.slots = ConcurrencyLimiter()
         self.reads = ReadLimiter(self.slots)
         self.files = MessageFilesService(files.shared, registry, health, self.reads)
@@ -55,6 +53,13 @@ class Channels:
             self.reads,
             FolderSync(PostgresSources(storage.database)),
         )
+
+
+def _registry(dependencies: ChannelDependencies) -> Registry:
+    registry = Registry.build(dependencies)
+    for address in (address for channel in registry.all() for address in channel.addresses):
+        dependencies.address(address)  # a wrong setting stops the start
+    return registry
 
 
 def _dependencies(foundation: Foundation, storage: Storage, files: Files) -> ChannelDependencies:

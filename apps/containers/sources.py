@@ -3,7 +3,8 @@
 import asyncio
 
 from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
-from adapters.outbound.storage.knowledge.source_work import PostgresSourceLeases, PostgresSourcePages
+from adapters.outbound.storage.knowledge.source_leases import PostgresSourceLeases
+from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
 from adapters.outbound.storage.knowledge.sources import PostgresSources
 from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
 from adapters.outbound.web.fetching import PageFetcher

@@ -90,13 +90,11 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
 
 
 def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCases:
-    verification = RemoteVerification(core)
     instances = RemoteInstances(core)
     subscriptions = RemoteSubscriptions(core)
-    access = RemoteAccess(core)
     return UseCases(
-        access=access,
-        sessions=access,
+        access=RemoteAccess(core),
+        sessions=RemoteAccess(core),
         keys=RemoteKeys(core),
         catalogue=RemoteCatalogue(core),
         instances=instances,
@@ -105,7 +103,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         messages=RemoteMessages(core),
         conversations=RemoteConversations(core),
         callbacks=callbacks,
-        verification=Verification(verification, verification, verification, verification),
+        verification=_verification(RemoteVerification(core)),
         bases=RemoteBases(core),
         files=RemoteFiles(core),
         base_files=RemoteBaseFiles(core),
@@ -121,6 +119,10 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         monitoring=remote_monitoring(core),
         web_chat=RemoteWebChat(core),
     )
+
+
+def _verification(remote: RemoteVerification) -> Verification:
+    return Verification(remote, remote, remote, remote)
 
 
 async def _core_answers(core: CoreConnection, name: str) -> None:

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Collection, Sequence
 
 from apps.container import Container
-from apps.settings import load
+from apps.settings_loading import load
 from apps.standalone.main import main
 from ports.embedding import DIMENSION, EmbeddingModel, Vector
 

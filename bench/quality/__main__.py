@@ -16,7 +16,8 @@ from pathlib import Path
 
 from apps.container import Container
 from apps.secrets import complete
-from apps.settings import Settings, load
+from apps.settings import Settings
+from apps.settings_loading import load
 from apps.starting import embedded_database, migrated
 from bench.quality.collection import OWN, Collection
 from bench.quality.measures import row

@@ -8,66 +8,19 @@ repeats what it is about is not found.
 A document is cut while it is read: of its blocks those are held that the next chunk may still take up.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 
 from domain.knowledge.documents import APART, Block, BlockKind, Document
 from domain.knowledge.index_words import index_words
 from domain.knowledge.model import Piece, searchable
 from domain.knowledge.positions import metadata
+from domain.knowledge.text_units import CountTokens, Limits, Measure, Unit
 from domain.knowledge.titles import title_of
 
-CountTokens = Callable[[Sequence[str]], Sequence[int]]
-"""How many tokens of the embedding model each text takes, without the marks for start and end."""
-
-SENTENCE_END = re.compile(
-    r"(?<=[.!?\u3002\uff01\uff1f\u061f\u0964])[\"'\u201d\u2019)\]]*\s+|\n\s*\n|(?<=[\u3002\uff01\uff1f])"
-)
-_LINE_END = re.compile(r"\n+")
-_WHOLE = frozenset({BlockKind.TABLE_ROW, BlockKind.FIELD, BlockKind.SPEECH})
-_PROSE = frozenset(
-    {BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.NOTE, BlockKind.HEADING, BlockKind.MARGIN}
-)
-_TOKENS_OF_A_WORD = 2.5
-"""Prose in Latin script has fewer; codes, figures and scripts without blanks have more."""
-_MAX_UNIT_CHARS = 2_000
 _LONGEST_SEPARATOR = 2
 MOST_HELD = 2_000
 """So many headings in a row, or blocks that are cut only where there is nothing else, are waited with; then they are
 cut, whatever follows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Sizes. Prose is cut by words, rows, fields and scripts without blanks by tokens of the model.
-
-    120 words, greedily packed, found most on judged collections: half of it tears what belongs together, twice
-    as much blurs what it is about.
-    """
-
-    words: int = 120
-    tokens: int = 160
-    maximum: int = 254
-    context: int = 64
-    overlap_words: int = 20
-    least_words: int = 15
-
-
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """A stretch of the text that stays whole: a sentence, a row, a segment.
-
-    `size` is its share of a chunk; what stands in every chunk's context takes none.
-    """
-
-    start: int
-    end: int
-    tokens: int
-    words: int
-    size: float
-    block: Block
 
 
 def chunk(
@@ -84,7 +37,7 @@ class Chunker:
     def __init__(self, title: str, count_tokens: CountTokens, limits: Limits | None = None) -> None:
         self._title = title
         self._limits = limits or Limits()
-        self._measure = _Measure(title, count_tokens, self._limits)
+        self._measure = Measure(title, count_tokens, self._limits)
         self._apart: list[Block] | None = []
         self._skipped: frozenset[BlockKind] = APART
         self._section: _Section | None = None
@@ -130,7 +83,7 @@ class Chunker:
             for group in section.end():
                 yield self._piece(section, group)
 
-    def _piece(self, section: "_Section", group: Sequence[_Unit]) -> Piece:
+    def _piece(self, section: "_Section", group: Sequence[Unit]) -> Piece:
         start, text = group[0].start, section.text(group).rstrip()
         blocks = [unit.block for unit in group]
         where = metadata(blocks, self._title, self._count, start, start + len(text))
@@ -146,7 +99,7 @@ class _Section:
     Its context is known with the first block that is no heading, as the blocks behind it have the same one.
     """
 
-    def __init__(self, measure: "_Measure", limits: Limits) -> None:
+    def __init__(self, measure: "Measure", limits: Limits) -> None:
         self._measure = measure
         self._limits = limits
         self._headings: list[Block] = []
@@ -170,7 +123,7 @@ class _Section:
             return self._packer is not None or len(self._headings) >= MOST_HELD
         return block.heading_path != last.heading_path and last.kind is not BlockKind.HEADING
 
-    def add(self, block: Block) -> Iterator[list[_Unit]]:
+    def add(self, block: Block) -> Iterator[list[Unit]]:
         self._last = block
         if self._packer is None:
             self._headings.append(block)
@@ -179,16 +132,16 @@ class _Section:
         else:
             yield from self._pack(block)
 
-    def end(self) -> Iterator[list[_Unit]]:
+    def end(self) -> Iterator[list[Unit]]:
         if self._packer is None:
             yield from self._begin()
         if self._packer is not None:
             yield from self._packer.end()
 
-    def text(self, group: Sequence[_Unit]) -> str:
+    def text(self, group: Sequence[Unit]) -> str:
         return self._text[group[0].start - self._text_start : group[-1].end - self._text_start]
 
-    def _begin(self) -> Iterator[list[_Unit]]:
+    def _begin(self) -> Iterator[list[Unit]]:
         headings, self._headings = self._headings, []
         self.context = self._measure.context(headings[-1])
         self._room = self._limits.maximum - self._measure.tokens(self.context) - 1
@@ -196,7 +149,7 @@ class _Section:
         for block in headings:
             yield from self._pack(block)
 
-    def _pack(self, block: Block) -> Iterator[list[_Unit]]:
+    def _pack(self, block: Block) -> Iterator[list[Unit]]:
         assert self._packer is not None
         self._extend(block, self._packer.start)
         for unit in self._measure.units(block, self._room):
@@ -217,99 +170,14 @@ def _new_in(context: str, text: str) -> str:
     return "\n".join(line for line in context.split("\n") if line and not text.startswith(line))
 
 
-class _Measure:
-    """Cuts blocks into units, and counts tokens: those of many blocks at once, which costs far less."""
-
-    def __init__(self, title: str, count_tokens: CountTokens, limits: Limits) -> None:
-        self._title = title
-        self._count_tokens = count_tokens
-        self._limits = limits
-        self._known: dict[str, int] = {}
-
-    def learn(self, blocks: Iterable[Block]) -> None:
-        """Counts the tokens of all units of these blocks, which are to be cut next."""
-        texts = {
-            block.text[start:end]
-            for block in blocks
-            for start, end in _spans(block)
-            if end - start <= _MAX_UNIT_CHARS
-        }
-        self._known = dict(zip(texts, self._count_tokens(list(texts)), strict=True))
-
-    def tokens(self, text: str) -> int:
-        known = self._known.get(text)
-        return self._count_tokens([text])[0] if known is None else known
-
-    def context(self, block: Block) -> str:
-        """The title, the sheet and the headings above a block, as far as there is room."""
-        most = self._limits.context
-        sheet = (block.sheet,) if block.sheet else ()
-        path = (self._title, *sheet, *block.heading_path)
-        lines = list(dict.fromkeys(part.strip() for part in path if part.strip()))
-        while len(lines) > 1 and self.tokens("\n".join(lines)) > most:
-            del lines[1]
-        context = "\n".join(lines)
-        while (tokens := self.tokens(context)) > most:
-            context = context[: len(context) * most // (tokens + 1)]
-        return context
-
-    def units(self, block: Block, room: int) -> Iterator[_Unit]:
-        """The units of a block; each fits `room` tokens."""
-        most = room if block.kind in _WHOLE else min(room, self._limits.maximum * 3 // 4)
-        for start, end in _spans(block):
-            in_context = block.kind is BlockKind.HEADING or block.text[start:end].strip() == self._title
-            yield from self._fitting(block, start, end, most, in_context)
-
-    def _fitting(self, block: Block, start: int, end: int, most: int, in_context: bool) -> Iterator[_Unit]:
-        """The stretch whole, or halved (best at a line's or cell's end, or a blank) until each part fits."""
-        if end - start <= _MAX_UNIT_CHARS:
-            text = block.text[start:end]
-            tokens = self.tokens(text)
-            if tokens <= most or end - start <= 1:
-                words = len(text.split())
-                size = 0.0 if in_context else self._size(block, tokens, words)
-                yield _Unit(block.start + start, block.start + end, tokens, words, size, block)
-                return
-        middle = _middle(block.text, start, end)
-        yield from self._fitting(block, start, middle, most, in_context)
-        yield from self._fitting(block, middle, end, most, in_context)
-
-    def _size(self, block: Block, tokens: int, words: int) -> float:
-        if block.kind in _PROSE and tokens <= words * _TOKENS_OF_A_WORD:
-            return words / self._limits.words
-        return tokens / self._limits.tokens
-
-
-def _spans(block: Block) -> Iterator[tuple[int, int]]:
-    """What may stay whole: a row, else lines of code, else sentences."""
-    text = block.text
-    if block.kind in _WHOLE:
-        edges = [0, len(text)]
-    else:
-        ends = _LINE_END if block.kind is BlockKind.CODE else SENTENCE_END
-        edges = sorted({0, *(match.end() for match in ends.finditer(text)), len(text)})
-    for start, end in pairwise(edges):
-        if text[start:end].strip():
-            yield start, end
-
-
-def _middle(text: str, start: int, end: int) -> int:
-    middle = (start + end) // 2
-    for mark in ("\n", " | ", " "):
-        before = text.rfind(mark, start + (middle - start) // 2, middle)
-        if before > start:
-            return before + len(mark)
-    return middle
-
-
 class _Packer:
     """Full groups in turn; a short last sentence opens the next one too, and crumbs join the one before."""
 
     def __init__(self, most: int, limits: Limits) -> None:
         self._most = most
         self._limits = limits
-        self._full: list[_Unit] = []
-        self._group: list[_Unit] = []
+        self._full: list[Unit] = []
+        self._group: list[Unit] = []
         self._carried = 0
 
     @property
@@ -317,7 +185,7 @@ class _Packer:
         """Where what is held begins."""
         return next((group[0].start for group in (self._full, self._group) if group), None)
 
-    def add(self, unit: _Unit) -> Iterator[list[_Unit]]:
+    def add(self, unit: Unit) -> Iterator[list[Unit]]:
         """A group that nothing joins any more."""
         if len(self._group) > self._carried and _overflows(self._group, unit, self._most):
             if self._full:
@@ -329,7 +197,7 @@ class _Packer:
             self._carried = len(self._group)
         self._group.append(unit)
 
-    def end(self) -> Iterator[list[_Unit]]:
+    def end(self) -> Iterator[list[Unit]]:
         fresh = self._group[self._carried :]
         joined = [*self._full, *fresh]
         if self._full and fresh and _is_crumb(fresh, self._limits) and _tokens(joined) <= self._most:
@@ -341,21 +209,21 @@ class _Packer:
             yield self._group
 
 
-def _overflows(group: Sequence[_Unit], unit: _Unit, most: int) -> bool:
+def _overflows(group: Sequence[Unit], unit: Unit, most: int) -> bool:
     size = sum(other.size for other in group)
     return bool(group) and (_tokens(group) + unit.tokens > most or (size > 0 and size + unit.size > 1))
 
 
-def _tokens(group: Sequence[_Unit]) -> int:
+def _tokens(group: Sequence[Unit]) -> int:
     return sum(unit.tokens for unit in group)
 
 
-def _is_crumb(group: Sequence[_Unit], limits: Limits) -> bool:
+def _is_crumb(group: Sequence[Unit], limits: Limits) -> bool:
     prose = all(unit.block.kind is BlockKind.PARAGRAPH for unit in group)
     return prose and sum(unit.words for unit in group) < limits.least_words
 
 
-def _overlap(group: Sequence[_Unit], most_words: int) -> list[_Unit]:
+def _overlap(group: Sequence[Unit], most_words: int) -> list[Unit]:
     last = group[-1]
     short = last.size > 0 and last.words <= most_words and len(group) > 1
     return [last] if short and last.block.kind is BlockKind.PARAGRAPH else []

@@ -21,7 +21,8 @@ from apps.grpc_server.component import GrpcComponent
 from apps.jobs import JobsComponent
 from apps.knowledge import KnowledgeComponent, ReadersComponent
 from apps.process import Component
-from apps.settings import Settings, load
+from apps.settings import Settings
+from apps.settings_loading import load
 from apps.subscriptions import SubscriptionsComponent
 from domain.access.model import Role
 from domain.refusals import Unavailable

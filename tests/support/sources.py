@@ -11,7 +11,8 @@ from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.parsing.parser import SandboxedParser
 from adapters.outbound.parsing.sandbox.fork_server import ForkServer
 from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
-from adapters.outbound.storage.knowledge.source_work import PostgresSourceLeases, PostgresSourcePages
+from adapters.outbound.storage.knowledge.source_leases import PostgresSourceLeases
+from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
 from adapters.outbound.storage.knowledge.sources import PostgresSources
 from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
 from adapters.outbound.storage.pool import Database

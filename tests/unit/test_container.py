@@ -8,7 +8,7 @@ from adapters.outbound.security.encryption import new_key
 from apps.components import WorkerComponent
 from apps.container import Container
 from apps.knowledge import KnowledgeComponent
-from apps.settings import load
+from apps.settings_loading import load
 from domain.channels.model import PlatformAddress
 
 MAIL = PlatformAddress("MAIL_API_URL")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adapters.inbound.rest.examples import DEEP_LINK_CODE, PUBLIC_ID, REQUEST_ID
+from adapters.inbound.rest.example_values import DEEP_LINK_CODE, PUBLIC_ID, REQUEST_ID
 
 ERRORS: dict[str, str] = {
     "400": "config.smtpPort: must be a number",

@@ -11,8 +11,8 @@ from adapters.inbound.sockets.storing import Storing
 from adapters.tasks import cancelled, end
 from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import Unavailable
-from ports.capabilities import Connector
 from ports.channels import Channels
+from ports.connections import Connector
 from ports.inbox import Inbox
 from ports.instances import InstanceLookup
 from ports.links import ConnectionCursors, ConnectionLeases, LinkRecorder

@@ -1,7 +1,7 @@
 """What comes of a call: the joined pieces of a streamed answer, or a failure and whether to try again."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
 from typing import cast
 
 from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer, checked_result
@@ -46,7 +46,7 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
     def so_far() -> str:
         return "".join(texts)
 
-    try:
+    with _usable():
         async with aclosing(cast(AsyncGenerator[RunDelta, None], deltas)) as closing:
             async for delta in closing:
                 if delta.replaces:
@@ -64,5 +64,12 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
                     progress(so_far)
         whole = RunResult(so_far(), tuple(artifacts), confirmation, choices, wants_person, citations)
         return checked_result(whole)
+
+
+@contextmanager
+def _usable() -> Iterator[None]:
+    """Makes a bad answer a failure that no other try mends."""
+    try:
+        yield
     except BadAnswer as error:
         raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error

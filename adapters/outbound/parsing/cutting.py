@@ -8,8 +8,9 @@ from adapters.outbound.parsing.formats import MIME_TYPES
 from adapters.outbound.parsing.names import stem
 from adapters.outbound.parsing.pipeline import batches
 from adapters.outbound.parsing.reading import Job, Reading
-from domain.knowledge.chunking import Chunker, CountTokens
+from domain.knowledge.chunking import Chunker
 from domain.knowledge.documents import Block, Document, separator
+from domain.knowledge.text_units import CountTokens
 from domain.knowledge.titles import title_of
 from ports.parsing import ReadPart
 

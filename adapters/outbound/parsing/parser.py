@@ -95,7 +95,7 @@ class SandboxedParser:
         async with self._reading:
             await self._with_retry(
                 lambda: self._run(
-                    body.path, shown(body.name), None, lambda _, page: got.append(page), {"web": web}
+                    body.path, shown(body.name), None, lambda _, page: got.append(page), web=web
                 ),
                 body.name,
             )
@@ -176,20 +176,16 @@ class SandboxedParser:
                 _log_costs(name, payload)
 
         return parts.values(
-            asyncio.create_task(self._run(path, name, kind.format, take, {"model_dir": model_dir}))
+            asyncio.create_task(self._run(path, name, kind.format, take, model_dir=model_dir))
         )
 
     async def _run(
-        self,
-        path: Path,
-        name: str,
-        format_: Format | None,
-        take: Callable[[str, Any], None],
-        asked: Mapping[str, object] | None = None,
+        self, path: Path, name: str, format_: Format | None, take: Callable[[str, Any], None], **asked: object
     ) -> None:
         if self._closed:
             raise Unavailable("the service is shutting down; upload the file again in a moment")
-        job = self._job(path, name, format_, asked or {})
+        request = _request(self._options, path, name, format_) | asked
+        job = SandboxJob(self._fork_server, request, self._options.limits)
         if self._idle is not None:
             self._idle.cancel()
         self._jobs.add(job)
@@ -209,21 +205,20 @@ class SandboxedParser:
                     self._options.idle_seconds, self._stop_if_idle
                 )
 
-    def _job(self, path: Path, name: str, format_: Format | None, asked: Mapping[str, object]) -> SandboxJob:
-        request = {
-            "path": str(path.resolve()),
-            "name": name,
-            "format": format_ and format_.value,
-            "whisper_dir": self._options.whisper_dir,
-            "web": None,
-            "model_dir": "",
-            **asked,
-        }
-        return SandboxJob(self._fork_server, request, self._options.limits)
-
     def _stop_if_idle(self) -> None:
         if not self._jobs:
             self._threads.submit(self._fork_server.stop_if_idle)
+
+
+def _request(options: ParsingOptions, path: Path, name: str, format_: Format | None) -> dict[str, object]:
+    return {
+        "path": str(path.resolve()),
+        "name": name,
+        "format": format_ and format_.value,
+        "whisper_dir": options.whisper_dir,
+        "web": None,
+        "model_dir": "",
+    }
 
 
 def _web_page(page: dict[str, Any]) -> WebPage | SitemapEntries | None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from domain.knowledge.chunking import SENTENCE_END
 from domain.knowledge.model import SearchResult
 from domain.knowledge.places import page_of, place_of
+from domain.knowledge.text_units import SENTENCE_END
 from domain.knowledge.words import words
 from domain.routing.model import Citation
 

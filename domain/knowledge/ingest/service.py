@@ -13,8 +13,8 @@ from domain.refusals import NotFound, Refusal, StorageAway, TooLarge, Unreadable
 from ports.blobs import Blobs
 from ports.clock import Clock, Ids
 from ports.embedding import Embedder, Embedders
-from ports.knowledge_storage import Failure, Staging, UploadLeases, Work
 from ports.parsing import Parser
+from ports.upload_storage import Failure, Staging, UploadLeases, Work
 
 MAX_ATTEMPTS = 4
 """A file over which so many processes died or failed is not tried again."""

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from ports.blobs import Blobs
 from ports.clock import Clock
-from ports.knowledge_storage import BlobReferences, UploadStore
+from ports.knowledge_storage import BlobReferences
+from ports.upload_storage import UploadStore
 
 STRAY_AGE = timedelta(hours=1)
 """A blob that no row knows of and that is older than this was left by a process that died."""

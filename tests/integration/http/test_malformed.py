@@ -15,7 +15,7 @@ from uvicorn.server import ServerState
 from adapters.inbound.rest.heads import LARGEST_HEAD, LARGEST_READ
 from adapters.inbound.rest.protocol import HttpProtocol
 from apps.rest import RestComponent
-from apps.settings import load
+from apps.settings_loading import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -20,7 +20,8 @@ from domain.knowledge.reindex.service import ReindexService
 from domain.knowledge.search.options import Mode, SearchOptions
 from ports.embedding import Vector
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
-from ports.knowledge_storage import OtherChunk, Work
+from ports.knowledge_storage import OtherChunk
+from ports.upload_storage import Work
 from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import WORKER, Knowledge
 

@@ -12,7 +12,8 @@ from adapters.outbound.http.policy import AddressPolicy
 from apps.components import RulesComponent
 from apps.downstream import Resources, rules_of
 from apps.setting_types import SettingsError
-from apps.settings import Settings, load
+from apps.settings import Settings
+from apps.settings_loading import load
 from domain.routing.model import RunResult
 from tests.support.runs import Knowledge, Remembered, a_request
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from apps.setting_types import SettingsError
-from apps.settings import Settings, load
+from apps.settings import Settings
+from apps.settings_loading import load
 
 
 def loaded(**environment: str) -> Settings:

@@ -9,7 +9,7 @@ from dependency_injector import providers
 
 from adapters.outbound.security.encryption import new_key
 from apps.container import Container
-from apps.settings import load
+from apps.settings_loading import load
 
 
 @pytest.mark.parametrize("solitary", [True, False])

@@ -8,7 +8,8 @@ import pytest
 
 from apps.platform_addresses import SIGN_IN_ADDRESSES
 from apps.setting_types import SettingsError
-from apps.settings import load, names
+from apps.settings import names
+from apps.settings_loading import load
 from domain.channels.model import PlatformAddress
 from scripts.settings_page import channel_addresses
 

@@ -100,9 +100,15 @@ CLASSES = {
 }
 
 QUEUE = ("adapters/inbound/jobs/queue", "adapters/outbound/storage/queue", "ports/queue.py")
-MESSAGES = ("domain/delivery", "domain/channels", "ports/outbox.py", "ports/capabilities.py")
+MESSAGES = (
+    "domain/delivery",
+    "domain/channels",
+    "ports/outbox.py",
+    "ports/capabilities.py",
+    "ports/connections.py",
+)
 ROUTING = ("domain/routing", "domain/confirmations")
-CALLS = ("domain/callbacks", "ports/metadata.py", "ports/capabilities.py")
+CALLS = ("domain/callbacks", "ports/metadata.py", "ports/capabilities.py", "ports/connections.py")
 LIMITS = ("domain/delivery", "ports/shared_limits.py")
 BUS = ("adapters/outbound/event_bus.py", "adapters/outbound/storage/signals.py")
 SANDBOX = ("adapters/outbound/parsing/sandbox",)

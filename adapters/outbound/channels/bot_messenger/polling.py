@@ -8,8 +8,9 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.reconnecting import Attempt, StatelessConnector, keep_connected
 from domain.channels.messages import Event
-from ports.capabilities import Emit, PlatformError, Registration
+from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
+from ports.connections import Emit
 from ports.links import LinkRecorder
 
 from .api import BotApi

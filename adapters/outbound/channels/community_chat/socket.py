@@ -18,9 +18,10 @@ from adapters.outbound.channels.community_chat.config import SOCKET, MattermostC
 from adapters.outbound.channels.community_chat.posts import Post, read_deletion, read_edit, read_post
 from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import ChannelMetadata, Event
-from ports.capabilities import Emit, PlatformError, Registration
+from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
 from ports.clock import Clock
+from ports.connections import Emit
 from ports.http import HttpFailed
 from ports.links import LinkRecorder
 from ports.websockets import ConnectionClosed, Handshake, WebSocket

@@ -19,8 +19,9 @@ from adapters.outbound.channels.common.reconnecting import (
     keep_connected,
 )
 from domain.channels.messages import Event
-from ports.capabilities import Emit, PlatformError, Registration
+from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
+from ports.connections import Emit
 from ports.http import HttpFailed
 from ports.links import LinkRecorder
 from ports.websockets import ConnectionClosed, Handshake, WebSocket

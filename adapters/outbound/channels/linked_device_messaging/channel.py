@@ -14,8 +14,9 @@ from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
-from ports.capabilities import Emit, Pairing, PlatformError, Registration
+from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
+from ports.connections import Emit, Pairing
 from ports.links import LinkRecorder
 
 from .child_process import ChildDevice, ChildDevices

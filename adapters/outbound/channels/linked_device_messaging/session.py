@@ -5,8 +5,8 @@ import logging
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ports.capabilities import Emit
 from ports.clock import Clock
+from ports.connections import Emit
 from ports.links import LinkRecorder
 
 from .child_process import ChildDevice

@@ -17,8 +17,9 @@ from adapters.outbound.channels.common.reconnecting import (
 )
 from domain.channels.messages import ChannelMetadata, Received
 from domain.refusals import Invalid
-from ports.capabilities import Emit, PlatformError, Registration
+from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
+from ports.connections import Emit
 from ports.http import HttpFailed
 from ports.links import LinkRecorder
 from ports.websockets import ConnectionClosed, Handshake, WebSocket

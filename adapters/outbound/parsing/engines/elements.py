@@ -70,8 +70,7 @@ def to_blocks(
         text = element.text or ""
         page = element.metadata.page_number
         if name == "Table" and (markup := element.metadata.text_as_html):
-            yield Block(BlockKind.PARAGRAPH, table_caption(markup), heading_path=sections.path, page=page)
-            yield from rows_to_blocks(table_rows(markup), page=page, heading_path=sections.path)
+            yield from _table(markup, page, sections.path)
             continue
         if contents and one_line(text) in contents:
             yield Block(BlockKind.CONTENTS, text, page=page)
@@ -87,6 +86,11 @@ def to_blocks(
                 continue
             margins.add(text)
         yield Block(kind, text, heading_path=() if kind is BlockKind.MARGIN else sections.path, page=page)
+
+
+def _table(markup: str, page: int | None, path: tuple[str, ...]) -> Iterator[Block]:
+    yield Block(BlockKind.PARAGRAPH, table_caption(markup), heading_path=path, page=page)
+    yield from rows_to_blocks(table_rows(markup), page=page, heading_path=path)
 
 
 def _level(element: Any, name: str, headings: Mapping[str, int] | None) -> int | None:

@@ -18,8 +18,8 @@ from adapters.outbound.parsing.pipeline import batches
 from adapters.outbound.parsing.reading import Job, Limits, Reading
 from adapters.outbound.parsing.sandbox import frames, restrictions
 from adapters.outbound.parsing.sandbox.counting import counter
-from domain.knowledge.chunking import CountTokens
 from domain.knowledge.documents import Format
+from domain.knowledge.text_units import CountTokens
 
 STDERR = "stderr"
 _NICE = 5

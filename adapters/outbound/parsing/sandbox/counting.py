@@ -4,7 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from adapters.outbound.embedding.model_files import ModelFiles
-from domain.knowledge.chunking import CountTokens
+from domain.knowledge.text_units import CountTokens
 
 
 @lru_cache(1)
