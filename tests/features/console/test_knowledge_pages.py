@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -103,6 +105,21 @@ def test_everybody_sees_and_does_what_their_level_allows(client: Client, world: 
     post(ann, f"{base}/share", user="bob", level="0")
     assert bob.get(base).status_code == 403
     assert post(bob, f"{base}/ask", question="Where is the cooling pump?").status_code == 403
+
+
+def test_the_list_keeps_its_filter_when_a_file_is_deleted(client: Client, world: ServedWorld) -> None:
+    ann = client("ann")
+    base = base_of(ann)
+    for name in ("pump & motor.txt", "pump & valve.txt", "canteen.txt"):
+        ready(ann, base, name, f"All about {name}.")
+    filtered = f"{base}?{urlencode({'name': 'pump &'})}"
+    for headers, left in ({}, 1), ({"hx-request": "true"}, 0):
+        action = re.search(r'action="([^"]+/delete[^"]*)"', ann.get(filtered).text)
+        assert action
+        deleted = ann.post(html.unescape(action[1]), data={"csrf": token_of(ann)}, headers=headers)
+        shown = deleted if headers else ann.get(deleted.headers["location"])
+        assert "canteen.txt" not in shown.text
+        assert shown.text.count('scope="row"') == left
 
 
 def test_an_upload_without_our_token_is_refused_before_its_files_are_read(

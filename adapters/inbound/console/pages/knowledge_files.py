@@ -71,11 +71,21 @@ async def _listed(request: Request, base: Base) -> dict[str, Any]:
     page = await services_of(request).base_files.states(
         caller_of(request), base.id, DEFAULT_LIMIT, after, name
     )
-    query = f"?{urlencode({'name': name})}" if name else ""
     busy = any(file.status is FileStatus.PROCESSING for file in page.files)
-    return of_base(
-        base, files=page.files, next=page.next, cursor=cursor, name=name, query=query, busy=busy, steps=STEPS
-    )
+    shown = {"files": page.files, "next": page.next, "cursor": cursor, "name": name}
+    return of_base(base, **shown, query=_query(name), here=_here(request), busy=busy, steps=STEPS)
+
+
+def _query(name: str, cursor: str = "") -> str:
+    given = {"name": name, "cursor": cursor}
+    chosen = urlencode({key: value for key, value in given.items() if value})
+    return f"?{chosen}" if chosen else ""
+
+
+def _here(request: Request) -> str:
+    """The part of the list that is shown, as the query of an address."""
+    asked = request.query_params
+    return _query(asked.get("name", "").strip(), asked.get("cursor", ""))
 
 
 async def upload(request: Request) -> Response:
@@ -121,7 +131,7 @@ def _changing(change: str, notice: str) -> Callable[[Request], Awaitable[Respons
         await made(caller_of(request), base.id, request.path_params["file"])
         if is_htmx(request):
             return await _list(request, base)
-        return redirect(base_path(base.id), notice)
+        return redirect(base_path(base.id) + _here(request), notice)
 
     return handler
 
