@@ -20,6 +20,7 @@ _UNMISTAKABLE_DIGITS = 6
 _GROUP = r"[^\W\d_]{0,8}\d[^\W_]{0,39}"
 _CAPITALS = r"[A-Z]{1,5}"
 _GAP = r"(?:[ ./\-_#\u00a0\u2009\u202f\u2010-\u2013]|\) ?)"
+_BETWEEN = re.compile(_GAP)
 _GROUPED = re.compile(
     rf"(?:{_CAPITALS}{_GAP})?{_GROUP}(?:{_GAP}(?:{_CAPITALS}{_GAP}){{0,2}}{_GROUP})*(?:{_GAP}[A-Z]{{1,2}})?(?![^\W_])"
 )
@@ -59,6 +60,18 @@ _EDGES = ".,;:!?()[]{}<>\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb"
 def joined(phrase: Phrase) -> str:
     """A code as one word: 'ERR-4711', 'ERR 4711' and 'err4711' are the same."""
     return "".join(phrase)[:MAX_WORD]
+
+
+def is_gap(text: str) -> bool:
+    """Whether it may stand between two groups of a code."""
+    return _BETWEEN.fullmatch(text) is not None
+
+
+def may_be_grouped(word: str) -> bool:
+    """Whether it is long enough for a code, and has a digit: others are not looked for in groups."""
+    return (
+        len(word) >= (_LEAST_DIGITS if word.isdigit() else _LEAST_CHARS) and _DIGIT.search(word) is not None
+    )
 
 
 def identifiers(text: str, fold: Callable[[str], str] = normalise) -> list[Phrase]:

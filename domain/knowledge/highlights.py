@@ -1,14 +1,36 @@
 """Where words of a query stand in a text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
+from domain.knowledge.codes import is_gap, may_be_grouped
 from domain.knowledge.words import runs, words
+
+_MOST_GROUPS = 20
+"""Groups of one code."""
 
 
 def highlights(text: str, wanted: frozenset[str]) -> list[tuple[int, int]]:
-    """The stretches of a text that hold one of the words, as they are indexed: first character and the one behind the
-    last, in order, not overlapping."""
-    return list(_merged(run for run in runs(text) if not wanted.isdisjoint(words(text[slice(*run)]))))
+    """The stretches of a text that hold one of the words, as they are indexed, or a code in whichever groups: first
+    character and the one behind the last, in order, not overlapping."""
+    written = [(run, words(text[slice(*run)])) for run in runs(text)]
+    held = [run for run, found in written if not wanted.isdisjoint(found)]
+    return list(_merged(sorted([*held, *_codes(text, written, wanted)])))
+
+
+def _codes(
+    text: str, written: Sequence[tuple[tuple[int, int], list[str]]], wanted: frozenset[str]
+) -> Iterator[tuple[int, int]]:
+    """Neighbouring groups that spell a code."""
+    codes = tuple(filter(may_be_grouped, wanted))
+    for at, ((start, _), found) in enumerate(written):
+        spelled = "".join(found)
+        for ((_, end), _), ((first, last), more) in pairwise(written[at : at + _MOST_GROUPS]):
+            if not any(code.startswith(spelled) for code in codes) or not is_gap(text[end:first]):
+                break
+            spelled += "".join(more)
+            if spelled in codes:
+                yield start, last
 
 
 def _merged(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.knowledge.highlights import highlights
-from domain.knowledge.words import words
+from domain.knowledge.index_words import index_words
+from domain.knowledge.search.explanation import telling_words
+from domain.knowledge.text_match import Query, Statistics, TextMatch
+from domain.knowledge.words import normalise, words
 
 
 @pytest.mark.parametrize(
@@ -18,12 +21,32 @@ from domain.knowledge.words import words
         ("ERR-4711 and ERR", {"err", "4711"}, ["ERR", "4711", "ERR"]),
         ("مُكتَبة كبيرة", {"مكتبه"}, ["مُكتَبة"]),
         ("ABC图书abc", {"图书"}, ["图书"]),
+        ("To DE89 3704 0044 0532 0130 00.", {"de89370400440532013000"}, ["DE89 3704 0044 0532 0130 00"]),
+        ("To DE89370400440532013000.", {"de89370400440532013000"}, ["DE89370400440532013000"]),
+        ("Call (089) 12 34-56, not 089, 123456", {"089123456"}, ["089) 12 34-56"]),
+        ("ERR-4711 and ERR 47", {"err4711"}, ["ERR-4711"]),
+        ("cooling pump", {"coolingpump"}, []),
+        ("1.2 or 20.24", {"12", "2024"}, []),
         ("nothing here", {"pump"}, []),
         ("", {"pump"}, []),
     ],
 )
 def test_what_is_highlighted(text: str, wanted: set[str], expected: list[str]) -> None:
     assert [text[start:end] for start, end in highlights(text, frozenset(wanted))] == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("DE89370400440532013000", "Pay to DE89 3704 0044 0532 0130 00 in time."),
+        ("DE89 3704 0044 0532 0130 00", "Pay to DE89370400440532013000 in time."),
+        ("DE89 37040044 05320130 00", "Pay to DE89 3704 0044 0532 0130 00 in time."),
+    ],
+)
+def test_a_code_is_highlighted_however_its_groups_are_written(asked: str, text: str) -> None:
+    statistics = Statistics(1, dict.fromkeys(index_words(text), 1))
+    [(start, end)] = highlights(text, telling_words(TextMatch(Query.of(asked), statistics), statistics))
+    assert normalise(text[start:end]).replace(" ", "") == "de89370400440532013000"
 
 
 @given(st.text(max_size=80))
