@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from domain.knowledge.function_words import FUNCTION_WORDS
 from domain.knowledge.model import SearchResult
 from domain.knowledge.places import page_of, place_of
 from domain.knowledge.text_units import SENTENCE_END
@@ -39,6 +40,11 @@ _LONGEST_LISTED = 1000
 _LISTED = re.compile(rf"\s*(?:{_SOURCE})?")
 _MARK_IN_A_DOCUMENT = re.compile(r"\[(\^?\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*)\](?!\s*[=;+*/<>\[(]|\.\w)")
 _MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])")
+
+_HEADING = re.compile(
+    r"\s*(?:#{1,6} [^\n]*|[^\n:|=\t]{0,79}[^\n:|=\t.!?\u3002\uff01\uff1f\u061f\u0964\s])\s*\n\s*\n\s*"
+)
+"""A short paragraph of one line that does not end as a sentence does, with something behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +173,20 @@ def _said(text: str) -> Mapping[int, str]:
 
 
 def best_quote(text: str, said: str) -> str:
-    """The sentence of a passage that shares most with what is said of it; long and rare words count most."""
-    sentences = [text[start:end].strip() for start, end in _sentences(text)]
+    """The sentence of a passage that shares most with what is said of it; long and rare words count most, and of
+    equal ones the longer. A heading only where nothing else shares a telling word."""
+    sentences = [text[start:end] for start, end in _sentences(text)]
     held = [frozenset(words(sentence)) for sentence in sentences]
     common = Counter(word for found in held for word in found)
     wanted = frozenset(words(said))
-    scores = [sum(len(word) / common[word] for word in found & wanted) for found in held]
-    best = max(range(len(sentences)), key=lambda at: scores[at], default=None)
-    return "" if best is None else clipped(sentences[best])
+
+    def worth(at: int) -> tuple[bool, float, int]:
+        shared = held[at] & wanted
+        tells = not shared <= FUNCTION_WORDS and not _HEADING.fullmatch(sentences[at])
+        return tells, sum(len(word) / common[word] for word in sorted(shared)), len(shared and sentences[at])
+
+    best = max(range(len(sentences)), key=worth, default=None)
+    return "" if best is None else clipped(sentences[best].strip())
 
 
 def clipped(text: str) -> str:

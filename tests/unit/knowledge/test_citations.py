@@ -127,6 +127,24 @@ def test_the_quote_is_the_sentence_with_most_of_the_words(said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "said", "quote"),
+    [
+        (
+            "Pump 12\n\nThe cooling pump 12 is serviced in March by Ann.",
+            "who services pump 12?",
+            "The cooling",
+        ),
+        ("# Pump 12\n\nIn March Ann services the pump.", "Pump 12 is serviced.", "In March"),
+        ("Oil. The oil of the pump is changed each year.", "Which oil?", "The oil"),
+        ("Pump 12\n\nThe canteen opens at noon.", "Where is the pump?", "Pump 12"),
+        ("Phone: 555 1234\n\nTell by phone when you are ill.", "The phone is 555 1234.", "Phone: 555"),
+    ],
+)
+def test_a_whole_sentence_is_quoted_before_a_heading(text: str, said: str, quote: str) -> None:
+    assert best_quote(text, said).startswith(quote)
+
+
+@pytest.mark.parametrize(
     "text", ["word " * 500, "x" * 5000, "| a | b |\n" * 300 + "| pump | 5 |\n", "\u6c34\u6cf5\u3002" * 300]
 )
 def test_a_quote_stands_in_its_text_and_is_short(text: str) -> None:
