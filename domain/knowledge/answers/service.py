@@ -1,5 +1,6 @@
 """Answers from knowledge bases: their best passages with the names of their files, or what a model makes of them."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult, 
 from ports.clock import Ids
 from ports.downstream import DownstreamFailed, KnowledgeModels, Role, Turn
 
+log = logging.getLogger(__name__)
+
 MOST_PASSAGES = 3
 LEAST_SIMILARITY = 0.3
 """Below it a passage has little to do with the question."""
@@ -31,6 +34,8 @@ MOST_QUESTIONS = 64
 """Questions to models under way at a time in one process."""
 PAUSE = 2.0
 """Seconds to wait where there are too many, or where a model failed."""
+NO_ANSWER = "the model does not answer; try again"
+"""What who asks is told of a failure; the reason may name the model's server, and stands in the log."""
 
 
 class AnswersService:
@@ -94,8 +99,8 @@ class AskService:
         try:
             result = await self.models.answer(request, base, earlier)
         except DownstreamFailed as failed:
-            message = f"the model gave no answer: {failed}; try again later"
-            raise Unavailable(message, failed.retry_after or PAUSE) from failed
+            log.warning("request %s to the base %d got no answer: %s", request.request_id, base.id, failed)
+            raise Unavailable(NO_ANSWER, failed.retry_after or PAUSE) from failed
         if result is None:
             return None
         return KnowledgeAnswer(result.text.encode(errors="replace").decode(), result.citations)
