@@ -185,6 +185,13 @@ async def test_a_mail_message_in_html(parse):
     assert (await parse(message.as_bytes(), "offer.eml")).text.endswith("Subject: Offer\n\nSee the offer.")
 
 
+async def test_a_mail_message_in_html_that_cannot_be_read_says_so(parse):
+    message = letter("Offer", "")
+    message.set_content("<div>" * 5_000 + "deep words", subtype="html")
+
+    assert "nested too deeply" in (await parse(message.as_bytes(), "offer.eml")).text
+
+
 async def test_messages_in_messages_have_an_end(parse):
     message = letter("Innermost", "deep text")
     for number in range(8):

@@ -49,8 +49,11 @@ def _body(job: Job, message: MailMessage) -> Iterator[Block]:
     if message.text.strip():
         yield from paragraphs(message.text)
     elif message.markup.strip():
-        with Contained(job.name, LABELS[Format.HTML]):  # markup without any text
+        contained = Contained(job.name, LABELS[Format.HTML])
+        with contained:
             yield from read_markup(job, message.markup).blocks
+        if contained.refusal:
+            yield Block(BlockKind.NOTE, contained.refusal.message)
 
 
 def _attached(job: Job, attachment: Attachment | MailMessage, depth: int) -> Iterator[Block]:
