@@ -7,17 +7,37 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from adapters.outbound.channels.enterprise_chat.trust import is_host_entry
+from adapters.outbound.core_client.targets import parse_targets
 
 LONGEST_BEARER = 2000
 
 
 class SettingsError(Exception):
     """A setting is missing or wrong; the message names it and the mend."""
+
+
+class SettingsGroup(BaseModel):
+    """Settings that belong together, named as their fields in capital letters."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        validate_default=True,
+        alias_generator=AliasGenerator(validation_alias=str.upper),
+    )
 
 
 def setting(
@@ -126,6 +146,11 @@ def _networks(value: str) -> str:
     return value
 
 
+def _targets(value: str) -> str:
+    parse_targets(value)
+    return value
+
+
 HttpUrl = Annotated[str, AfterValidator(_web_address)]
 Address = Annotated[str, AfterValidator(checked_address)]
 Bearer = Annotated[str, AfterValidator(_bearer)]
@@ -133,8 +158,11 @@ Bearer = Annotated[str, AfterValidator(_bearer)]
 DatabaseUrl = Annotated[str, AfterValidator(_database)]
 """A libpq URL or `key=value` words."""
 QueueUrl = Annotated[str, AfterValidator(_queue)]
+CoreTargets = Annotated[str, AfterValidator(_targets)]
 Hosts = Annotated[str, AfterValidator(_hosts)]
 Networks = Annotated[str, AfterValidator(_networks)]
 Flag = Annotated[bool, BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+PemFile = Folder
+"""A file in PEM form: certificates, or a private key."""
 UserName = Annotated[str, AfterValidator(lambda value: value.lstrip("@"))]

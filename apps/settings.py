@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
+from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from apps.platform_addresses import checked
 from apps.setting_types import (
     Address,
     Bearer,
+    CoreTargets,
     DatabaseUrl,
     Flag,
     Folder,
@@ -21,18 +22,12 @@ from apps.setting_types import (
     UserName,
     setting,
 )
+from apps.tls_settings import TlsSettings
 from domain.channels.model import PlatformAddress
 
 
-class Settings(BaseModel):
+class Settings(TlsSettings):
     """All settings, parsed. `docs/settings.md` is written from this list."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="ignore",
-        validate_default=True,
-        alias_generator=AliasGenerator(validation_alias=str.upper),
-    )
 
     http_host: str = setting("127.0.0.1", "address that the REST gateway listens on")
     http_port: int = setting(3011, "port of the REST gateway", low=0, high=65535)
@@ -64,8 +59,10 @@ class Settings(BaseModel):
     )
     grpc_host: str = setting("127.0.0.1", "address that the gRPC core listens on")
     grpc_port: int = setting(50051, "port of the gRPC core", low=0, high=65535)
-    core_target: str = setting(
-        "", "where `switchboard gateway` finds the core, host:port; empty: GRPC_HOST:GRPC_PORT"
+    core_target: CoreTargets = setting(
+        "",
+        "where `switchboard gateway` finds the core: host:port, several separated by commas, or dns:///name:port for"
+        " all addresses of a name; empty: GRPC_HOST:GRPC_PORT",
     )
     mcp_send: Flag = setting(False, "true: MCP clients may send messages with the tool send_message")
     data_dir: Folder = setting(Path(".data"), "embedded database, uploaded files and generated secrets")

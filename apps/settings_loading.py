@@ -10,6 +10,7 @@ from apps.platform_addresses import EMULATOR, TRUSTED_HOSTS, sign_in_addresses
 from apps.setting_files import read_env_file
 from apps.setting_types import SettingsError, first_error
 from apps.settings import Settings, names
+from apps.tls_settings import check_pairs
 
 
 def load(environment: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
@@ -20,6 +21,7 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
         settings = Settings.model_validate({**given, "environment": values})
     except ValidationError as invalid:
         raise first_error(invalid, names()) from None
+    check_pairs(settings)
     if settings.enterprise_chat_emulator and settings.demands_signatures:
         raise SettingsError(
             f"{EMULATOR} takes calls without any proof of origin; unset it, or set REQUIRE_SIGNATURES=false"

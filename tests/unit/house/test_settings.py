@@ -55,11 +55,33 @@ def test_defaults_follow_from_the_database(given: dict[str, str], signatures: bo
         ("KB_READ_POLICY", "lax"),
         ("MAX_UPLOAD_MB", "0"),
         ("GAMING_CHAT_TOKEN_URL", "discord"),
+        ("CORE_TARGET", "core"),
+        ("CORE_TARGET", "https://core:50051"),
+        ("CORE_TARGET", "core-1:50051, core-1:50051"),
+        ("CORE_TLS", "yes"),
+        ("GRPC_TLS_CERT_FILE", "/certs/tls.crt"),
+        ("GRPC_TLS_CLIENT_CA_FILE", "/certs/ca.crt"),
+        ("CORE_TLS_KEY_FILE", "/certs/tls.key"),
     ],
 )
 def test_a_wrong_value_names_its_setting(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=name):
         load({name: value}, env_file=None)
+
+
+@pytest.mark.parametrize(
+    ("given", "over_tls"),
+    [
+        ({}, False),
+        ({"CORE_TLS": "on"}, True),
+        ({"CORE_TLS_CA_FILE": "/certs/ca.crt"}, True),
+        ({"CORE_TLS_SERVER_NAME": "core.internal"}, True),
+        ({"GRPC_TLS_CERT_FILE": "/certs/tls.crt", "GRPC_TLS_KEY_FILE": "/certs/tls.key"}, True),
+        ({"CORE_TLS_CA_FILE": "/certs/ca.crt", "CORE_TLS": "off"}, False),
+    ],
+)
+def test_tls_to_the_core_follows_from_its_settings(given: dict[str, str], over_tls: bool) -> None:
+    assert load(given, env_file=None).core_over_tls is over_tls
 
 
 def test_the_address_of_a_channel_can_be_set() -> None:
