@@ -85,12 +85,11 @@ def _lazy(path: str) -> Command:
 
 
 def _migrate(settings: Settings, _: argparse.Namespace) -> int:
-    from adapters.outbound.storage.migrate import head
+    from adapters.outbound.storage.migrate import revision_of
     from apps.starting import a_database, migrated
 
     with a_database(settings) as dsn:
-        migrated(dsn)
-    print(f"the database is at {head()}")
+        print(f"the database is at {revision_of(migrated(dsn))}")
     return 0
 
 

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Protocol
 
-from adapters.outbound.storage.migrate import head
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.schema_version import READ, SchemaVersion, head
 from adapters.outbound.storage.writing import check_writable
 from adapters.tasks import seen
 
@@ -54,9 +54,9 @@ def checks_of(database: Database, queue: Queue) -> Mapping[str, SharedCheck]:
     newest = head()
 
     async def migrations_done() -> None:
-        row = await database.fetch_one("SELECT version_num FROM alembic_version")
-        if row is None or row[0] != newest:
-            raise RuntimeError(f"the schema is not at {newest}; run: switchboard migrate")
+        version = SchemaVersion(*(await database.fetch_one(READ) or (None,)))
+        if fault := version.fault(newest):
+            raise RuntimeError(fault)
 
     return {
         "database": SharedCheck(partial(check_writable, database)),

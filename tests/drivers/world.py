@@ -44,7 +44,7 @@ SERVICE_KEY = "service-key-of-the-tests"
 class World:
     """The service under test. `settings` are environment variables over the defaults."""
 
-    kept: tuple[str, ...] = ("alembic_version", "process", "embedding_model")
+    kept: tuple[str, ...] = ("alembic_version", "schema_version", "process", "embedding_model")
     """Tables that are not emptied."""
 
     def __init__(self, dsn: str, data_dir: Path, **settings: str) -> None:

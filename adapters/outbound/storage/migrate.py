@@ -8,15 +8,19 @@ import logging
 import os
 import subprocess
 import sys
-from pathlib import Path
+import time
 
 import psycopg
 
+from adapters.outbound.storage.schema_version import IS_THERE, READ, READ_FROZEN, SchemaVersion, head
+
 log = logging.getLogger(__name__)
 
-MIGRATIONS = Path(__file__).parent / "migrations"
-LOCK = 7_020_631_155
+LOCK = 7_020_631_156
 """Key of the advisory lock that lets one process migrate at a time."""
+LOOK_SECONDS = 0.1
+"""Pause between two tries to get that lock. A statement that waited for it would be waited for by an index that is
+made concurrently, and so by itself."""
 
 NEEDED = {"vector": (0, 7), "pg_trgm": (1, 5)}
 
@@ -25,28 +29,41 @@ class MigrationError(Exception):
     """The database cannot be brought to the newest schema; the message says why and what to do."""
 
 
-def head() -> str:
-    """The newest revision: each is named as its file, and the files of the linear chain are numbered."""
-    return max(path.stem for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
-
-
 def migrate(dsn: str) -> None:
+    """Raises `MigrationError`. A schema that is newer already is left as it is."""
+    newest = head()
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
-            connection.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+            _wait_for_turn(connection)
             _check_server(connection)
-            if _revision(connection) != head():
+            version = schema_version(connection)
+            if version.is_older(newest):
                 _upgrade(dsn)
+            elif fault := version.fault(newest):
+                raise MigrationError(fault)
+            elif version.revision != newest:
+                log.warning("the schema is at %s, newer than this version's %s", version.revision, newest)
     except psycopg.OperationalError as error:
         raise MigrationError(f"the database does not answer: {first_line(error)}") from error
 
 
-def _revision(connection: psycopg.Connection) -> str | None:
-    """The database's revision, None before the first migration."""
-    if connection.execute("SELECT to_regclass('alembic_version')").fetchone() == (None,):
-        return None
-    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    return str(row[0]) if row else None
+def _wait_for_turn(connection: psycopg.Connection) -> None:
+    """Until this process alone migrates; the lock ends with the connection."""
+    while connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone() == (False,):
+        time.sleep(LOOK_SECONDS)
+
+
+def schema_version(connection: psycopg.Connection) -> SchemaVersion:
+    found = connection.execute(IS_THERE).fetchone()
+    for is_there, query in zip(found or (), (READ, READ_FROZEN), strict=False):
+        if is_there and (row := connection.execute(query).fetchone()):
+            return SchemaVersion(*row)
+    return SchemaVersion(None)
+
+
+def revision_of(dsn: str) -> str | None:
+    with psycopg.connect(dsn, connect_timeout=10) as connection:
+        return schema_version(connection).revision
 
 
 def first_line(error: BaseException) -> str:

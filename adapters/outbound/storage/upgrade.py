@@ -2,29 +2,64 @@
 
 import logging
 import sys
+import time
 
 import psycopg
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from adapters.outbound.storage.migrate import MIGRATIONS, first_line
+from adapters.outbound.storage.failures import CONFLICTS
+from adapters.outbound.storage.migrate import first_line
+from adapters.outbound.storage.migrations.locks import LOCK_TIMEOUT
+from adapters.outbound.storage.schema_version import BEGIN, VERSIONS
+
+log = logging.getLogger("switchboard")
+
+TRIES = 100
+PAUSE_SECONDS = 1.0
+"""Between two tries to get the locks of a migration: those who waited behind the first one go on meanwhile."""
+LOCKED = ("55P03", *CONFLICTS)
+"""SQLSTATE of a lock that was not free in time, and of conflicts with other transactions."""
 
 
 def upgrade(dsn: str, revision: str = "head") -> None:
     """Brings the schema to the newest revision, or to another. The caller sees to it that nobody else does so too."""
     logging.getLogger("alembic").setLevel(logging.WARNING)
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=NullPool)
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
     with engine.connect() as connection:
-        connection.execute(text("SET lock_timeout = '30s'"))
+        connection.execute(text(LOCK_TIMEOUT))
         connection.commit()
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
+        _insist(connection, revision)
     engine.dispose()
+
+
+def _insist(connection: Connection, revision: str) -> None:
+    """Each migration is a transaction: one that does not get its locks at once is tried again, and those before it
+    stay."""
+    for tries_left in reversed(range(TRIES)):
+        try:
+            _run(connection, revision)
+        except DBAPIError as error:
+            state = getattr(error.orig, "sqlstate", None)
+            if state not in LOCKED or not tries_left:
+                raise
+            log.warning("a migration waits for locks: %s", first_line(error.orig or error))
+            connection.rollback()
+            time.sleep(PAUSE_SECONDS)
+        else:
+            return
+
+
+def _run(connection: Connection, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(VERSIONS.parent))
+    config.attributes["connection"] = connection
+    connection.execute(text(BEGIN))
+    connection.commit()
+    command.upgrade(config, revision)
 
 
 if __name__ == "__main__":

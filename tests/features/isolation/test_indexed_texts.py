@@ -338,6 +338,7 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "queue.session_key": (session_id,),
     "outbox.session_key": (session_id,),
     "outbox.hashtextextended(ref, 0::bigint)": (message_id,),
+    "schema_version.version_num": OUTSIDE_NONE,
     "send.idempotency_key": (sent_first,),
     "send.session_key": (sent_first,),
     "send_cooldown.key": (platform_limits,),

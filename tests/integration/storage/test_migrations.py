@@ -12,12 +12,13 @@ import psycopg
 from alembic.script import ScriptDirectory
 
 from adapters.outbound.storage.codec import key_of
-from adapters.outbound.storage.migrate import MIGRATIONS, NEEDED, head, migrate
+from adapters.outbound.storage.migrate import NEEDED, migrate
+from adapters.outbound.storage.schema_version import VERSIONS, head
 from tests.support.postgres import fresh_database
 
 
 def test_the_chain_is_linear_and_numbered() -> None:
-    scripts = ScriptDirectory(str(MIGRATIONS))
+    scripts = ScriptDirectory(str(VERSIONS.parent))
     revisions = [script.revision for script in reversed(list(scripts.walk_revisions()))]
 
     assert scripts.get_heads() == [head()]
@@ -32,7 +33,7 @@ def test_several_starts_at_once_migrate_once(postgres_dsn: str) -> None:
         with ThreadPoolExecutor(3) as pool:
             list(pool.map(migrate, [dsn] * 3))
         with psycopg.connect(dsn) as migrated:
-            assert migrated.execute("SELECT version_num FROM alembic_version").fetchall() == [(head(),)]
+            assert migrated.execute("SELECT version_num FROM schema_version").fetchall() == [(head(),)]
 
 
 def test_a_database_at_the_newest_schema_needs_no_alembic(database_url: str) -> None:

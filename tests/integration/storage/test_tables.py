@@ -24,7 +24,7 @@ TABLES = (
     knowledge_tables.chunk,
     source_tables.web_host,
 )
-OUTSIDE = re.compile(r"(chunk|chunk_index|chunk_vector|kb_term)_p\d+|alembic_version")
+OUTSIDE = re.compile(r"(chunk|chunk_index|chunk_vector|kb_term)_p\d+|alembic_version|schema_version")
 """Tables that have no definition: Alembic's own, and partitions, which are tables to the catalogue. Their own indexes
 go with them: `chunk_index_p*_terms` and `kb_term_p*_similar`, whose storage parameters a parent cannot set, and
 `hnsw_*`, which maintenance makes and drops."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from alembic import context
 
-context.configure(connection=context.config.attributes["connection"], transaction_per_migration=True)
+from adapters.outbound.storage.schema_version import TABLE
+
+context.configure(
+    connection=context.config.attributes["connection"], transaction_per_migration=True, version_table=TABLE
+)
 with context.begin_transaction():
     context.run_migrations()
