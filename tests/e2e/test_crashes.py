@@ -128,22 +128,31 @@ def what(event: Mapping[str, Any]) -> tuple[str, int]:
     return event["kind"], int(row)
 
 
-def check_deliveries(events: Sequence[Mapping[str, Any]]) -> None:
-    """In each conversation, deliveries are told in the order in which they were queued."""
-    told: dict[tuple[int, str], list[int]] = {}
+def check_deliveries(scene: Scene, events: Sequence[Mapping[str, Any]]) -> None:
+    """In each conversation, deliveries are told once each, in the order in which the platform took them, for the last
+    time where it took one again. That is not the order of their numbers: an answer and a message that was sent first
+    at the same time get theirs before their transactions are committed, and go out after that."""
+    texts = {event["data"]["messageId"]: event["data"]["text"] for event in events if "text" in event["data"]}
+    texts |= {message: text for text, message in scene.sends.accepted.items()}
+    taken = {
+        (body["sessionId"], body["response"]): position
+        for position, (_, body) in enumerate(list(scene.platform.received))
+    }
+    told: dict[str, list[int]] = {}
     for event in events:
-        if event["kind"].startswith("delivery."):
-            conversation = (event["instanceId"], event["sessionId"])
-            told.setdefault(conversation, []).append(event["data"]["deliveryId"])
-    for conversation, ids in told.items():
-        assert ids == sorted(set(ids)), f"the deliveries of {conversation} are told in order"
+        if event["kind"] == "delivery.sent":
+            place = taken[event["sessionId"], texts[event["data"]["messageId"]]]
+            told.setdefault(event["sessionId"], []).append(place)
+    assert len(told) == SENDERS
+    for session, places in told.items():
+        assert places == sorted(set(places)), f"the deliveries of {session} are told in order"
 
 
 def check_told(scene: Scene, told: Sequence[Mapping[str, Any]]) -> None:
     """Of events in the order in which somebody was told of them: what happened, all of that, and nothing else."""
     events = [event for event in told if event["kind"] not in BESIDE]
     assert Counter(map(what, events)) == Counter(scene.rows(HAPPENED))
-    check_deliveries(events)
+    check_deliveries(scene, events)
     answers = [event for event in events if not event["data"]["messageId"].startswith("send-")]
     ordered = sorted(answers, key=lambda event: int(event["id"]))
     check_stories(ordered, scene.load.acknowledged)

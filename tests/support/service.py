@@ -26,19 +26,23 @@ STOPPED_S = 30.0
 """Seconds within which a process stops that lets nothing hold it up, on a machine that is busy otherwise."""
 
 
-def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """What a process sees: no setting of whoever runs the tests."""
+def environment(data_dir: Path, settings: Mapping[str, str], root: Path = ROOT) -> dict[str, str]:
+    """What a process sees: no setting of whoever runs the tests. `root`: the tree whose code it runs."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return {**kept, "PYTHONPATH": f"{ROOT}:{ROOT / 'proto/gen'}", "DATA_DIR": str(data_dir), **settings}
+    return {**kept, "PYTHONPATH": f"{root}:{root / 'proto/gen'}", "DATA_DIR": str(data_dir), **settings}
 
 
 def run_once(
-    data_dir: Path, *arguments: str, settings: Mapping[str, str] | None = None, seconds: float = READY_S
+    data_dir: Path,
+    *arguments: str,
+    settings: Mapping[str, str] | None = None,
+    seconds: float = READY_S,
+    root: Path = ROOT,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of `switchboard` to its end."""
     return subprocess.run(
         [*COMMAND, *arguments],
-        env=environment(data_dir, settings or {}),
+        env=environment(data_dir, settings or {}, root),
         cwd="/",
         capture_output=True,
         text=True,
@@ -58,12 +62,18 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
 
 
 class Service:
-    """One process of the service. `settings` are environment variables; its ports are free ones."""
+    """One process of the service. `settings` are environment variables; its ports are free ones. `root`: the tree
+    whose code it runs."""
 
     def __init__(
-        self, data_dir: Path, command: str = "up", settings: Mapping[str, str] | None = None
+        self,
+        data_dir: Path,
+        command: str = "up",
+        settings: Mapping[str, str] | None = None,
+        root: Path = ROOT,
     ) -> None:
         self.data_dir = data_dir
+        self.root = root
         self.http_port = free_port()
         self.grpc_port = free_port()
         self.command = command
@@ -98,16 +108,20 @@ class Service:
     def start(self) -> None:
         """Start it; returns once it says that it is ready."""
         self.launch()
-        until(self._is_ready, f"`switchboard {self.command}` is ready", seconds=READY_S)
+        self.await_ready()
         found = re.search(r"\bsb_\S+", self.output)
         self.key = found[0] if found else self.key
+
+    def await_ready(self) -> None:
+        """Returns once it says that it is ready."""
+        until(self._is_ready, f"`switchboard {self.command}` is ready", seconds=READY_S)
 
     def launch(self) -> None:
         """Start it and return at once."""
         with self._log.open("wb") as output:
             self._process = subprocess.Popen(
                 [*COMMAND, self.command],
-                env=environment(self.data_dir, self.settings),
+                env=environment(self.data_dir, self.settings, self.root),
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=output,
