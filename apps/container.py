@@ -4,6 +4,8 @@ Each provider makes a group of objects (`apps/containers`) when it is first aske
 functions and constructors, so that mypy checks how they are wired.
 """
 
+from functools import partial
+
 from dependency_injector import containers, providers
 
 from adapters.outbound.clock import SystemClock
@@ -62,6 +64,7 @@ class CoreContainer(CommandContainer):
         ArqQueue, providers.Singleton(connect, CommandContainer.settings.provided.redis_url)
     )
     checks = providers.Singleton(checks_of, storage.provided.database, jobs)
+    metrics = providers.Callable(partial, foundation.provided.meter.scrape, storage.provided.database)
     channels = providers.Singleton(Channels, foundation, storage, files)
     subscriptions = providers.Singleton(Subscriptions, foundation, storage, channels)
     sources = providers.Singleton(Sources, foundation, storage, CommandContainer.uploads, channels)

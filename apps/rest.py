@@ -1,22 +1,12 @@
-"""The REST gateway: its application over the use cases of this process, and the server that speaks HTTP for it."""
+"""The REST gateway over the use cases of this process."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import socket
-from functools import partial
-from typing import Any, cast
-
-import uvicorn
-
 from adapters.inbound.rest.app import build
 from adapters.inbound.rest.asgi import App
-from adapters.inbound.rest.protocol import HttpProtocol, Limits, keep_deadlines
 from adapters.inbound.rest.routing import GatewayOptions
 from apps import logs
 from apps.container import CoreContainer
-from apps.process import CALL_GRACE, Component, Phase
 from apps.settings import Settings
 from apps.starting import allowed_connections
 
@@ -24,11 +14,7 @@ from apps.starting import allowed_connections
 def build_gateway(container: CoreContainer) -> App:
     """The ASGI application, straight on the use cases."""
     foundation = container.foundation()
-    settings, database = foundation.settings, container.storage().database
-
-    async def metrics() -> bytes:
-        return await foundation.meter.scrape(database)
-
+    settings = foundation.settings
     options = GatewayOptions(
         agent_url=settings.agent_url,
         platform_url=settings.platform_url,
@@ -36,7 +22,8 @@ def build_gateway(container: CoreContainer) -> App:
         max_upload=settings.max_upload_bytes,
         bind=logs.bind_request,
         checks=container.checks(),
-        metrics=metrics,
+        metrics=container.metrics(),
+        answered=foundation.meter.answered,
         max_streams=most_streams(settings),
         trusted_proxies=settings.trusted_proxies,
         verification_page=settings.verification_page,
@@ -48,62 +35,3 @@ def build_gateway(container: CoreContainer) -> App:
 def most_streams(settings: Settings) -> int:
     """Of events: half of the connections are kept for everything else."""
     return allowed_connections(settings.http_max_connections) // 2
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its own signal handling: the process takes the signals once."""
-
-    @contextlib.contextmanager
-    def capture_signals(self):  # type: ignore[no-untyped-def]
-        yield
-
-
-class RestComponent(Component):
-    """The REST gateway on a socket that was bound beforehand."""
-
-    name = "REST gateway"
-    phase = Phase.CALLS
-
-    def __init__(self, app: App, listener: socket.socket, settings: Settings) -> None:
-        limits = Limits(
-            allowed_connections(settings.http_max_connections),
-            settings.http_head_timeout,
-            settings.http_stall_timeout,
-        )
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            timeout_graceful_shutdown=CALL_GRACE,  # type: ignore[arg-type]  # asyncio takes fractions
-            server_header=False,
-            proxy_headers=False,  # callbacks need none of them, so that is done behind their branch
-            http=cast(Any, partial(HttpProtocol, limits=limits)),
-            ws="none",
-            timeout_keep_alive=settings.http_keep_alive,
-            loop="none",
-        )
-        self._server = _Server(config)
-        self._listener = listener
-        self._task: asyncio.Task[None] | None = None
-
-    async def start(self) -> None:
-        self._task = asyncio.create_task(self._server.serve(sockets=[self._listener]))
-        while not self._server.started:
-            if self._task.done():
-                self._task.result()
-                raise RuntimeError("the HTTP server ended while starting")
-            await asyncio.sleep(0.01)
-
-    async def run(self) -> None:
-        assert self._task is not None
-        deadlines = asyncio.create_task(keep_deadlines(self._server.server_state.connections))
-        try:
-            await asyncio.shield(self._task)
-        finally:
-            deadlines.cancel()
-
-    async def stop(self) -> None:
-        self._server.should_exit = True
-        if self._task is not None:
-            await asyncio.wait([self._task])

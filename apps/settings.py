@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic.fields import FieldInfo
 
+from apps.metrics_settings import MetricsSettings
 from apps.platform_addresses import checked
 from apps.setting_types import (
     Address,
@@ -26,7 +27,7 @@ from apps.tls_settings import TlsSettings
 from domain.channels.model import PlatformAddress
 
 
-class Settings(TlsSettings):
+class Settings(TlsSettings, MetricsSettings):
     """All settings, parsed. `docs/settings.md` is written from this list."""
 
     http_host: str = setting("127.0.0.1", "address that the REST gateway listens on")

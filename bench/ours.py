@@ -21,8 +21,9 @@ from apps.components import StorageComponent, WorkerComponent
 from apps.container import Container
 from apps.grpc_server.component import GrpcComponent
 from apps.http_gateway.main import build_remote_gateway
+from apps.http_server import HttpComponent
 from apps.process import Component, run
-from apps.rest import RestComponent, build_gateway
+from apps.rest import build_gateway
 from apps.settings import Settings
 from apps.settings_loading import load
 from apps.starting import listen
@@ -63,7 +64,7 @@ def _platforms(address: str) -> dict[str, str]:
 async def _intake(dsn: str, port: int, platform: str) -> int:
     container = Container(settings=settings(**_platforms(platform)), dsn=dsn, solitary=True)
     listener = listen("127.0.0.1", port, "PORT")
-    gateway = RestComponent(build_gateway(container), listener, container.settings())
+    gateway = HttpComponent(build_gateway(container), listener, container.settings())
     return await run([StorageComponent(container, "standalone"), gateway], _ready)
 
 
@@ -75,7 +76,7 @@ async def _core(dsn: str, port: str, platform: str) -> int:
 async def _gateway(port: int, target: str) -> int:
     core = CoreConnection(target)
     app = build_remote_gateway(settings(), core, RemoteCallbacks(core))
-    parts: list[Component] = [RestComponent(app, listen("127.0.0.1", port, "PORT"), settings())]
+    parts: list[Component] = [HttpComponent(app, listen("127.0.0.1", port, "PORT"), settings())]
     return await run(parts, _ready)
 
 

@@ -9,6 +9,7 @@ from apps.components import EventsComponent, RulesComponent, StorageComponent
 from apps.container import CoreContainer
 from apps.grpc_server.component import GrpcComponent, listening_address
 from apps.knowledge import ModelComponent, ReadersComponent
+from apps.metrics import metrics_components
 from apps.process import Component, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
@@ -31,6 +32,7 @@ def main(settings: Settings, _: Namespace) -> int:
             EventsComponent(container),
             RulesComponent(container),
             GrpcComponent(container),
+            *metrics_components(container),
         ]
         address = listening_address(settings)
         return await run(components, lambda: print(f"Switchboard core is ready at {address}", flush=True))

@@ -35,8 +35,9 @@ from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.core_client.web_chat import RemoteWebChat
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
+from apps.http_server import HttpComponent
 from apps.process import Component, Phase, run, serve
-from apps.rest import RestComponent, most_streams
+from apps.rest import most_streams
 from apps.settings import Settings
 from apps.starting import listen
 from ports.use_cases import UseCases, Verification
@@ -60,7 +61,7 @@ def main(settings: Settings, _: Namespace) -> int:
     async def gateway() -> int:
         core = CoreConnection(target)
         callbacks = RemoteCallbacks(core)
-        rest = RestComponent(build_remote_gateway(settings, core, callbacks), listener, settings)
+        rest = HttpComponent(build_remote_gateway(settings, core, callbacks), listener, settings)
         return await run([_Core(core, callbacks), rest], lambda: _banner(host, port, target))
 
     return serve(gateway())
@@ -81,6 +82,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         bind=logs.bind_request,
         checks={name or "core": partial(_core_answers, core, name) for name in ("", *LACKS)},
         metrics=metrics,
+        answered=meter.answered,
         max_streams=most_streams(settings),
         trusted_proxies=settings.trusted_proxies,
         verification_page=settings.verification_page,

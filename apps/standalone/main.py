@@ -7,10 +7,11 @@ from apps import logs
 from apps.components import EventsComponent, SocketsComponent, StorageComponent, WorkerComponent
 from apps.container import Container
 from apps.grpc_server.component import GrpcComponent
+from apps.http_server import HttpComponent
 from apps.jobs import JobsComponent
 from apps.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
 from apps.process import Component, Phase, run, serve
-from apps.rest import RestComponent, build_gateway
+from apps.rest import build_gateway
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import check_free, embedded_database, listen, migrated, unlocked
@@ -50,7 +51,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         EventsComponent(container),
         grpc,
         VerificationBotComponent(settings, container.foundation().http),
-        RestComponent(build_gateway(container), listener, settings),
+        HttpComponent(build_gateway(container), listener, settings),
     ]
     host, port = listener.getsockname()[:2]
     return await run(components, lambda: _banner(f"{host}:{port}", grpc.port, settings, first))

@@ -9,6 +9,7 @@ from apps.components import SocketsComponent, StorageComponent, WorkerComponent
 from apps.container import Container
 from apps.jobs import JobsComponent
 from apps.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
+from apps.metrics import metrics_components
 from apps.process import Component, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
@@ -35,6 +36,7 @@ def main(settings: Settings, _: Namespace) -> int:
             KnowledgeComponent(container),
             ReadersComponent(container),
             ModelComponent(container),
+            *metrics_components(container),
         ]
         return await run(components, lambda: print("Switchboard worker is ready", flush=True))
 

@@ -28,6 +28,15 @@ def steps_of(period: Period, until: datetime, measures: Mapping[datetime, Mappin
     return Figures(period, step, until, counts_of(total), points)
 
 
+def recent(measures: Mapping[datetime, Mapping[int, int]], since: datetime) -> Counts:
+    """Of all steps that begin at `since` or later."""
+    total: Counter[int] = Counter()
+    for start, counted in measures.items():
+        if start >= since:
+            total.update(counted)
+    return counts_of(total)
+
+
 def counts_of(measures: Mapping[int, int]) -> Counts:
     """`measures`: how often each was counted."""
     buckets = {number: count for number, count in sorted(measures.items()) if number >= 0}

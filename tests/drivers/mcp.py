@@ -14,7 +14,7 @@ from mcp_types import CallToolResult
 
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from apps.http_gateway.main import build_remote_gateway
-from apps.rest import RestComponent
+from apps.http_server import HttpComponent
 from apps.starting import listen
 from domain.access.model import Role
 from tests.drivers.served import ServedWorld
@@ -40,7 +40,7 @@ class McpWorld(ServedWorld):
         self.at_end += [callbacks.close, core.close]
         silent = self.settings.model_copy(update={"mcp_send": False})
         listener = listen("127.0.0.1", self._remote_port, "HTTP_PORT")
-        part = RestComponent(build_remote_gateway(silent, core, callbacks), listener, silent)
+        part = HttpComponent(build_remote_gateway(silent, core, callbacks), listener, silent)
         await part.start()
         self.parts.append(part)
         self._tasks.append(asyncio.create_task(part.run()))

@@ -6,7 +6,8 @@ import asyncio
 from pathlib import Path
 
 from apps.components import EventsComponent
-from apps.rest import RestComponent, build_gateway
+from apps.http_server import HttpComponent
+from apps.rest import build_gateway
 from apps.starting import listen
 from tests.drivers.world import World
 from tests.support.ports import free_port
@@ -33,7 +34,7 @@ class ServedWorld(World):
         gateway = build_gateway(self.container)
         for part in (
             EventsComponent(self.container),
-            RestComponent(gateway, self._listener, self.settings),
+            HttpComponent(gateway, self._listener, self.settings),
         ):
             await part.start()
             self.parts.append(part)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+import httpx
+
 from tests.support.ports import free_port
 from tests.support.service import Service, run_once
 
@@ -16,12 +18,21 @@ class Apart:
         ports = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port())}
         common = {**settings, **ports}
         seen_by_gateway = {name: common[name] for name in ports}
-        self.core = Service(folder / "core", "core", common)
-        self.worker = Service(folder / "worker", "worker", common)
+        self.metrics = {"core": free_port(), "worker": free_port()}
+        """Where the processes without a REST gateway answer operators."""
+        self.core = Service(folder / "core", "core", self._with_metrics(common, "core"))
+        self.worker = Service(folder / "worker", "worker", self._with_metrics(common, "worker"))
         self.gateway = Service(folder / "gateway", "gateway", seen_by_gateway)
         made = run_once(folder / "core", "keys", "create", "--user", "ann", settings=common)
         assert made.returncode == 0, made.stderr
         self.gateway.key = made.stdout.strip()
+
+    def _with_metrics(self, settings: dict[str, str], command: str) -> dict[str, str]:
+        return {**settings, "METRICS_PORT": str(self.metrics[command])}
+
+    def asked(self, command: str, path: str) -> httpx.Response:
+        """What the core or the worker answers an operator."""
+        return httpx.get(f"http://127.0.0.1:{self.metrics[command]}{path}", timeout=60)
 
     def __enter__(self) -> Apart:
         with contextlib.ExitStack() as stack:

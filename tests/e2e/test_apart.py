@@ -60,6 +60,20 @@ def check_web_chat(gateway: Service, client: httpx.Client) -> None:
         assert "from the site" in next(finished)
 
 
+def check_operators(apart: Apart, *, away: bool) -> None:
+    """Core and worker tell each what they did, and the same of the database while it answers."""
+    for command in ("core", "worker"):
+        assert apart.asked(command, "/healthz").status_code == 200
+        assert apart.asked(command, "/readyz").status_code == (503 if away else 200)
+        told = apart.asked(command, "/metrics").text
+        assert f"switchboard_database_up {0 if away else 1}.0" in told
+        assert ('switchboard_queue_oldest_seconds{queue="inbound"}' in told) is not away
+        assert apart.asked(command, "/api/agent/doctor").status_code == 404
+    assert 'switchboard_accepted_total{channel="http-webhook"}' in apart.asked("core", "/metrics").text
+    worked = 'switchboard_processed_total{channel="http-webhook",outcome="answered"}'
+    assert worked in apart.asked("worker", "/metrics").text
+
+
 def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
     open_folder: Path, external_settings: dict[str, str], tcp_server: tuple[str, int], redis_url: str
 ) -> None:
@@ -97,6 +111,10 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
             accepted("first")
             until(lambda: answered("first"), "the first answer")
             check_web_chat(gateway, client)
+            check_operators(apart, away=False)
+            assert (
+                'callback_seconds_count{channel="http-webhook",status="200"}' in client.get("/metrics").text
+            )
 
             apart.worker.kill_everything()
             accepted("without a worker")
@@ -113,6 +131,7 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
                 assert (away.status_code, away.headers["retry-after"]) == (503, "2")
                 assert "the database is away" in away.json()["error"]
                 until(database_is_told_to_be_away, "the gateway hears of it")
+                check_operators(apart, away=True)
             until(lambda: client.get("/readyz").status_code == 200, "the database is found again")
             until(lambda: listening(tcp_server[0]) == 2, "core and worker hear each other again")
             accepted("after the database was away")

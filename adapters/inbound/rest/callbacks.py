@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+import time
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -24,6 +25,8 @@ from ports.use_cases import Callbacks
 
 log = logging.getLogger(__name__)
 
+UNKNOWN = "unknown"
+"""The channel of calls that were refused: their address may name any."""
 PATH = re.compile(r"/api/agent/channels/([^/]{1,100})/([^/]+)/([^/]{1,200})/?")
 
 
@@ -44,6 +47,15 @@ class CallbackApp:
         if match is None:
             await self._app(scope, receive, send)
             return
+        started = time.perf_counter()
+        channel_id, status = await self._respond(match, scope, receive, send)
+        if status:
+            self._options.answered(channel_id, status, time.perf_counter() - started)
+
+    async def _respond(
+        self, match: re.Match[str], scope: Scope, receive: Receive, send: Send
+    ) -> tuple[str, int]:
+        """The channel and the status that was answered; 0 where nobody was left to be answered."""
         request_id = self._ids.request_id()
         self._options.bind(request_id)
         try:
@@ -52,16 +64,20 @@ class CallbackApp:
             answer = await self._callbacks.handle(channel_id, _instance_id(instance, channel_id), call)
         except (Refusal, HTTPException) as error:
             log.info("%s %s was refused: %s", scope["method"], scope["path"], message_of(error))
-            await response_to(error)(scope, receive, ResponseRecorder(send, request_id))
+            response = response_to(error)
         except ClientDisconnect:
             log.info("a call broke off before its body was whole; nothing of it is taken")
+            return UNKNOWN, 0
         except asyncio.CancelledError:
-            await error_response(503, STOPPING)(scope, receive, ResponseRecorder(send, request_id))
+            response = error_response(503, STOPPING)
         except Exception:
             log.exception("a callback failed")
-            await error_response(500, INTERNAL)(scope, receive, ResponseRecorder(send, request_id))
+            response = error_response(500, INTERNAL)
         else:
             await _answer(answer, request_id, send)
+            return channel_id, answer.status
+        await response(scope, receive, ResponseRecorder(send, request_id))
+        return UNKNOWN, response.status_code
 
     async def _call(self, scope: Scope, receive: Receive, request_id: str, callback: str) -> RawCall:
         query = scope["query_string"].decode("latin-1")

@@ -2,13 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Protocol
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from adapters.inbound.rest import schemas
+from adapters.inbound.rest import errors, schemas
+from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.errors import JsonResponse
-from adapters.inbound.rest.routing import GatewayState
+
+Checks = Mapping[str, Callable[[], Awaitable[None]]]
 
 CHECK_SECONDS = 3.0
 """How long one look at the database or the queue may take: who asks for readiness does not wait for long."""
@@ -17,6 +21,40 @@ OPTIONAL = ("queue",)
 """Nothing durable depends on the queue: without it the service is ready, and degraded."""
 
 router = APIRouter(tags=["operations"])
+
+
+class Operations(Protocol):
+    """What operators may ask a process for. `checks` raise when what they look at is not ready."""
+
+    @property
+    def checks(self) -> Checks: ...
+    @property
+    def metrics(self) -> Callable[[], Awaitable[bytes]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessOperations:
+    """Those of a process that has no REST gateway."""
+
+    checks: Checks
+    metrics: Callable[[], Awaitable[bytes]]
+
+
+def build(operations: Operations) -> App:
+    """/healthz, /readyz and /metrics alone."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    app.state.operations = operations
+    errors.install(app)
+    app.include_router(router)
+    return app
+
+
+async def _operations(request: Request) -> Operations:
+    operations: Operations = request.app.state.operations
+    return operations
+
+
+AskedOperations = Annotated[Operations, Depends(_operations)]
 
 
 @router.head("/healthz", include_in_schema=False)
@@ -33,10 +71,10 @@ async def healthz() -> schemas.Alive:
     summary="The database takes writes and has the newest schema; a queue that is away is told",
     responses={503: {"model": schemas.NotReady, "description": "What is not ready is named."}},
 )
-async def readyz(gateway: GatewayState) -> Response | dict[str, object]:
+async def readyz(operations: AskedOperations) -> Response | dict[str, object]:
     """Looks at the database, the job queue and the schema. The database and the schema are needed; the queue may be
     degraded."""
-    checks = gateway.options.checks
+    checks = operations.checks
     states = dict(zip(checks, await asyncio.gather(*map(_state, checks.values())), strict=True))
     missing = [f"{name}: {state}" for name, state in states.items() if state != "ok" and name not in OPTIONAL]
     if not missing:
@@ -46,9 +84,9 @@ async def readyz(gateway: GatewayState) -> Response | dict[str, object]:
 
 
 @router.get("/metrics", summary="Prometheus metrics", response_class=Response)
-async def show_metrics(gateway: GatewayState) -> Response:
+async def show_metrics(operations: AskedOperations) -> Response:
     """Counters and timings in the text format of Prometheus."""
-    return Response(await gateway.options.metrics(), media_type=CONTENT_TYPE_LATEST)
+    return Response(await operations.metrics(), media_type=CONTENT_TYPE_LATEST)
 
 
 def _ready(states: Mapping[str, str]) -> dict[str, object]:

@@ -58,7 +58,8 @@ class GatewayOptions:
     bytes, as `max_upload` for the whole body of an upload; `max_streams`: streams of events at a time; what
     `trusted_proxies` say of the address of a client is believed;
     `verification_page`: where people verify who they are; `mcp_send`: MCP clients may send messages. `checks` raise
-    when what they look at is not ready."""
+    when what they look at is not ready. `answered` is told of each callback: its channel, its
+    status, the seconds."""
 
     agent_url: str
     platform_url: str
@@ -67,6 +68,7 @@ class GatewayOptions:
     bind: Callable[[str], None]
     checks: Mapping[str, Callable[[], Awaitable[None]]]
     metrics: Callable[[], Awaitable[bytes]]
+    answered: Callable[[str, int, float], None] = lambda _channel, _status, _seconds: None
     max_streams: int = 500
     trusted_proxies: str = "127.0.0.1"
     verification_page: str = "/console/identities"

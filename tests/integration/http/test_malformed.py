@@ -14,7 +14,7 @@ from uvicorn.server import ServerState
 
 from adapters.inbound.rest.heads import LARGEST_HEAD, LARGEST_READ
 from adapters.inbound.rest.protocol import HttpProtocol
-from apps.rest import RestComponent
+from apps.http_server import HttpComponent
 from apps.settings_loading import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"
@@ -32,7 +32,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
-    part = RestComponent(app, listener, load({}, None))
+    part = HttpComponent(app, listener, load({}, None))
     await part.start()
     yield listener.getsockname()[1]
     await part.stop()

@@ -14,7 +14,7 @@ from uvicorn.server import ServerState
 
 from adapters.inbound.rest.heads import LARGEST_DISCARD
 from adapters.inbound.rest.protocol import RESERVED, HttpProtocol, Limits
-from apps.rest import RestComponent
+from apps.http_server import HttpComponent
 from apps.settings_loading import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"
@@ -342,7 +342,7 @@ async def refusing(scope: Any, receive: Any, send: Any) -> None:
 async def test_half_sent_heads_do_not_keep_others_out() -> None:
     """Through real sockets: 60 connections that never finish their head, where 20 are allowed."""
     listener = socket.create_server(("127.0.0.1", 0))
-    part = RestComponent(app, listener, load({"HTTP_MAX_CONNECTIONS": "20", "HTTP_HEAD_TIMEOUT": "2"}, None))
+    part = HttpComponent(app, listener, load({"HTTP_MAX_CONNECTIONS": "20", "HTTP_HEAD_TIMEOUT": "2"}, None))
     await part.start()
     running = asyncio.create_task(part.run())
     port = listener.getsockname()[1]

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
-from unittest.mock import Mock
+from typing import Any, cast
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 from adapters.inbound.grpc.health import Health
 from adapters.inbound.rest import ops
-from adapters.inbound.rest.routing import Gateway, GatewayOptions
-from adapters.outbound.clock import RandomIds, SystemClock
 from apps import readiness
 from apps.readiness import SharedCheck
-from ports.use_cases import UseCases
 
 AMPLE = 600.0
 """Seconds that no test takes."""
@@ -44,19 +39,7 @@ async def ready(checks: Mapping[str, Callable[[], Awaitable[None]]]) -> httpx.Re
     async def metrics() -> bytes:
         return b""
 
-    options = GatewayOptions(
-        agent_url="",
-        platform_url="",
-        max_body=0,
-        max_upload=0,
-        bind=lambda _: None,
-        checks=checks,
-        metrics=metrics,
-    )
-    app = FastAPI()
-    app.include_router(ops.router)
-    app.state.gateway = Gateway(Mock(UseCases), SystemClock(), RandomIds(), options)
-    transport: Any = httpx.ASGITransport(app)
+    transport: Any = httpx.ASGITransport(cast(Any, ops.build(ops.ProcessOperations(checks, metrics))))
     async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as client:
         return await client.get("/readyz")
 
