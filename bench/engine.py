@@ -1,4 +1,4 @@
-"""The engine: dispatch with a durable result, order, claims, from webhook to reply."""
+"""The engine: dispatch with a durable result, order, claims."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import asyncio
 import random
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
+import uvloop
 from dependency_injector import providers
 
 from adapters.outbound.http.client import AioHttp
@@ -18,6 +20,9 @@ from adapters.outbound.http.policy import AddressPolicy
 from apps.components import StorageComponent, WorkerComponent
 from apps.container import Container
 from bench.ours import settings
+from bench.part import Bench
+from bench.report import Row, against
+from bench.rounds import Sample, interleaved
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance
 from domain.routing.model import RunRequest, RunResult
@@ -111,8 +116,48 @@ async def _filled(container: Container, count: int, sessions: int, target: dict[
     return instance.id
 
 
-async def dispatch(dsn: str, count: int) -> tuple[Throughput, Throughput]:
-    """One worker with everything recorded, and bare tasks doing the same two calls."""
+def run(bench: Bench) -> list[Row]:
+    """Dispatch against bare tasks; order and the CPU of few busy conversations."""
+    count = 500 if bench.quick else 4000
+
+    def measured(bare: bool) -> Sample:
+        before = bench.database.cpu()
+        made = uvloop.run(plain(count) if bare else durable(bench.database.fresh("dispatch"), count))
+        stored = 0.0 if bare else (bench.database.cpu() - before) / count * 1e6
+        return Sample(made.per_second, made.cpu_us, stored)
+
+    samples = interleaved({"ours": partial(measured, False), "bare": partial(measured, True)}, bench.rounds)
+    bench.report.keep("dispatch", samples)
+    found = [
+        uvloop.run(order(bench.database.fresh("orders"), sessions, count)) for sessions in (10, 100, 2000)
+    ]
+    return [
+        against("dispatch with a durable result against bare tasks", ">= 0.75", samples, "ours", "bare"),
+        *_order_rows(found, count),
+    ]
+
+
+def _order_rows(found: Sequence[Order], count: int) -> list[Row]:
+    figures = "; ".join(f"{each.sessions}: {each.per_second:,.0f}/s, {each.cpu_us:.0f} µs" for each in found)
+    few, _, many = found
+    return [
+        Row(
+            "order violations, 2 workers, 10/100/2000 sessions",
+            "0",
+            value=str(sum(each.violations for each in found)),
+            details=figures,
+        ),
+        Row(
+            "CPU a message, 10 busy sessions against 2000",
+            "<= 5",
+            value=f"{few.cpu_us / many.cpu_us:.2f}",
+            details=f"all {count} answered once: {all(each.answered == count for each in found)}",
+        ),
+    ]
+
+
+async def durable(dsn: str, count: int) -> Throughput:
+    """One worker with everything recorded."""
     stub = Stub()
     url = await stub.start()
     container = Container(settings=settings(DOWNSTREAM_URL=url), dsn=dsn, solitary=True)
@@ -129,8 +174,15 @@ async def dispatch(dsn: str, count: int) -> tuple[Throughput, Throughput]:
         await worker.stop()
         await asyncio.gather(running, return_exceptions=True)
 
-    durable = await _timed(count, ours)
+    figures = await _timed(count, ours)
     await storage.stop()
+    return figures
+
+
+async def plain(count: int) -> Throughput:
+    """Bare tasks doing the same two calls."""
+    stub = Stub()
+    url = await stub.start()
     http = AioHttp(AddressPolicy())
     gate = asyncio.Semaphore(256)
 
@@ -142,9 +194,9 @@ async def dispatch(dsn: str, count: int) -> tuple[Throughput, Throughput]:
     async def bare() -> None:
         await asyncio.gather(*(one(number) for number in range(count)))
 
-    plain = await _timed(count, bare)
+    figures = await _timed(count, bare)
     await http.close()
-    return durable, plain
+    return figures
 
 
 async def _drained(container: Container) -> None:

@@ -1,35 +1,32 @@
 """What events cost: acknowledgements and dispatch with nobody listening, with events recorded, and with a reader.
 
-python -m bench.events [ROUNDS]    measures these alone
+python -m bench --only events
 """
 
 from __future__ import annotations
 
 import asyncio
 import socket
-import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
-from pathlib import Path
 
 import psycopg
 import uvloop
 
-from adapters.outbound.storage.embedded import EmbeddedPostgres
-from adapters.outbound.storage.migrate import migrate
 from apps.container import Container
 from bench import throughput
 from bench.acknowledgement import Case, instances, telegram_script
-from bench.measuring import cpu_seconds, family, free_port, middle, python, server
+from bench.database import Database
+from bench.measuring import free_port, middle, python, server
 from bench.ours import settings
+from bench.part import Bench
 from bench.platform import standing_in
+from bench.report import Row
+from bench.rounds import Figure
 from domain.access.model import Role
-from tests.support.postgres import on_database
 
-Row = tuple[str, str, str, str]
 CONVERSATIONS = 100
 MESSAGES = 2000
 LISTEN = "INSERT INTO event_listener VALUES ('bench', now() + interval '1 day') ON CONFLICT DO NOTHING"
@@ -50,15 +47,17 @@ class Figures(dict[Listener, list[float]]):
     def add(self, listener: Listener, figure: float) -> None:
         self.setdefault(listener, []).append(figure)
 
-    def ratio(self, listener: Listener) -> float:
-        return middle(self[listener]) / middle(self[Listener.NOBODY])
+    def ratio(self, listener: Listener) -> Figure:
+        pairs = zip(self[listener], self[Listener.NOBODY], strict=True)
+        return Figure.of([one / other for one, other in pairs], "{:.3f}")
 
 
-def run(fresh: Callable[[str], str], database: int, rounds: int, seconds: float) -> list[Row]:
-    """`fresh` makes a database of that name; `database` is the first process of its server."""
+def run(bench: Bench) -> list[Row]:
+    """A part of the bench that is measured only where it is named."""
+    seconds = 1.0 if bench.quick else 2.0
     return [
-        *_acknowledgements(fresh("events"), database, rounds, seconds),
-        *_dispatch(fresh, database, rounds),
+        *_acknowledgements(bench.database, bench.rounds, seconds),
+        *_dispatch(bench.database, bench.rounds),
     ]
 
 
@@ -69,21 +68,22 @@ def _turns(rounds: int) -> Iterator[Listener]:
         yield from order[number % 3 :] + order[: number % 3]
 
 
-def _acknowledgements(dsn: str, database: int, rounds: int, seconds: float) -> list[Row]:
+def _acknowledgements(database: Database, rounds: int, seconds: float) -> list[Row]:
+    dsn = database.fresh("events")
     telegram_id, _ = asyncio.run(instances(dsn))
     token = asyncio.run(_key(dsn))
     rates, cpu = Figures(), Figures()
-    with standing_in() as platform, tempfile.TemporaryDirectory() as folder:
+    with standing_in() as platform:
         port = free_port()
         url = f"http://127.0.0.1:{port}/api/agent/channels/bot-messenger/{telegram_id}/webhook"
         with server([python(), "-m", "bench.ours", "intake", dsn, str(port), platform], port) as pid:
-            Case("warm", url, telegram_script, [pid]).measure(Path(folder), 1.0)
+            case = Case(url, telegram_script, [pid])
+            case.measure(database, 1.0)
             for listener in _turns(rounds):
                 with _listening(dsn, port, token, listener):
-                    case = Case("events", url, telegram_script, [pid, *family(database)])
-                    case.measure(Path(folder), seconds)
-                rates.add(listener, case.rps)
-                cpu.add(listener, middle(case.cpu_us))
+                    found = case.measure(database, seconds)
+                rates.add(listener, found.rate)
+                cpu.add(listener, found.all_us)
     return [
         *_rows("acknowledgements a second", rates, "rps"),
         *_rows("CPU per acknowledgement, database included", cpu, "µs"),
@@ -128,18 +128,18 @@ def _drain(stream: socket.socket) -> None:
         pass
 
 
-def _dispatch(fresh: Callable[[str], str], database: int, rounds: int) -> list[Row]:
+def _dispatch(database: Database, rounds: int) -> list[Row]:
     rates, cpu = Figures(), Figures()
-    for number, listener in enumerate(_turns(rounds)):
-        dsn = fresh(f"events_{number}")
+    for listener in _turns(rounds):
+        dsn = database.fresh("events_dispatched")
         if listener is not Listener.NOBODY:
             with psycopg.connect(dsn, autocommit=True) as connection:
                 connection.execute(LISTEN)
-        before = cpu_seconds(*family(database))
+        before = database.cpu()
         made = uvloop.run(
             throughput.measure(dsn, 1, CONVERSATIONS, MESSAGES, followed=listener is Listener.HERE)
         )
-        of_database = (cpu_seconds(*family(database)) - before) / MESSAGES * 1e6
+        of_database = (database.cpu() - before) / MESSAGES * 1e6
         rates.add(listener, made.per_second)
         cpu.add(listener, made.cpu_us + of_database)
     return [
@@ -152,34 +152,6 @@ def _rows(what: str, figures: Figures, unit: str) -> Iterator[Row]:
     alone = middle(figures[Listener.NOBODY])
     for listener in (Listener.ELSEWHERE, Listener.HERE):
         shown = f"{middle(figures[listener]):,.0f} {unit} / {alone:,.0f} {unit}"
-        yield f"{what}, a listener {listener} against nobody", f"{figures.ratio(listener):.3f}", "", shown
-
-
-def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o755)
-        postgres = EmbeddedPostgres(Path(folder), tcp_port=None)
-        dsn = postgres.start()
-        try:
-            migrate(dsn)
-
-            def fresh(name: str) -> str:
-                with psycopg.connect(on_database(dsn, "template1"), autocommit=True) as connection:
-                    connection.execute(f"CREATE DATABASE {name} TEMPLATE switchboard".encode())
-                return on_database(dsn, name)
-
-            for row in run(fresh, postmaster(folder), rounds, 2.0):
-                print(" | ".join(row), flush=True)
-        finally:
-            postgres.stop()
-
-
-def postmaster(folder: str) -> int:
-    """The first process of the server whose data lie in a folder."""
-    [file] = Path(folder).rglob("postmaster.pid")
-    return int(file.read_text().split()[0])
-
-
-if __name__ == "__main__":
-    main()
+        yield Row(
+            f"{what}, a listener {listener} against nobody", value=figures.ratio(listener), details=shown
+        )

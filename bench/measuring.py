@@ -67,16 +67,19 @@ def cpu_seconds(*pids: int) -> float:
     for pid in pids:
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             continue
         total += int(fields[11]) + int(fields[12]) + int(fields[13]) + int(fields[14])
     return total / TICKS
 
 
 def family(pid: int) -> list[int]:
-    """A process and its children, whichever of its threads started them."""
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    children = [child for thread in threads for child in (thread / "children").read_text().split()]
+    """A process and its children, whichever of its threads started them; without those that end meanwhile."""
+    try:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [child for thread in threads for child in (thread / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return [pid]
     return [pid, *(child for each in children for child in family(int(each)))]
 
 
@@ -99,6 +102,8 @@ def wrk(url: str, script: Path, connections: int, seconds: float) -> Load:
         "-t1",
         f"-c{connections}",
         f"-d{seconds:g}s",
+        "--timeout",
+        "10s",
         "--latency",
         "-s",
         str(script),

@@ -1,6 +1,6 @@
 """A streamed answer of 2,000 tokens against plain ones of the same text, in Telegram, from an http resource.
 
-python -m bench.streaming
+python -m bench --only streaming
 
 CPU is that of the worker's process less what it uses when idle. The resource gives one token at a time, as an event
 of its own.
@@ -11,24 +11,22 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from pathlib import Path
 
 import uvloop
 from aiohttp import web
 
-from adapters.outbound.storage.embedded import EmbeddedPostgres
-from adapters.outbound.storage.migrate import migrate
 from apps.components import StorageComponent
 from apps.container import Container
 from bench.measuring import ROOT, SERVER_CORE, cpu_seconds, pinned, python
 from bench.ours import settings
+from bench.part import Bench
+from bench.report import Row
+from bench.rounds import Figure
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance
 from tests.support.servers import serving
@@ -198,39 +196,33 @@ async def _worker(dsn: str, url: str) -> AsyncIterator[int]:
         await process.wait()
 
 
-def rows(rounds: Sequence[tuple[Cost, Cost]]) -> Sequence[tuple[str, str, str, str]]:
-    """The round in the middle."""
+def run(bench: Bench) -> list[Row]:
+    """A part of the bench that is measured only where it is named."""
+    costs = uvloop.run(measure(bench.database.fresh("streaming"), min(bench.rounds, ROUNDS)))
+    bench.report.raw["streaming"] = [[asdict(cost) for cost in pair] for pair in costs]
+    return rows(costs)
+
+
+def rows(rounds: Sequence[tuple[Cost, Cost]]) -> list[Row]:
+    """The costs of all rounds, the calls of the one in the middle."""
     streamed, plain = sorted(rounds, key=lambda costs: costs[0].cpu_ms / costs[1].cpu_ms)[len(rounds) // 2]
     most = streamed.seconds + 1
     return [
-        (
+        Row(
             f"CPU, a streamed answer of {TOKENS} tokens against a plain one",
-            f"{streamed.cpu_ms / plain.cpu_ms:.2f}",
             "<= 3",
-            f"{streamed.cpu_ms:.1f} ms / {plain.cpu_ms:.1f} ms at {TOKENS_PER_SECOND} tokens/s, {CHATS} chats",
+            Figure.of([one.cpu_ms / other.cpu_ms for one, other in rounds]),
+            details=(
+                f"{streamed.cpu_ms:.1f} ms / {plain.cpu_ms:.1f} ms at {TOKENS_PER_SECOND} tokens/s, {CHATS} chats"
+            ),
         ),
-        (
+        Row(
             "calls of a streamed answer, Telegram, messages and edits",
-            f"{streamed.calls:.1f}",
             f"<= {most:.0f}",
-            f"shortest gap {streamed.shortest:.2f} s; plain: {plain.calls:.0f}; typing signs: {streamed.signs:.1f}",
+            value=f"{streamed.calls:.1f}",
+            details=(
+                f"shortest gap {streamed.shortest:.2f} s; plain: {plain.calls:.0f}; "
+                f"typing signs: {streamed.signs:.1f}"
+            ),
         ),
     ]
-
-
-def main() -> int:
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o755)
-        postgres = EmbeddedPostgres(Path(folder), tcp_port=None)
-        dsn = postgres.start()
-        try:
-            migrate(dsn)
-            for row in rows(uvloop.run(measure(dsn, ROUNDS))):
-                print(" | ".join(row), flush=True)
-        finally:
-            postgres.stop()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

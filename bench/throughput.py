@@ -9,15 +9,20 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import orjson
 import psycopg
+import uvloop
 
 from apps.components import StorageComponent
 from apps.container import Container
 from bench.engine import Stub, events
 from bench.measuring import LOAD_CORE, ROOT, SERVER_CORE, cpu_seconds, pinned, python
 from bench.ours import settings
+from bench.part import Bench
+from bench.report import Row, told
+from bench.rounds import Figure, Sample, Samples, interleaved, middle_of, ratio
 from domain.channels.messages import Event
 from domain.events.model import EventFilter
 from domain.instances.model import NewInstance
@@ -50,6 +55,56 @@ class Run:
     statements: float
     p50_ms: float
     p99_ms: float
+
+    def sample(self, database_us: float) -> Sample:
+        return Sample(self.per_second, self.cpu_us, database_us, self.p50_ms, p99_ms=self.p99_ms)
+
+
+SHAPES = {"one conversation": (1, 400), "100 conversations": (100, 4000)}
+HALF = "half load"
+
+
+def run(bench: Bench) -> list[Row]:
+    """One worker and two, with one conversation and with many; then half of the load."""
+
+    def measured(workers: int, conversations: int, count: int, rate: float | None = None) -> Sample:
+        before = bench.database.cpu()
+        dsn = bench.database.fresh("throughput")
+        made = uvloop.run(measure(dsn, workers, conversations, count // 10 if bench.quick else count, rate))
+        return made.sample((bench.database.cpu() - before) / count * 1e6)
+
+    cases = {
+        f"{shape}, {workers}": partial(measured, workers, *SHAPES[shape])
+        for shape in SHAPES
+        for workers in (1, 2)
+    }
+    samples = interleaved(cases, bench.rounds)
+    half = middle_of(samples, "100 conversations, 1", "rate") / 2
+    samples |= interleaved({HALF: partial(measured, 1, 100, 2000, half)}, bench.rounds)
+    bench.report.keep("throughput", samples)
+    return [
+        _second_worker(samples, "one conversation", ">= 0.95"),
+        _second_worker(samples, "100 conversations", ">= 1.7"),
+        *(
+            Row(
+                f"stored message to reply at half load, {name[:3]}, ms",
+                goal,
+                value=Figure.of([getattr(sample, name) for sample in samples[HALF]], "{:.1f}"),
+                details=f"at {half:,.0f}/s, 100 conversations, one worker",
+            )
+            for name, goal in (("p50_ms", "<= 15"), ("p99_ms", "<= 40"))
+        ),
+    ]
+
+
+def _second_worker(samples: Samples, shape: str, goal: str) -> Row:
+    one, two = f"{shape}, 1", f"{shape}, 2"
+    return Row(
+        f"messages/s of two workers against one, {shape}",
+        goal,
+        value=ratio(samples, two, one, "rate"),
+        details=f"{told(samples, two)} / {told(samples, one)}",
+    )
 
 
 async def measure(
