@@ -18,7 +18,7 @@ from bench.measuring import ROOT
 from bench.part import Bench
 from bench.report import Report, Row, table
 
-PARTS = ("acknowledgement", "engine", "throughput", "start")
+PARTS = ("acknowledgement", "end_to_end", "engine", "throughput", "start")
 OTHERS = ("events", "streaming")
 """Not of the goals: only where they are named."""
 ROUNDS = 7

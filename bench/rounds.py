@@ -76,4 +76,4 @@ def ratio(samples: Samples, above: str, below: str, value: str, form: str = "{:.
 
 
 def middle_of(samples: Samples, name: str, value: str) -> float:
-    return median(getattr(sample, value) for sample in samples[name])
+    return median([float(getattr(sample, value)) for sample in samples[name]])

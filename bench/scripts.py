@@ -40,21 +40,27 @@ end
 """
 
 
-def telegram(path: Path, token: str) -> Path:
-    """Updates of about 0.9 KB with fresh ids from 2000 chats."""
-    update = {
-        "update_id": 111,
+TEXT = "How do I change the address on my order? " * 15
+
+
+def telegram_update(number: int, chat: int, text: str = TEXT) -> dict[str, object]:
+    """About 0.9 KB."""
+    return {
+        "update_id": number,
         "message": {
-            "message_id": 222,
+            "message_id": number,
             "date": 1763700000,
-            "chat": {"id": 333, "type": "private", "first_name": "Ada"},
-            "from": {"id": 444, "is_bot": False, "first_name": "Ada", "language_code": "en"},
-            "text": "How do I change the address on my order? " * 15,
+            "chat": {"id": chat, "type": "private", "first_name": "Ada"},
+            "from": {"id": chat, "is_bot": False, "first_name": "Ada", "language_code": "en"},
+            "text": text,
         },
     }
-    body = (
-        json.dumps(update).replace("111", "%d").replace("222", "%d").replace("333", "%d").replace("444", "%d")
-    )
+
+
+def telegram(path: Path, token: str) -> Path:
+    """Updates with fresh ids from 2000 chats."""
+    text = json.dumps(telegram_update(111, 333))
+    body = text.replace("111", "%d").replace("333", "%d")
     path.write_text(TELEGRAM.format(start=random.randrange(10**9), token=token, body=body))
     return path
 
@@ -66,14 +72,18 @@ def slack(path: Path, secret: str, count: int) -> Path:
     base = random.randrange(10**9)
     with pool.open("w") as file:
         for number in range(base, base + count):
-            body = json.dumps(_slack_event(number))
-            digest = hmac.new(secret.encode(), f"v0:{stamp}:{body}".encode(), hashlib.sha256).hexdigest()
-            file.write(f"v0={digest}\t{body}\n")
+            body = json.dumps(slack_event(number))
+            file.write(f"{slack_signature(secret, stamp, body)}\t{body}\n")
     path.write_text(SLACK.format(pool=pool, stamp=stamp))
     return path
 
 
-def _slack_event(number: int) -> dict[str, object]:
+def slack_signature(secret: str, stamp: str, body: str) -> str:
+    digest = hmac.new(secret.encode(), f"v0:{stamp}:{body}".encode(), hashlib.sha256).hexdigest()
+    return f"v0={digest}"
+
+
+def slack_event(number: int, text: str = TEXT) -> dict[str, object]:
     return {
         "token": "verification",
         "team_id": "T1",
@@ -88,6 +98,6 @@ def _slack_event(number: int) -> dict[str, object]:
             "channel": f"D{number % 2000}",
             "user": f"U{number % 2000}",
             "ts": f"{1763700000 + number // 1000000}.{number % 1000000:06d}",
-            "text": "How do I change the address on my order? " * 15,
+            "text": text,
         },
     }

@@ -1,0 +1,168 @@
+"""From webhook to reply beside what a user would pick: the same updates, answered by aiogram and by slack_bolt.
+
+Every one of them asks the same resource over HTTP and sends the same reply. Ours is `switchboard up`, with everything
+stored, on one core, its database on the same core; and once more with the database on the other one. Quotas of
+platforms are off, as the others keep none. CPU of the same messages is told at full load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from statistics import quantiles
+
+import uvloop
+
+from bench.acknowledgement import HOOK, SECRET, TOKEN, instances
+from bench.database import Database
+from bench.exchange import Exchange
+from bench.measuring import LOAD_CORE, SERVER_CORE, cpu_seconds, free_port, server
+from bench.part import Bench
+from bench.peers_environment import peers_python
+from bench.report import Row, against
+from bench.rounds import Sample, Samples, interleaved, middle_of, ratio
+from bench.scripts import slack_event, slack_signature, telegram_update
+from bench.start import running
+
+MESSAGES = 1500
+PACED_SECONDS = 4.0
+IN_FLIGHT = 64
+OURS, APART, AIOGRAM = "ours, Telegram", "ours, Telegram, database apart", "aiogram"
+SLACK, SLACK_APART, BOLT = "ours, Slack", "ours, Slack, database apart", "slack_bolt async"
+HALF = "at half load"
+PAIRS = ((OURS, AIOGRAM), (APART, AIOGRAM), (SLACK, BOLT), (SLACK_APART, BOLT))
+
+
+@dataclass(frozen=True)
+class Bot:
+    """A bot, the requests that it gets, and the database that it uses."""
+
+    loop: asyncio.Runner
+    exchange: Exchange
+    port: int
+    pid: int
+    database: Database | None = None
+    apart: bool = False
+
+    def measure(self, count: int, rate: float = 0.0) -> Sample:
+        """All messages at once, or `rate` of them a second."""
+        exchange, database = self.exchange, self.database
+        load = (
+            exchange.paced(self.port, count, rate) if rate else exchange.at_once(self.port, count, IN_FLIGHT)
+        )
+        stored, before = database.cpu() if database else 0.0, cpu_seconds(self.pid)
+        with ExitStack() as stack:
+            if database:
+                stack.enter_context(database.on(LOAD_CORE if self.apart else SERVER_CORE))
+            began = time.perf_counter()
+            self.loop.run(load)
+            took = time.perf_counter() - began
+        used = cpu_seconds(self.pid) - before
+        of_database = database.cpu() - stored if database else 0.0
+        waits = [(exchange.replied[number] - at) * 1000 for number, at in exchange.sent.items()]
+        parts = quantiles(waits, n=100)
+        each = 1e6 / count
+        return Sample(count / took, used * each, of_database * each, parts[49], parts[94], parts[98])
+
+
+def run(bench: Bench) -> list[Row]:
+    """All at once first; then half of what ours took, for all."""
+    count = 200 if bench.quick else MESSAGES
+    with _bots(bench.database) as bots:
+        full = interleaved({name: partial(bot.measure, count) for name, bot in bots.items()}, bench.rounds)
+        rates = {other: middle_of(full, ours, "rate") / 2 for ours, other in ((OURS, AIOGRAM), (SLACK, BOLT))}
+        paced: dict[str, Callable[[], Sample]] = {}
+        for ours, other in PAIRS:
+            for name in (ours, other):
+                rate = rates[other]
+                paced[name] = partial(bots[name].measure, int(rate * PACED_SECONDS), rate)
+        half = interleaved(paced, bench.rounds)
+    bench.report.keep("end to end", full)
+    bench.report.keep(f"end to end, {HALF}", half)
+    return [row for ours, other in PAIRS for row in _rows(full, half, ours, other, rates[other])]
+
+
+def _rows(full: Samples, half: Samples, ours: str, other: str, rate: float) -> Iterator[Row]:
+    yield against(f"end to end, {ours} against {other}", ">= 0.8", full, ours, other)
+    for value, goal in (("p50_ms", "<= 1.5"), ("p95_ms", "")):
+        waits = [middle_of(half, name, value) for name in (ours, other)]
+        yield Row(
+            f"end to end {HALF}, {value[:3]}, {ours} against {other}",
+            goal,
+            value=ratio(half, ours, other, value),
+            details=f"{waits[0]:.1f} ms / {waits[1]:.1f} ms at {rate:,.0f}/s",
+        )
+
+
+@contextmanager
+def _bots(database: Database) -> Iterator[dict[str, Bot]]:
+    dsn, peers = database.fresh("end_to_end"), peers_python()
+    telegram_id, slack_id = asyncio.run(instances(dsn, "agent::bench"))
+    cores = os.sched_getaffinity(0)
+    with ExitStack() as stack:
+        loop = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
+        ours, bolt, aiogram = free_port(), free_port(), free_port()
+        telegram = Exchange(
+            partial(_telegram, f"/{HOOK(ours, 'bot-messenger', telegram_id).split('/', 3)[3]}")
+        )
+        slack = Exchange(partial(_slack, f"/{HOOK(ours, 'workspace-chat', slack_id).split('/', 3)[3]}"))
+        to_aiogram, to_bolt = (
+            Exchange(partial(_telegram, "/webhook")),
+            Exchange(partial(_slack, "/slack/events")),
+        )
+        address = {
+            each: f"http://127.0.0.1:{loop.run(each.serve())}"
+            for each in (telegram, slack, to_aiogram, to_bolt)
+        }
+        own = stack.enter_context(
+            running(
+                "up",
+                DATABASE_URL=dsn,
+                HTTP_PORT=str(ours),
+                BOT_MESSENGER_API_URL=address[telegram],
+                WORKSPACE_CHAT_API_URL=address[slack],
+                DOWNSTREAM_URL=f"{address[telegram]}/run",
+                PLATFORM_LIMITS="answers",
+                OUTBOUND_POLICY="open",
+            )
+        ).pid
+        command = [peers, "bench/peers/answering_aiogram.py", str(aiogram), TOKEN, address[to_aiogram]]
+        aiogram_pid = stack.enter_context(server(command, aiogram))
+        command = [peers, "bench/peers/answering_slack.py", str(bolt), address[to_bolt]]
+        bolt_pid = stack.enter_context(server(command, bolt))
+        os.sched_setaffinity(0, {LOAD_CORE} & cores or cores)
+        stack.callback(os.sched_setaffinity, 0, cores)
+        yield {
+            OURS: Bot(loop, telegram, ours, own, database),
+            APART: Bot(loop, telegram, ours, own, database, apart=True),
+            AIOGRAM: Bot(loop, to_aiogram, aiogram, aiogram_pid),
+            SLACK: Bot(loop, slack, ours, own, database),
+            SLACK_APART: Bot(loop, slack, ours, own, database, apart=True),
+            BOLT: Bot(loop, to_bolt, bolt, bolt_pid),
+        }
+
+
+def _telegram(path: str, number: int) -> bytes:
+    update = telegram_update(number, 100_000 + number % 2000, _text(number))
+    return _request(path, json.dumps(update), f"X-Telegram-Bot-Api-Secret-Token: {TOKEN}")
+
+
+def _slack(path: str, number: int) -> bytes:
+    body, stamp = json.dumps(slack_event(number, _text(number))), str(int(time.time()))
+    signature = slack_signature(SECRET, stamp, body)
+    return _request(path, body, f"X-Slack-Request-Timestamp: {stamp}\r\nX-Slack-Signature: {signature}")
+
+
+def _text(number: int) -> str:
+    return f"This is number {number} " + "and how do I change the address on my order? " * 13
+
+
+def _request(path: str, body: str, header: str) -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n{header}\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
