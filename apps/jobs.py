@@ -9,6 +9,7 @@ from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.polls import PollRuns
 from adapters.inbound.jobs.watching import Watchers
 from adapters.outbound.jobs.arq_queue import QUEUE
+from adapters.outbound.storage.clock_changes import DatabaseClock
 from adapters.outbound.storage.retention import Retention
 from adapters.outbound.storage.schedules import PostgresDeactivation
 from apps.components import GRACE
@@ -51,6 +52,7 @@ class JobsComponent(Component):
         event_bus.on_change(runs.changed)
         event_bus.on_change(self._watchers.changed)
         jobs = {"clean": clean, "expire": expire, RUN: runs.run, REGISTER: self._registration.keep_registered}
+        self._clock = DatabaseClock(container.storage().database, self._schedules)
         self._resumed = False
         self._periodic_task: asyncio.Task[None] | None = None
         self.arq_worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
@@ -62,6 +64,7 @@ class JobsComponent(Component):
             PeriodicTask("missing schedules", 60.0, self._schedules.plan_missing),
             PeriodicTask("retired instances", 2.0, deactivation.remove_retired),
             PeriodicTask("webhook registration", 900.0, self._register),
+            PeriodicTask("changes of the clock", 10.0, self._clock.look),
             PeriodicTask("figures", COUNT_SECONDS, self._figures.count),
             PeriodicTask("old conversations", 60.0, lambda: self._queue.enqueue("expire")),
             PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),

@@ -3,12 +3,24 @@
 import os
 import random
 import secrets
-from datetime import UTC, datetime
+import time
+from datetime import UTC, datetime, timedelta
 
 
 class SystemClock:
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+
+class SteadyClock:
+    """For durations: the system's time when it was made, and from there on in even steps, whatever is done to the
+    system's clock."""
+
+    def __init__(self) -> None:
+        self._start = datetime.now(UTC) - timedelta(seconds=time.monotonic())
+
+    def now(self) -> datetime:
+        return self._start + timedelta(seconds=time.monotonic())
 
 
 def new_uuid() -> str:

@@ -154,7 +154,7 @@ def build_downstream(foundation: Foundation, resources: Resources) -> Downstream
 
 def build_trials(foundation: Foundation, resources: Resources) -> TrialService:
     downstream = build_downstream(foundation, resources)
-    return TrialService(resources.directory, downstream, foundation.clock, foundation.ids)
+    return TrialService(resources.directory, downstream, foundation.steady_clock, foundation.ids)
 
 
 def build_questions(foundation: Foundation, knowledge: Knowledge, resources: Resources) -> AskService:

@@ -2,7 +2,7 @@
 
 import secrets
 
-from adapters.outbound.clock import RandomIds, SystemClock
+from adapters.outbound.clock import RandomIds, SteadyClock, SystemClock
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.metrics import PrometheusMeter
@@ -16,6 +16,7 @@ class Foundation:
     def __init__(self, settings: Settings, clock: SystemClock) -> None:
         self.settings = settings
         self.clock = clock
+        self.steady_clock = SteadyClock() if isinstance(clock, SystemClock) else clock
         self.ids = RandomIds()
         self.meter = PrometheusMeter()
         self.worker_id = secrets.randbits(62)

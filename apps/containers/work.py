@@ -63,7 +63,7 @@ class Work:
         self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
         self.prompt_feedback = PromptFeedback(storage.outbox)
         self.typing = LingeringTyping()
-        runner = ResourceRunner(downstream, clock, meter)
+        runner = ResourceRunner(downstream, foundation.steady_clock, meter)
         invocation = self._invocation(runner, transcriber, storage, channels, foundation.settings.agent_url)
         self.conversations = _conversations(foundation, storage, channels, invocation, sending, self.typing)
         self.deliveries = DeliveryService(
@@ -72,7 +72,7 @@ class Work:
             delivery_channels,
             health,
             self.rate_limiter,
-            MessageSender(self.rate_limiter, health, clock, meter, self.typing),
+            MessageSender(self.rate_limiter, health, foundation.steady_clock, meter, self.typing),
             ids,
             storage.opt_outs,
         )
@@ -130,7 +130,7 @@ def _rate_limiter(
 ) -> RateLimiter:
     rate_limiter = RateLimiter(
         shared_limits,
-        foundation.clock,
+        foundation.steady_clock,
         asyncio.sleep,
         storage.event_bus.limits_changed,
         foundation.meter,

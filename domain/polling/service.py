@@ -28,6 +28,8 @@ RUN = "run"
 """The kind of job that runs what is due."""
 AT_ONCE = 200
 """How many due instances are handed to the job queue at a time."""
+MOST_AT_ONCE = 10_000
+"""How many polls are brought forward when the clock was put back."""
 UNREADABLE_PAUSE = timedelta(minutes=1)
 """How often to check whether a configuration can be decrypted now, lengthened with each failure."""
 LONGEST = 240.0
@@ -68,6 +70,11 @@ class ScheduleService:
         """After a start, polls the instances that can be watched: messages may have come while nobody watched."""
         ids = [channel.definition.id for channel in self.channels.all() if channel.push_watcher]
         await self.schedules.run_soon(ids, AT_ONCE)
+
+    async def poll_all(self) -> None:
+        """After the clock was put back, polls what would wait for the former time."""
+        ids = [channel.definition.id for channel in self.channels.all() if channel.poller]
+        await self.schedules.run_soon(ids, MOST_AT_ONCE)
 
 
 @dataclass(eq=False)

@@ -1,5 +1,4 @@
-"""The rules that say what runs behind which resource ids: TOML, checked to the last key and to the files of
-certificates that it names."""
+"""The rules that say what runs behind which resource ids: TOML, checked to the last key. Pure."""
 
 import re
 import tomllib
@@ -15,9 +14,6 @@ from adapters.outbound.downstream.chat_model import ChatModel
 from adapters.outbound.downstream.chat_tools import ChatTool
 from adapters.outbound.downstream.knowledge_tool import SEARCH
 from adapters.outbound.downstream.rules_lines import Lines
-from adapters.outbound.downstream.rules_tls import KEYS as TLS_KEYS
-from adapters.outbound.downstream.rules_tls import RuleTls, rule_tls
-from adapters.tls.files import BadCertificate
 from domain.refusals import Invalid
 from domain.routing.model import Resource
 from domain.routing.resource import parse_resource
@@ -54,7 +50,7 @@ class HttpTarget:
 @dataclass(frozen=True, slots=True)
 class GrpcTarget:
     target: str
-    tls: RuleTls | None = None
+    tls: bool = False
     token: str | None = field(default=None, repr=False)
 
 
@@ -121,7 +117,7 @@ class _Reader:
         read = _KINDS.get(kind)
         if read is None:
             raise self.fault("kind", f"must be one of {', '.join(_KINDS)}")
-        timeout, line = self.number("timeout", 0.1, MAX_TIMEOUT), self._line("match") or 0
+        timeout, line = self.seconds("timeout"), self._line("match") or 0
         rule = Rule(re.compile(translate(pattern)), read(self), timeout, pattern, line)
         self.done()
         return rule
@@ -178,20 +174,8 @@ class _Reader:
             raise self.fault(key, f"must be from {low} to {high}")
         return number
 
-    def tls(self) -> RuleTls | None:
-        """None without `tls`."""
-        wanted = self.flag("tls", default=False)
-        given = {key: self.text(key, "") for key in TLS_KEYS}
-        for key in TLS_KEYS:
-            if given[key] and not wanted:
-                raise self.fault(key, "is of no use without tls = true")
-        for key, other in (("cert_file", "key_file"), ("key_file", "cert_file")):
-            if given[key] and not given[other]:
-                raise self.fault(key, f"is of no use without {other}")
-        try:
-            return rule_tls(given.__getitem__, self._secrets("SSL_CERT_FILE") or "") if wanted else None
-        except BadCertificate as error:
-            raise BadRules(str(error), self._line(str(error).partition(":")[0])) from None
+    def seconds(self, key: str) -> float | None:
+        return self.number(key, 0.1, MAX_TIMEOUT)
 
     def token(self) -> str | None:
         """The secret in the environment variable that `token_env` names."""
@@ -266,7 +250,7 @@ def _grpc(reader: _Reader) -> Target:
     target = reader.text("target")
     if any(character.isspace() for character in target) or "://" in target:
         raise reader.fault("target", "must be a gRPC target such as runner.internal:50052")
-    return GrpcTarget(target, reader.tls(), reader.token())
+    return GrpcTarget(target, reader.flag("tls", default=False), reader.token())
 
 
 def _chat(reader: _Reader) -> Target:

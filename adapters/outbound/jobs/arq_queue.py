@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from types import ModuleType
 from typing import Any, cast
 
@@ -15,11 +16,14 @@ from redis.exceptions import RedisError
 from domain.refusals import Unavailable
 
 QUEUE = "switchboard:jobs"
+ALWAYS_DUE = datetime(1970, 1, 2, tzinfo=UTC)
+"""All jobs are due at once, also for a worker whose clock is behind."""
+KEPT = timedelta(days=1)
 AWAY = "the job queue is away for the moment; try again shortly"
 
 
 def dumps(value: Any) -> bytes:
-    return json.dumps(value).encode()
+    return json.dumps(value, default=repr).encode()
 
 
 def loads(content: bytes) -> Any:
@@ -94,7 +98,9 @@ class ArqQueue:
     async def enqueue(self, kind: str, subject: int = 0, *, alone: bool = True) -> bool:
         job_id = f"{kind}:{subject}" if alone else None
         try:
-            job = await self.redis.enqueue_job(kind, subject, _job_id=job_id, _queue_name=QUEUE)
+            job = await self.redis.enqueue_job(
+                kind, subject, _job_id=job_id, _queue_name=QUEUE, _defer_until=ALWAYS_DUE, _expires=KEPT
+            )
         except (RedisError, OSError) as error:
             raise Unavailable(AWAY) from error
         return job is not None

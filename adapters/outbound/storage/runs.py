@@ -47,11 +47,16 @@ TOLD_SECONDS = 300.0
 """How often the log and the health tell of an instance that cannot be leased."""
 RUN_SECONDS = 330
 """How long a run may take; a runner that hangs loses its instance after that, a dead one at once."""
+LONGEST_LEASE = timedelta(seconds=2 * RUN_SECONDS)
+"""A lease that lasts longer was taken before the database's clock was put back."""
 
 row = schedule.c
 _DUE = (
     select(row.instance_id)
-    .where(row.next_run_at <= func.now(), or_(row.lease_until.is_(None), row.lease_until < func.now()))
+    .where(
+        row.next_run_at <= func.now(),
+        or_(row.lease_until.is_(None), ~row.lease_until.between(func.now(), func.now() + LONGEST_LEASE)),
+    )
     .order_by(row.next_run_at)
     .limit(bindparam("count"))
 )

@@ -18,13 +18,17 @@ SELECT 2, NULL, b.instance_id, extract(epoch FROM b.until - now()), b.openings
 FROM send_breaker b JOIN channel_instance i ON i.id = b.instance_id AND i.updated_at <= b.opened_at
 """
 
-RESERVE = """
+USED = """CASE WHEN q.used_until - now() > make_interval(secs => %(slack)s + %(max_wait)s + 60 + %(interval)s) THEN 0
+    ELSE extract(epoch FROM q.used_until - now()) END"""
+"""Seconds for which a quota is used up. More than could have been reserved: the database's clock was put back."""
+
+RESERVE = f"""
 INSERT INTO send_quota AS q (key, used_until, wait)
 VALUES (%(key)s, now() + make_interval(secs => %(interval)s), 0)
 ON CONFLICT (key) DO UPDATE SET
-    wait = greatest(0, extract(epoch FROM q.used_until - now()) - %(slack)s),
-    used_until = CASE WHEN extract(epoch FROM q.used_until - now()) - %(slack)s <= %(max_wait)s
-        THEN greatest(q.used_until, now()) + make_interval(secs => %(interval)s) ELSE q.used_until END
+    wait = greatest(0, {USED} - %(slack)s),
+    used_until = CASE WHEN {USED} - %(slack)s <= %(max_wait)s
+        THEN now() + make_interval(secs => greatest({USED}, 0) + %(interval)s) ELSE q.used_until END
 RETURNING wait
 """
 

@@ -1,0 +1,102 @@
+"""What the soak looks at: memory, files, connections, sizes of tables, the queue, the event loop."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import psycopg
+
+from bench.measuring import cpu_seconds, family
+
+TABLES = """
+SELECT regexp_replace(relname, '_p[0-9]+$', ''), sum(pg_total_relation_size(c.oid))
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'public' AND c.relkind = 'r' GROUP BY 1
+"""
+CONNECTIONS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+OLDEST = re.compile(r"^switchboard_queue_oldest_seconds\S* (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """At a time of the monotonic clock. Memory is the proportional set size in MB."""
+
+    at: float
+    service_mb: float
+    database_mb: float
+    service_files: int
+    connections: int
+    oldest_s: float
+    loop_ms: float
+    cpu_s: float
+    messages: int
+    tables: dict[str, int]
+
+
+class Sampler:
+    def __init__(self, pid: int, dsn: str, session: aiohttp.ClientSession, base: str) -> None:
+        self._pid = pid
+        self._session = session
+        self._base = base
+        self._database = psycopg.connect(dsn, autocommit=True)
+
+    async def take(self, messages: int) -> Sample:
+        service, database = [], []
+        for pid in family(self._pid):
+            (database if _name(pid) == "postgres" else service).append(pid)
+        began = time.monotonic()
+        async with self._session.get(f"{self._base}/healthz") as answer:
+            await answer.read()
+        loop_ms = (time.monotonic() - began) * 1000
+        async with self._session.get(f"{self._base}/metrics") as answer:
+            ages = [float(age) for age in OLDEST.findall(await answer.text())]
+        row = self._database.execute(CONNECTIONS).fetchone()
+        return Sample(
+            at=time.monotonic(),
+            service_mb=sum(map(_pss_mb, service)),
+            database_mb=sum(map(_pss_mb, database)),
+            service_files=sum(map(_files, service)),
+            connections=row[0] if row else 0,
+            oldest_s=max(ages, default=0.0),
+            loop_ms=loop_ms,
+            cpu_s=cpu_seconds(*service, *database),
+            messages=messages,
+            tables={name: int(size) for name, size in self._database.execute(TABLES)},
+        )
+
+    def rows(self) -> dict[str, int]:
+        """The planner's count of rows of the tables that messages go through."""
+        query = "SELECT relname, n_live_tup FROM pg_stat_user_tables WHERE n_live_tup > 1000 ORDER BY 1"
+        return dict(self._database.execute(query).fetchall())
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _pss_mb(pid: int) -> float:
+    """0 for a process that has ended."""
+    try:
+        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    except OSError:
+        return 0.0
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def _files(pid: int) -> int:
+    try:
+        return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    except OSError:
+        return 0

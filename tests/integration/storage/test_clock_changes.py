@@ -1,0 +1,103 @@
+"""The database's clock is put back by an hour: what waits is due by the new time, not by the former one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+
+import pytest
+
+from adapters.outbound.storage.clock_changes import DatabaseClock
+from adapters.outbound.storage.health import PostgresHealth
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.conversations import INBOUND
+from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.runs import PostgresRuns
+from adapters.outbound.storage.shared_limits import PostgresSharedLimits
+from domain.channels.messages import Event, Sender
+from ports.queue import Capacity
+
+ROOM = Capacity(100, 100, 100)
+
+
+class Schedules:
+    """Counts how often all is polled."""
+
+    polled = 0
+
+    async def poll_all(self) -> None:
+        self.polled += 1
+
+
+class Steady:
+    """A steady clock; while it is put ahead, the database's clock seems to be put back."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.monotonic() + self.ahead
+
+
+async def written_in_the_future(database: Database, instance: int) -> None:
+    inbox = PostgresInbox(database, lambda: None)
+    await inbox.add(instance, [Event("k", "s", Sender("x"), "hello", {}, request_id="r")])
+    await database.execute(
+        "UPDATE queue SET touched_at = now() + interval '1 hour', due_at = now() + interval '1 hour'"
+    )
+
+
+async def leased(database: Database) -> Sequence[object]:
+    leases = LeaseStore(database, 1, PostgresHealth(database))
+    return (await leases.lease(INBOUND, ROOM)).leased
+
+
+@pytest.mark.parametrize(("hours", "count"), [(1.0, 1), (24.0, 1), (0.0, 0), (-1.0, 0)])
+async def test_messages_that_waited_go_on(
+    database: Database, instance: int, hours: float, count: int
+) -> None:
+    schedules, steady = Schedules(), Steady()
+    clock = DatabaseClock(database, schedules, steady)
+    await clock.look()
+    await written_in_the_future(database, instance)
+    assert not await leased(database)
+    steady.ahead = hours * 3600
+    await clock.look()
+    assert len(await leased(database)) == count
+    assert schedules.polled == count
+
+
+async def test_a_retry_that_is_planned_stays_planned(database: Database, instance: int) -> None:
+    steady = Steady()
+    clock = DatabaseClock(database, Schedules(), steady)
+    await clock.look()
+    await written_in_the_future(database, instance)
+    await database.execute("UPDATE queue SET due_at = due_at + interval '5 minutes'")
+    steady.ahead = 3600.0
+    await clock.look()
+    due: datetime = await database.fetch_value("SELECT due_at FROM queue")
+    now: datetime = await database.fetch_value("SELECT now()")
+    assert 280 < (due - now).total_seconds() <= 300
+
+
+async def test_a_lease_of_a_poll_from_the_future_has_run_out(database: Database, instance: int) -> None:
+    runs = PostgresRuns(database, 1, lambda: None, lambda _: None, PostgresHealth(database))
+    await database.execute(
+        "INSERT INTO schedule (instance_id, next_run_at, owner, lease_until)"
+        " VALUES (%s, now(), 1, now() + interval '1 minute')",
+        (instance,),
+    )
+    assert not await runs.lease(10)
+    await database.execute("UPDATE schedule SET lease_until = now() + interval '1 hour'")
+    assert await runs.lease(10) == [instance]
+
+
+async def test_a_quota_that_is_used_up_in_the_future_is_free(database: Database) -> None:
+    limits = PostgresSharedLimits(database)
+    assert await limits.reserve("a", 1.0, 1, 20.0) == 0
+    assert 0 < await limits.reserve("a", 1.0, 1, 20.0) <= 1
+    await database.execute("UPDATE send_quota SET used_until = used_until + interval '1 hour'")
+    assert await limits.reserve("a", 1.0, 1, 20.0) == 0
+    assert 0 < await limits.reserve("a", 1.0, 1, 20.0) <= 1
