@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help up test lint format bench pictures proto lock clean
+.PHONY: help up test lint format bench pictures chart proto lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +32,11 @@ bench: $(DEV_STAMP) ## measure against the baselines; results go to bench/result
 
 pictures: $(DEV_STAMP) ## make the pictures of the console for docs/pictures
 	PYTHONPATH=. $(BIN)/python scripts/pictures.py
+
+chart: ## render the chart as Helm does, check it against the schemas of Kubernetes
+	@test -d .venv-chart || $(PYTHON) -m venv .venv-chart
+	@.venv-chart/bin/pip install --disable-pip-version-check --quiet -r scripts/chart-requirements.txt
+	.venv-chart/bin/python scripts/chart.py
 
 proto: $(DEV_STAMP) ## generate proto/gen from proto/
 	$(BIN)/python proto/generate.py

@@ -1,7 +1,7 @@
 """Renders the chart with each of its sets of values as Helm does, and checks what comes out against the schemas of
-Kubernetes: `python scripts/chart.py`. With a folder as argument, the objects are written there.
+Kubernetes: `make chart`. With a file of values, that one alone is rendered, checked and printed.
 
-Objects of kinds that Kubernetes does not define (those of KEDA and of the Prometheus operator) are named and not checked.
+Objects of KEDA and of the Prometheus operator, which Kubernetes does not define, are named and not checked.
 """
 
 from __future__ import annotations
@@ -43,14 +43,21 @@ def objects_of(rendered: Mapping[str, str]) -> Objects:
 
 def faults_of(objects: Objects, version: str) -> Iterator[str]:
     for found in objects:
-        name = f"{found['kind']} {found['metadata']['name']}"
         try:
             kubernetes_validate.validate(found, version, strict=True)
         except kubernetes_validate.ValidationError as error:
-            yield f"{name} in {version}: {error.message}"
+            yield f"{name_of(found)} in {version}: {error.message}"
         except kubernetes_validate.SchemaNotFoundError:
-            if found["apiVersion"].split("/")[0] not in ("keda.sh", "monitoring.coreos.com"):
-                yield f"{name}: Kubernetes {version} has no {found['apiVersion']}"
+            if not is_foreign(found):
+                yield f"{name_of(found)}: Kubernetes {version} has no {found['apiVersion']}"
+
+
+def name_of(found: Mapping[str, Any]) -> str:
+    return f"{found['kind']} {found['metadata']['name']}"
+
+
+def is_foreign(found: Mapping[str, Any]) -> bool:
+    return found["apiVersion"].partition("/")[0] in ("keda.sh", "monitoring.coreos.com")
 
 
 def lint(values: Mapping[str, Any]) -> Iterator[str]:
@@ -60,22 +67,31 @@ def lint(values: Mapping[str, Any]) -> Iterator[str]:
             yield f"lint: {message}"
 
 
+def check(name: str, values: Mapping[str, Any]) -> tuple[Objects, list[str]]:
+    """The objects, and what is wrong with them."""
+    objects = objects_of(render(values))
+    faults = [*lint(values)]
+    for version in VERSIONS:
+        faults += faults_of(objects, version)
+    return objects, [f"{name}: {fault}" for fault in faults]
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0] if __doc__ else "")
-    parser.add_argument("folder", nargs="?", type=Path, help="where the rendered objects are written")
-    folder: Path | None = parser.parse_args().folder
-    faults = []
-    for name, values in value_sets().items():
-        rendered = render(values)
-        objects = objects_of(rendered)
-        faults += [f"{name}: {fault}" for fault in lint(values)]
-        for version in VERSIONS:
-            faults += [f"{name}: {fault}" for fault in faults_of(objects, version)]
-        print(f"{name}: {len(objects)} objects")
-        if folder:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{name}.yaml").write_text(yaml.safe_dump_all(objects, sort_keys=False))
-    print("\n".join(faults) or f"no fault against Kubernetes {', '.join(VERSIONS)}")
+    parser = argparse.ArgumentParser(description="Renders the chart, and checks what comes out.")
+    parser.add_argument("file", nargs="?", type=Path, help="values; without them all sets of the chart")
+    file: Path | None = parser.parse_args().file
+    faults: list[str] = []
+    for name, values in ({file.name: yaml.safe_load(file.read_text())} if file else value_sets()).items():
+        try:
+            objects, found = check(name, values)
+        except helm_python.HelmError as error:
+            sys.exit(f"{name}: {error}")
+        faults += found
+        unchecked = [name_of(entry) for entry in objects if is_foreign(entry)]
+        print(f"# {name}: {len(objects)} objects; not checked: {', '.join(unchecked) or 'none'}")
+        if file:
+            print(yaml.safe_dump_all(objects, sort_keys=False))
+    print("\n".join(faults) or f"# no fault against Kubernetes {', '.join(VERSIONS)}")
     return 1 if faults else 0
 
 
