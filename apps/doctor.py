@@ -15,6 +15,7 @@ from apps.printable import escaped
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import a_database, migrated, unlocked
+from apps.tls_findings import of_tls
 from domain.monitoring.model import Finding, Grade
 
 PRINTED = {Grade.OK: "ok", Grade.NOTE: "note", Grade.FAIL: "FAIL"}
@@ -31,6 +32,7 @@ def main(settings: Settings, _: Namespace) -> int:
 
 def _findings(settings: Settings) -> Iterator[Finding]:
     yield from findings.of_settings(settings)
+    yield from of_tls(settings)
     yield findings.tried("database", lambda: _database(settings))
     yield findings.tried("encryption", lambda: _encryption(settings))
     yield findings.tried("queue", lambda: _queue(settings))

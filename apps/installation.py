@@ -14,6 +14,7 @@ from apps import findings
 from apps.containers.knowledge import Knowledge
 from apps.knowledge_state import state_of
 from apps.settings import Settings
+from apps.tls_findings import of_tls
 from domain.monitoring.model import Finding, Grade
 
 Checks = Mapping[str, Callable[[], Awaitable[None]]]
@@ -41,7 +42,7 @@ class RunningInstallation:
         async with self._one:
             settings = self._settings
             return [
-                *await asyncio.to_thread(lambda: [*findings.of_settings(settings)]),
+                *await asyncio.to_thread(lambda: [*findings.of_settings(settings), *of_tls(settings)]),
                 await findings.awaited("database", self._answers()),
                 await findings.awaited("encryption", self._key()),
                 await findings.awaited("queue", self._queue()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
@@ -17,6 +17,9 @@ FRESH_SECONDS = 1.0
 """How long the outcome of a check is told again without another look."""
 LOOK_SECONDS = 10.0
 """After so long a look is given up, as it may hang with one connection while the next one works."""
+
+
+Check = Callable[[], Awaitable[None]]
 
 
 class Queue(Protocol):
@@ -49,8 +52,8 @@ class SharedCheck:
             self._ended = time.monotonic()
 
 
-def checks_of(database: Database, queue: Queue) -> Mapping[str, SharedCheck]:
-    """For each thing that is needed what raises when it is not there."""
+def checks_of(database: Database, queue: Queue) -> dict[str, Check]:
+    """For each thing that is needed what raises when it is not there. Components may add others."""
     newest = head()
 
     async def migrations_done() -> None:

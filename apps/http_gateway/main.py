@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from argparse import Namespace
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import grpc
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
+from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.rest.app import build
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.routing import GatewayOptions
+from adapters.outbound.certificate_metrics import CertificateMetrics
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.access import RemoteAccess, RemoteKeys
 from adapters.outbound.core_client.base_files import RemoteBaseFiles
@@ -31,15 +35,18 @@ from adapters.outbound.core_client.resources import RemoteResources
 from adapters.outbound.core_client.schedules import RemoteSchedules
 from adapters.outbound.core_client.sources import RemoteSources
 from adapters.outbound.core_client.subscriptions import RemoteSubscriptions
+from adapters.outbound.core_client.targets import address_of
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.core_client.web_chat import RemoteWebChat
 from adapters.outbound.metrics import PrometheusMeter
+from adapters.tls.watching import LOOK_EVERY
 from apps import logs
 from apps.http_server import HttpComponent
 from apps.process import Component, Phase, run, serve
 from apps.rest import most_streams
 from apps.settings import Settings
 from apps.starting import listen
+from apps.tls import tls_to_core
 from ports.use_cases import UseCases, Verification
 
 CHECK_SECONDS = 2.0
@@ -55,11 +62,11 @@ def main(settings: Settings, _: Namespace) -> int:
     """Runs until it is told to stop; the exit status. Needs no database and no secret."""
     logs.set_up(settings)
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
-    target = settings.core_target or f"{settings.grpc_host}:{settings.grpc_port}"
+    target = settings.core_target or address_of(settings.grpc_host, settings.grpc_port)
     host, port = listener.getsockname()[:2]
 
     async def gateway() -> int:
-        core = CoreConnection(target)
+        core = CoreConnection(target, tls_to_core(settings))
         callbacks = RemoteCallbacks(core)
         rest = HttpComponent(build_remote_gateway(settings, core, callbacks), listener, settings)
         return await run([_Core(core, callbacks), rest], lambda: _banner(host, port, target))
@@ -70,6 +77,11 @@ def main(settings: Settings, _: Namespace) -> int:
 def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: RemoteCallbacks) -> App:
     """The gateway over a remote core."""
     meter = PrometheusMeter()
+    checks: dict[str, Callable[[], Awaitable[None]]]
+    checks = {name or "core": partial(_core_answers, core, name) for name in ("", *LACKS)}
+    if core.cores.tls is not None:
+        CertificateMetrics(core.cores.tls.files, core.cores.certificates, meter.registry)
+        checks["certificates"] = core.cores.tls.files.check
 
     async def metrics() -> bytes:
         return meter.exposition()
@@ -80,7 +92,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         max_body=settings.max_webhook_body_kb * 1024,
         max_upload=settings.max_upload_bytes,
         bind=logs.bind_request,
-        checks={name or "core": partial(_core_answers, core, name) for name in ("", *LACKS)},
+        checks=checks,
         metrics=metrics,
         answered=meter.answered,
         max_streams=most_streams(settings),
@@ -133,7 +145,7 @@ async def _core_answers(core: CoreConnection, name: str) -> None:
     try:
         answer = await HealthStub(core.channel).Check(request, timeout=CHECK_SECONDS, wait_for_ready=True)
     except grpc.aio.AioRpcError as error:
-        raise RuntimeError(f"the core does not answer: {error.code().name}") from error
+        raise RuntimeError(f"the core does not answer: {core.cores.fault or error.code().name}") from error
     if answer.status != HealthCheckResponse.SERVING:
         raise RuntimeError(f"the core says that its {LACKS[name]}" if name else "the core cannot serve")
 
@@ -145,6 +157,18 @@ class _Core(Component):
     def __init__(self, core: CoreConnection, callbacks: RemoteCallbacks) -> None:
         self._core = core
         self._callbacks = callbacks
+        self._reloading: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        await self._core.cores.refresh()
+
+    async def run(self) -> None:
+        """Follows certificates and names of several addresses."""
+        await PeriodicRunner([PeriodicTask("cores", LOOK_EVERY, self._core.cores.refresh)]).run()
+
+    def reload(self) -> None:
+        """Looks at certificates and names at once."""
+        self._reloading = asyncio.create_task(self._core.cores.refresh())
 
     async def stop(self) -> None:
         await self._callbacks.close()

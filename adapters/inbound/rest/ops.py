@@ -17,8 +17,9 @@ Checks = Mapping[str, Callable[[], Awaitable[None]]]
 CHECK_SECONDS = 3.0
 """How long one look at the database or the queue may take: who asks for readiness does not wait for long."""
 
-OPTIONAL = ("queue",)
-"""Nothing durable depends on the queue: without it the service is ready, and degraded."""
+OPTIONAL = ("queue", "certificates")
+"""Nothing durable depends on the queue, and the former certificates serve while new ones cannot be used: the service
+is ready, and degraded."""
 
 router = APIRouter(tags=["operations"])
 

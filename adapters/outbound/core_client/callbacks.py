@@ -1,15 +1,20 @@
-"""Callbacks of a remote core over one stream: concurrent calls travel together."""
+"""Callbacks of remote cores, over one stream to each: concurrent calls travel together."""
+
+from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
-from collections.abc import AsyncIterator, Iterable
-from typing import NamedTuple
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from functools import partial
+from typing import Any, NamedTuple
 
 import grpc
 from switchboard.channels.v1 import callbacks_pb2 as pb
 from switchboard.channels.v1 import callbacks_pb2_grpc
 
 from adapters.outbound.core_client.connection import CoreConnection
+from adapters.outbound.core_client.endpoints import Endpoint
 from adapters.wire.calls import answer_from_pb, call_into_pb
 from adapters.wire.refusals import rebuilt
 from domain.channels.messages import RawAnswer, RawCall
@@ -30,28 +35,55 @@ class CoreError(Exception):
     """The core failed in a way that is not a refusal."""
 
 
+class StreamBroke(Exception):
+    """The core went away over a call, which may have been stored."""
+
+
 class RemoteCallbacks:
-    """Opens the stream with the first call, and anew after it broke."""
+    """Opens one stream to each core with the first call, and anew after it broke. A call whose stream broke is sent
+    once more, to another core where there is one: its events are stored once, by their keys."""
 
     def __init__(self, core: CoreConnection) -> None:
-        self._core = core
+        self._cores = core.cores
         self._numbers = itertools.count(1)
-        self._stream: _Stream | None = None
+        self._streams: dict[Endpoint, _Stream] = {}
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
-        if self._stream is None or self._stream.broken:
-            self._stream = _Stream(callbacks_pb2_grpc.CallbackServiceStub(self._core.channel))
         outgoing = _Exchange(next(self._numbers), channel_id, instance_id, call)
-        outcome = await self._stream.exchange(outgoing)
+        outcome = await self._outcome(outgoing)
         if outcome.HasField("answer"):
             return answer_from_pb(outcome.answer)
         refused = outcome.refused
         refusal = rebuilt(refused.reason, refused.message, refused.retry_after)
         raise refusal or CoreError(refused.message)
 
+    async def _outcome(self, outgoing: _Exchange) -> pb.RawOutcome:
+        """Raises `Unavailable`."""
+        tried: list[Endpoint] = []
+        tries = max(2, len(self._cores.endpoints))
+        while len(tried) < tries:
+            endpoint = self._cores.pick(tried)
+            tried.append(endpoint)
+            with contextlib.suppress(StreamBroke):
+                return await self._stream(endpoint).exchange(outgoing)
+        raise Unavailable(AWAY)
+
+    def _stream(self, endpoint: Endpoint) -> _Stream:
+        stream = self._streams.get(endpoint)
+        if stream is None or stream.closed:
+            stub = callbacks_pb2_grpc.CallbackServiceStub(endpoint.channel(of_streams=False))
+            stream = self._streams[endpoint] = _Stream(stub)
+            endpoint.on_retire = [partial(self._retire, endpoint, stream)]
+        return stream
+
+    def _retire(self, endpoint: Endpoint, stream: _Stream) -> None:
+        """The calls under way are answered yet."""
+        del self._streams[endpoint]
+        stream.finish()
+
     async def close(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
+        for stream in self._streams.values():
+            stream.close()
 
 
 class _Exchange(NamedTuple):
@@ -67,15 +99,18 @@ class _Stream:
         self._outgoing: list[_Exchange] = []
         self._news = asyncio.Event()
         self._waiting: dict[int, asyncio.Future[pb.RawOutcome]] = {}
-        self.broken = False
-        self._reader = asyncio.create_task(self._read(stub))
+        self.closed = False
+        """Takes no calls any more."""
+        outcomes: Any = stub.StreamCallbacks(self._batches())  # type: ignore[arg-type]
+        self._reader = asyncio.create_task(self._read(outcomes))
 
     async def exchange(self, outgoing: _Exchange) -> pb.RawOutcome:
+        """Raises `StreamBroke`, and `Unavailable` when there is no outcome in time."""
         future: asyncio.Future[pb.RawOutcome] = self._loop.create_future()
         self._outgoing.append(outgoing)
         self._waiting[outgoing.number] = future
         self._news.set()
-        deadline = self._loop.call_later(DEADLINE, _give_up, future)
+        deadline = self._loop.call_later(DEADLINE, _fail, future, Unavailable(AWAY))
         try:
             return await future
         finally:
@@ -83,7 +118,7 @@ class _Stream:
             self._waiting.pop(outgoing.number, None)
 
     async def _batches(self) -> AsyncIterator[pb.RawCallBatch]:
-        while not self.broken:
+        while True:
             await self._news.wait()
             await asyncio.sleep(0)  # calls that lie in other sockets travel in the same batch
             self._news.clear()
@@ -91,10 +126,12 @@ class _Stream:
             while outgoing:
                 batch, outgoing = _split(outgoing)
                 yield _batch(batch)
+            if self.closed:
+                return
 
-    async def _read(self, stub: callbacks_pb2_grpc.CallbackServiceStub) -> None:
+    async def _read(self, outcomes: AsyncIterable[pb.RawOutcomeBatch]) -> None:
         try:
-            async for batch in stub.StreamCallbacks(self._batches()):  # type: ignore[attr-defined,arg-type]
+            async for batch in outcomes:
                 for outcome in batch.outcomes:
                     future = self._waiting.get(outcome.number)
                     if future is not None and not future.done():
@@ -105,13 +142,17 @@ class _Stream:
             self._break()
 
     def _break(self) -> None:
-        """What was under way may have been stored: the platform is told to come again. `_batches` comes to its
-        end, as gRPC's task that reads it would wait for ever."""
-        self.broken = True
+        """What was under way may have been stored. `_batches` comes to its end, as gRPC's task that reads it would
+        wait for ever."""
         self._outgoing = []
-        self._news.set()
+        self.finish()
         for future in self._waiting.values():
-            _give_up(future)
+            _fail(future, StreamBroke())
+
+    def finish(self) -> None:
+        """Sends what is to be sent; the stream ends after the last outcome."""
+        self.closed = True
+        self._news.set()
 
     def close(self) -> None:
         self._reader.cancel()
@@ -135,6 +176,6 @@ def _batch(outgoing: Iterable[_Exchange]) -> pb.RawCallBatch:
     return batch
 
 
-def _give_up(future: asyncio.Future[pb.RawOutcome]) -> None:
+def _fail(future: asyncio.Future[pb.RawOutcome], error: Exception) -> None:
     if not future.done():
-        future.set_exception(Unavailable(AWAY))
+        future.set_exception(error)

@@ -2,10 +2,14 @@
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import grpc
 
+from adapters.outbound.core_client.balancing import BalancedChannel
+from adapters.outbound.core_client.cores import Cores
+from adapters.outbound.core_client.targets import parse_targets
+from adapters.tls.credentials import ClientTls
 from adapters.wire.metadata import ACTING_FOR
 from adapters.wire.refusals import from_error
 from domain import limits
@@ -15,18 +19,6 @@ T = TypeVar("T")
 
 DEADLINE = 15.0
 """Seconds that a call has; one that may wait for a platform or a pairing code gets more."""
-
-LARGEST_MESSAGE = 16 * 1024 * 1024
-LARGEST_METADATA = 64 * 1024
-
-OPTIONS = (
-    ("grpc.max_receive_message_length", LARGEST_MESSAGE),
-    ("grpc.max_send_message_length", LARGEST_MESSAGE),
-    ("grpc.max_metadata_size", LARGEST_METADATA),
-    ("grpc.keepalive_time_ms", 20_000),
-    ("grpc.initial_reconnect_backoff_ms", 200),
-    ("grpc.max_reconnect_backoff_ms", 2_000),
-)
 
 LONGEST_TOKEN = 2000
 """gRPC servers take 8 KiB of metadata in all."""
@@ -48,31 +40,16 @@ def carry(token: str, acting_for: str | None) -> None:
 
 
 class CoreConnection:
-    """One channel to the core, opened on first use in the running loop; and one of its own for streams of which there
-    are many: a connection takes 1,000 calls at a time."""
+    """The cores that `target` lists (see `targets`), over TLS where it is given."""
 
-    def __init__(self, target: str) -> None:
-        self.target = target
-        self._channel: grpc.aio.Channel | None = None
-        self._streams: grpc.aio.Channel | None = None
-
-    @property
-    def channel(self) -> grpc.aio.Channel:
-        if self._channel is None:
-            self._channel = grpc.aio.insecure_channel(self.target, options=OPTIONS)
-        return self._channel
-
-    @property
-    def streams(self) -> grpc.aio.Channel:
-        if self._streams is None:
-            options = (*OPTIONS, ("grpc.use_local_subchannel_pool", 1))
-            self._streams = grpc.aio.insecure_channel(self.target, options=options)
-        return self._streams
+    def __init__(self, target: str, tls: ClientTls | None = None) -> None:
+        self.cores = Cores(parse_targets(target), tls)
+        self.channel = cast(grpc.aio.Channel, BalancedChannel(self.cores, of_streams=False))
+        self.streams = cast(grpc.aio.Channel, BalancedChannel(self.cores, of_streams=True))
+        """For streams of which there are many."""
 
     async def close(self) -> None:
-        for channel in (self._channel, self._streams):
-            if channel is not None:
-                await channel.close(None)
+        await self.cores.close()
 
     async def call(
         self, method: Callable[..., Awaitable[T]], request: Any, *, deadline: float = DEADLINE

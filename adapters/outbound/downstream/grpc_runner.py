@@ -1,5 +1,6 @@
 """Runs resources behind `switchboard.downstream.v1.ResourceRunner`."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,6 +16,9 @@ from adapters.outbound.downstream.messages import (
     checked_confirmation,
 )
 from adapters.outbound.downstream.outcomes import gathered
+from adapters.tasks import end
+from adapters.tls.credentials import ClientTls, channel_credentials
+from adapters.tls.files import TlsContents
 from adapters.wire.downstream import run_request_to_pb
 from domain.channels.answers import Choice
 from domain.json_text import loads
@@ -51,20 +55,45 @@ _REFUSED = frozenset(
 _UNREACHED = ("failed to connect", "DNS resolution failed", "name resolution failure")
 """How gRPC describes an UNAVAILABLE of a target to which there never was a connection."""
 
+_TLS_FAULTS = {
+    "CERTIFICATE_VERIFY_FAILED: certificate has expired": "the certificate of the resource expired: renew it there",
+    "CERTIFICATE_VERIFY_FAILED": "the certificate of the resource is of no CA of ca_file in its rule",
+    "Hostname Verification Check failed": (
+        "the certificate of the resource has not the name of target; set server_name in its rule to one that it has"
+    ),
+    "WRONG_VERSION_NUMBER": "the resource speaks no TLS: leave tls out of its rule, or have it speak TLS",
+}
+"""By how gRPC describes them."""
+
+DRAIN_SECONDS = 3600.0
+"""The longest time of a message (`rules.MAX_TIMEOUT`)."""
+
 
 class GrpcChannels:
-    """One connection per target, made on first use in the running loop and shared by all rules."""
+    """One connection per target and certificates, made on first use in the running loop and shared by all rules."""
 
     def __init__(self) -> None:
-        self._channels: dict[tuple[str, bool], aio.Channel] = {}
+        self._channels: dict[tuple[str, str, TlsContents | None], aio.Channel] = {}
+        self._draining: set[asyncio.Task[None]] = set()
 
-    def get(self, target: str, tls: bool) -> aio.Channel:
-        channel = self._channels.get((target, tls))
+    def get(self, target: str, tls: ClientTls | None) -> aio.Channel:
+        key = (target, tls.server_name, tls.files.contents) if tls else (target, "", None)
+        channel = self._channels.get(key)
         if channel is None:
-            channel = self._channels[target, tls] = _connect(target, tls)
+            channel = self._channels[key] = _connect(*key)
         return channel
 
+    def renew(self, target: str, tls: ClientTls) -> None:
+        """Looks at the files of certificates, now and then. With new ones the former connection is closed once its
+        calls have ended."""
+        former = (target, tls.server_name, tls.files.contents)
+        if tls.files.look_now_and_then() and (channel := self._channels.pop(former, None)):
+            draining = asyncio.create_task(channel.close(DRAIN_SECONDS))
+            self._draining.add(draining)
+            draining.add_done_callback(self._draining.discard)
+
     async def close(self) -> None:
+        await end(self._draining, "former connections of resources")
         channels, self._channels = list(self._channels.values()), {}
         for channel in channels:
             await channel.close(None)
@@ -74,7 +103,7 @@ class GrpcRunner:
     """Calls the server stream `Run` at one target and joins its deltas."""
 
     def __init__(
-        self, channels: GrpcChannels, target: str, *, tls: bool = False, token: str | None = None
+        self, channels: GrpcChannels, target: str, *, tls: ClientTls | None = None, token: str | None = None
     ) -> None:
         self._channels = channels
         self._target = target
@@ -85,6 +114,8 @@ class GrpcRunner:
         return await gathered(self.stream(request), request.progress)
 
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
+        if self._tls:
+            self._channels.renew(self._target, self._tls)
         stub = ResourceRunnerStub(self._channels.get(self._target, self._tls))
         call = stub.Run(run_request_to_pb(request), timeout=request.timeout, metadata=self._metadata)
         begun = False
@@ -100,10 +131,11 @@ class GrpcRunner:
             call.cancel()
 
 
-def _connect(target: str, tls: bool) -> aio.Channel:
-    if tls:
-        return aio.secure_channel(target, grpc.ssl_channel_credentials(), options=_OPTIONS)
-    return aio.insecure_channel(target, options=_OPTIONS)
+def _connect(target: str, server_name: str, contents: TlsContents | None) -> aio.Channel:
+    if contents is None:
+        return aio.insecure_channel(target, options=_OPTIONS)
+    name = [("grpc.ssl_target_name_override", server_name)] if server_name else []
+    return aio.secure_channel(target, channel_credentials(contents), options=[*_OPTIONS, *name])
 
 
 def _was_refused(error: aio.AioRpcError) -> bool:
@@ -120,11 +152,19 @@ def _failure(error: aio.AioRpcError, *, begun: bool) -> DownstreamFailed:
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return DownstreamFailed("the resource does not answer within its time", retryable=False, begun=begun)
     return DownstreamFailed(
-        f"the resource answers with gRPC status {code.name}",
+        _tls_fault(error) or f"the resource answers with gRPC status {code.name}",
         retryable=code in _TRY_AGAIN,
         retry_after=_retry_after(error),
         begun=begun,
     )
+
+
+def _tls_fault(error: aio.AioRpcError) -> str | None:
+    """What is wrong with a connection that could not be made."""
+    words = error.details() or ""
+    if error.code() is not grpc.StatusCode.UNAVAILABLE or _UNREACHED[0] not in words.lower():
+        return None
+    return next((fault for sign, fault in _TLS_FAULTS.items() if sign in words), None)
 
 
 def _retry_after(error: aio.AioRpcError) -> float | None:

@@ -116,7 +116,8 @@ class Runners:
         if isinstance(target, HttpTarget):
             return self._retry(HttpRunner(self._http, target.url, target.token))
         if isinstance(target, GrpcTarget):
-            return self._retry(GrpcRunner(self._channels, target.target, tls=target.tls, token=target.token))
+            tls = target.tls.watched() if target.tls else None
+            return self._retry(GrpcRunner(self._channels, target.target, tls=tls, token=target.token))
         model: ChatModel = target
         runner = ChatCompletionsRunner(self._http, self._history, model, Knowledge(self._reader))
         return WithSources(self._retry(runner))

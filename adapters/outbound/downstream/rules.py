@@ -1,4 +1,5 @@
-"""The rules that say what runs behind which resource ids: TOML, checked to the last key. Pure."""
+"""The rules that say what runs behind which resource ids: TOML, checked to the last key and to the files of
+certificates that it names."""
 
 import re
 import tomllib
@@ -14,6 +15,9 @@ from adapters.outbound.downstream.chat_model import ChatModel
 from adapters.outbound.downstream.chat_tools import ChatTool
 from adapters.outbound.downstream.knowledge_tool import SEARCH
 from adapters.outbound.downstream.rules_lines import Lines
+from adapters.outbound.downstream.rules_tls import KEYS as TLS_KEYS
+from adapters.outbound.downstream.rules_tls import RuleTls, rule_tls
+from adapters.tls.files import BadCertificate
 from domain.refusals import Invalid
 from domain.routing.model import Resource
 from domain.routing.resource import parse_resource
@@ -50,7 +54,7 @@ class HttpTarget:
 @dataclass(frozen=True, slots=True)
 class GrpcTarget:
     target: str
-    tls: bool = False
+    tls: RuleTls | None = None
     token: str | None = field(default=None, repr=False)
 
 
@@ -117,7 +121,7 @@ class _Reader:
         read = _KINDS.get(kind)
         if read is None:
             raise self.fault("kind", f"must be one of {', '.join(_KINDS)}")
-        timeout, line = self.seconds("timeout"), self._line("match") or 0
+        timeout, line = self.number("timeout", 0.1, MAX_TIMEOUT), self._line("match") or 0
         rule = Rule(re.compile(translate(pattern)), read(self), timeout, pattern, line)
         self.done()
         return rule
@@ -174,8 +178,20 @@ class _Reader:
             raise self.fault(key, f"must be from {low} to {high}")
         return number
 
-    def seconds(self, key: str) -> float | None:
-        return self.number(key, 0.1, MAX_TIMEOUT)
+    def tls(self) -> RuleTls | None:
+        """None without `tls`."""
+        wanted = self.flag("tls", default=False)
+        given = {key: self.text(key, "") for key in TLS_KEYS}
+        for key in TLS_KEYS:
+            if given[key] and not wanted:
+                raise self.fault(key, "is of no use without tls = true")
+        for key, other in (("cert_file", "key_file"), ("key_file", "cert_file")):
+            if given[key] and not given[other]:
+                raise self.fault(key, f"is of no use without {other}")
+        try:
+            return rule_tls(given.__getitem__, self._secrets("SSL_CERT_FILE") or "") if wanted else None
+        except BadCertificate as error:
+            raise BadRules(str(error), self._line(str(error).partition(":")[0])) from None
 
     def token(self) -> str | None:
         """The secret in the environment variable that `token_env` names."""
@@ -250,7 +266,7 @@ def _grpc(reader: _Reader) -> Target:
     target = reader.text("target")
     if any(character.isspace() for character in target) or "://" in target:
         raise reader.fault("target", "must be a gRPC target such as runner.internal:50052")
-    return GrpcTarget(target, reader.flag("tls", default=False), reader.token())
+    return GrpcTarget(target, reader.tls(), reader.token())
 
 
 def _chat(reader: _Reader) -> Target:

@@ -13,6 +13,8 @@ from ports.reply_capabilities import TypingIndicator
 
 log = logging.getLogger(__name__)
 
+SHOWN_AFTER_SECONDS = 0.3
+"""What an answer may take before its sign is shown: one that is replaced at once is not seen, and costs a call."""
 CALL_SECONDS = 5.0
 """What a platform gets for one call."""
 LINGER_SECONDS = 2.0
@@ -21,7 +23,7 @@ does not tell when."""
 
 
 class RepeatedTyping:
-    """Calls the channel before what it shows ends, beside the work on the answer, until `stop`.
+    """Calls the channel where an answer takes longer, before what it shows ends, beside the work on it, until `stop`.
 
     It ends by itself where there is nothing to show, or where the platform refuses for good.
     """
@@ -35,11 +37,17 @@ class RepeatedTyping:
         self._channel = channel
         self._config = config
         self._target = target
-        self._task = asyncio.create_task(self._repeat())
+        self._task: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(SHOWN_AFTER_SECONDS, self._begin)
 
     def stop(self) -> None:
         """At once: a call that is under way is broken off."""
-        self._task.cancel()
+        self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+    def _begin(self) -> None:
+        self._task = asyncio.create_task(self._repeat())
 
     async def _repeat(self) -> None:
         loop = asyncio.get_running_loop()

@@ -10,6 +10,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from domain.routing.model import Confirmation, RunRequest, RunResult
+from domain.routing.typing_indicator.service import SHOWN_AFTER_SECONDS
 from ports.downstream import DownstreamFailed
 from tests.drivers.groups import GROUPS, Discord, Group, Slack, Telegram
 from tests.drivers.platform import PlatformDriver, take_turns
@@ -210,6 +211,10 @@ def seconds_pass(scene: Scene, seconds: int) -> None:
     scene.world.run(ahead())
 
 
+async def after(seconds: float) -> None:
+    let_pass(seconds)
+
+
 @when("the instance is removed")
 def is_removed(scene: Scene) -> None:
     scene.resource.wait_for(1)
@@ -231,6 +236,12 @@ def answers(scene: Scene) -> None:
 
 
 @then("the platform is asked to show that somebody is writing")
+def shown(scene: Scene) -> None:
+    if scene.resource.hold:
+        scene.world.run(after(SHOWN_AFTER_SECONDS))
+    shown_again(scene)
+
+
 @then("the platform is asked to show that once more")
 def shown_again(scene: Scene) -> None:
     scene.wait(lambda: scene.asked_to_show() > scene.signs)

@@ -17,6 +17,8 @@ from adapters.outbound.downstream.rules import (
     parse_rules,
 )
 from adapters.outbound.downstream.rules_file import RulesFile
+from adapters.outbound.downstream.rules_tls import RuleTls
+from adapters.tls.files import TlsFiles
 from domain.routing.model import RunResult
 from domain.routing.resource import parse_resource
 from ports.downstream import Downstream
@@ -83,7 +85,7 @@ def test_each_kind_is_read() -> None:
     assert builtin.target == BuiltinTarget(parse_resource("agent::kb-12"))
     assert http.target == HttpTarget("https://runner.example/run", "s3cret")
     assert http.timeout == 30
-    assert grpc.target == GrpcTarget("runner.internal:50052", True, None)
+    assert grpc.target == GrpcTarget("runner.internal:50052", RuleTls(TlsFiles()), None)
     assert isinstance(chat.target, ChatModel)
     assert chat.target.system.startswith("Answer shortly.")
     assert chat.target.history_tokens == 4000
@@ -164,6 +166,21 @@ CHAT = '[[rule]]\nmatch = "*"\nkind = "chat-completions"\nurl = "http://x.exampl
         ("[[rule]]\nmatch = '*'\nkind = 'builtin'\nuse = 'agent::a::b'\n", 4, "use must name a built-in"),
         ("[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'http://x:1'\n", 4, "target must be a gRPC target"),
         ("[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'x:1'\ntls = 1\n", 5, "tls must be true or false"),
+        (
+            "[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'x:1'\nca_file = '/ca'\n",
+            5,
+            "ca_file is of no use without tls = true",
+        ),
+        (
+            "[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'x:1'\ntls = true\ncert_file = '/crt'\n",
+            6,
+            "cert_file is of no use without key_file",
+        ),
+        (
+            "[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'x:1'\ntls = true\nca_file = '/nowhere/ca'\n",
+            6,
+            "ca_file: /nowhere/ca cannot be read: No such file or directory",
+        ),
         (CHAT + "history_tokens = 1.5\n", 6, "history_tokens must be a whole number"),
         (CHAT + "history_tokens = -1\n", 6, "history_tokens must be from 0"),
         (CHAT + "temperature = 3\n", 6, "temperature must be from 0 to 2"),

@@ -10,7 +10,12 @@ import pytest
 
 from domain.channels.messages import Config, Outcome, Sent, Target
 from domain.routing.typing_indicator import service as typing
-from domain.routing.typing_indicator.service import LINGER_SECONDS, LingeringTyping, RepeatedTyping
+from domain.routing.typing_indicator.service import (
+    LINGER_SECONDS,
+    SHOWN_AFTER_SECONDS,
+    LingeringTyping,
+    RepeatedTyping,
+)
 from ports.outbox import QueuedMessages
 from ports.queue import QueueKey
 from tests.support.waiting import let_pass, stopped_clock
@@ -48,11 +53,16 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
+async def begun() -> None:
+    let_pass(SHOWN_AFTER_SECONDS)
+    await settled()
+
+
 async def calls_after(shown: RepeatedTyping, channel: Channel, *pauses: float) -> list[int]:
     """How many calls there were at the start, and after each pause."""
     counted = []
     with stopped_clock():
-        await settled()
+        await begun()
         counted.append(channel.calls)
         for pause in pauses:
             let_pass(pause)
@@ -99,6 +109,18 @@ async def test_a_stop_breaks_off_the_call_that_is_under_way() -> None:
     assert channel.broken_off == 1
 
 
+async def test_is_not_shown_for_an_answer_that_comes_soon() -> None:
+    channel = Channel()
+    with stopped_clock():
+        shown = RepeatedTyping(channel, {}, {})
+        let_pass(SHOWN_AFTER_SECONDS - 0.01)
+        await settled()
+        shown.stop()
+        let_pass(60)
+        await settled()
+    assert channel.calls == 0
+
+
 async def test_nothing_is_shown_after_a_stop() -> None:
     channel = Channel()
     assert await calls_after(RepeatedTyping(channel, {}, {}), channel, 4.1) == [1, 2]
@@ -125,7 +147,7 @@ async def test_goes_on_until_the_answer_is_handed_to_the_platform() -> None:
 
     with stopped_clock():
         sign = RepeatedTyping(channel, {}, {})
-        await settled()
+        await begun()
         lingering.linger(KEY, sign)
         await lingering.during(deliver)(QueuedMessages(KEY, ()))
     assert counted == [2, 2]
@@ -141,7 +163,7 @@ async def test_ends_where_the_delivery_is_put_off_or_fails(fails: bool) -> None:
 
     with stopped_clock():
         lingering.linger(KEY, RepeatedTyping(channel, {}, {}))
-        await settled()
+        await begun()
         with contextlib.suppress(RuntimeError):
             await lingering.during(deliver)(QueuedMessages(KEY, ()))
         let_pass(60)
@@ -153,8 +175,8 @@ async def test_ends_soon_where_another_process_delivers() -> None:
     channel, lingering = Channel(), LingeringTyping()
     with stopped_clock():
         lingering.linger(KEY, RepeatedTyping(channel, {}, {}))
-        await settled()
-        let_pass(LINGER_SECONDS)
+        await begun()
+        let_pass(LINGER_SECONDS - SHOWN_AFTER_SECONDS)
         await settled()
         let_pass(60)
         await settled()
@@ -166,7 +188,7 @@ async def test_a_conversation_has_one_sign_and_a_process_that_ends_has_none() ->
     with stopped_clock():
         for channel in (first, second):
             lingering.linger(KEY, RepeatedTyping(channel, {}, {}))
-            await settled()
+            await begun()
         lingering.stop_all()
         let_pass(60)
         await settled()

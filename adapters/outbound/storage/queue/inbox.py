@@ -91,10 +91,11 @@ class InboxRow:
 
     @classmethod
     def of(cls, instance_id: int, event: Event, wait: float | None = None) -> InboxRow:
-        """An event without a key gets a fresh one, as does one without a request id: by the request id resources
-        recognise the event at each try."""
-        key = key_of(event.key) if event.key is not None else f"none:{new_uuid()}"
-        stored = event_to_json(event, event.request_id or new_uuid())
+        """An event without a key has its request id for one, as a gateway sends a call again when a core goes away
+        over it. One without a request id gets a fresh one: by it resources recognise the event at each try."""
+        request_id = event.request_id or new_uuid()
+        key = key_of(event.key if event.key is not None else f"none:{request_id}")
+        stored = event_to_json(event, request_id)
         return cls(instance_id, key_of(event.session_id), key, stored, event, wait)
 
 

@@ -51,6 +51,7 @@ class RawCall(_message.Message):
     HEADERS_FIELD_NUMBER: _builtins.int
     BODY_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
+    """Names the call: one that is sent again under the same id is stored once. Empty: the core makes one."""
     channel_id: _builtins.str
     instance_id: _builtins.int
     method: _builtins.str
