@@ -10,6 +10,9 @@ from bench.soak.samples import Sample
 from bench.soak.verdict import Row, minutes, rows, tables
 
 
+SATURATED = "**The rate was not reached: the service or the machine is saturated, and the figures say nothing of half load.**"
+
+
 @dataclass(frozen=True)
 class Outcome:
     """`lost` are acknowledged messages without an answer; `stored` counts rows by table."""
@@ -55,6 +58,7 @@ def report(outcome: Outcome, machine: str, given: Sequence[str]) -> str:
             "",
             counts,
             "",
+            *([SATURATED, ""] if load.late else []),
             "| Figure | First half | Second half | At most | |",
             "|---|---|---|---|---|",
             *(

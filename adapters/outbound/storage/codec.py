@@ -2,8 +2,9 @@
 
 import hashlib
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import orjson
 
@@ -21,6 +22,8 @@ from domain.channels.messages import (
 )
 from domain.conversations.choices import Offer
 from ports.inbox import CallResult
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -124,9 +127,14 @@ def _optional(event: Event) -> dict[str, Any]:
     }
 
 
+def _known(kind: type[T], stored: Sequence[Any]) -> T:
+    """A value from its fields in order, without those that a newer version has added."""
+    return kind(*stored[: len(fields(kind))])  # type: ignore[arg-type]
+
+
 def _attachment(file: Attachment) -> list[Any]:
-    fields = [file.name, file.mime_type, file.source, file.size]
-    return [*fields, True] if file.is_voice else fields
+    stored = [file.name, file.mime_type, file.source, file.size]
+    return [*stored, True] if file.is_voice else stored
 
 
 def _files(attachments: tuple[Attachment, ...]) -> list[list[Any]]:
@@ -134,7 +142,7 @@ def _files(attachments: tuple[Attachment, ...]) -> list[list[Any]]:
 
 
 def _attachments(files: Iterable[list[Any]]) -> tuple[Attachment, ...]:
-    return tuple(Attachment(*fields) for fields in files)
+    return tuple(_known(Attachment, stored) for stored in files)
 
 
 def _quoted_to_document(quoted: Quoted) -> dict[str, Any]:
@@ -150,11 +158,12 @@ def _quoted_to_document(quoted: Quoted) -> dict[str, Any]:
 
 
 def _quoted_from_document(document: Mapping[str, Any]) -> Quoted:
-    return Quoted(**{**document, "attachments": _attachments(document.get("attachments", ()))})
+    known = {field.name: document[field.name] for field in fields(Quoted) if field.name in document}
+    return Quoted(**{**known, "attachments": _attachments(document.get("attachments", ()))})
 
 
 def _sender(document: Mapping[str, Any]) -> Sender:
-    identities = tuple(Identity(*fields) for fields in document.get("identities", ()))
+    identities = tuple(_known(Identity, stored) for stored in document.get("identities", ()))
     return Sender(document["sender"], document.get("name", ""), identities)
 
 
@@ -173,7 +182,7 @@ def event_from_json(text: str | bytes) -> Event:
         request_id=document["request"],
         is_direct=not document.get("group", False),
         unreadable=document.get("unreadable", ""),
-        merge=Merge(*document["merge"]) if "merge" in document else None,
+        merge=_known(Merge, document["merge"]) if "merge" in document else None,
         ids=tuple(document.get("ids", ())),
         ids_of_session=document.get("ids_of_session", False),
         automated=document.get("automated", False),
@@ -266,7 +275,7 @@ def answer_from_document(document: Mapping[str, Any]) -> Answer:
             Artifact(*(stored[name] for name in ("name", "mimeType", "url", "blob", "size")))
             for stored in document["artifacts"]
         ),
-        choices=tuple(Choice(*fields) for fields in document["choices"]),
+        choices=tuple(_known(Choice, stored) for stored in document["choices"]),
         request_id=document["request"],
         session_id=document["session"],
     )

@@ -50,6 +50,10 @@ class SchemaVersion(NamedTuple):
         """Whether a process whose newest revision is `newest` has to migrate."""
         return self.revision is None or self.revision < newest
 
+    def is_newer(self, newest: str) -> bool:
+        """Whether a newer version than that of such a process has migrated."""
+        return self.revision is not None and self.revision > newest
+
     def fault(self, newest: str) -> str | None:
         """Why such a process cannot work on the schema; None where it can. A schema of the next version will do."""
         if self.is_older(newest):

@@ -14,8 +14,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
+from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
 from adapters.outbound.storage.migrate import NEEDED, MigrationError, migrate, schema_version
 from adapters.outbound.storage.migrations.locks import make_index
+from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema_version import VERSIONS, SchemaVersion, head
 from adapters.outbound.storage.upgrade import upgrade
 from tests.support.catalogue import Catalogue, catalogue, faults
@@ -215,3 +217,16 @@ def test_an_index_that_was_left_unfinished_is_made_anew_without_a_lock_on_the_ta
         made = "SELECT indisvalid, indnatts FROM pg_index WHERE indexrelid = 'draft_now'::regclass"
         assert database.execute(made).fetchall() == [(True, 2)]
     engine.dispose()
+
+
+async def test_a_worker_leaves_indexing_anew_to_those_of_a_newer_version(database: Database) -> None:
+    await database.execute(
+        "INSERT INTO knowledge_base (name, description, manifest, created_by, old_words_to) VALUES ('b', '', '', 'u', 7)"
+    )
+    left = "SELECT old_words_from < old_words_to FROM knowledge_base"
+    await database.execute("UPDATE schema_version SET version_num = '9000_of_tomorrow'")
+    assert await PostgresWordIndex(database).maintain() == 0
+    assert await database.fetch_value(left)
+    await database.execute("UPDATE schema_version SET version_num = %s", (head(),))
+    await PostgresWordIndex(database).maintain()
+    assert not await database.fetch_value(left)

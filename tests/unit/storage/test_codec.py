@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+import orjson
+
 from adapters.outbound.storage.codec import event_from_json, event_to_json
 from domain.channels.messages import (
     LONGEST_QUOTED,
@@ -64,3 +66,17 @@ def test_an_event_of_an_older_version_has_nothing_quoted() -> None:
     old = b'{"session": "s", "sender": "1", "text": "t", "target": {}, "request": "r"}'
     event = event_from_json(old)
     assert (event.quoted, event.thread_post) == (None, "")
+
+
+def test_what_a_newer_version_adds_is_left_out() -> None:
+    """Its processes work beside those of this one, on the same rows."""
+    document = orjson.loads(event_to_json(FULL, "r"))
+    document["added"] = document["quoted"]["added"] = "x"
+    for stored in (*document["files"], *document["quoted"]["attachments"]):
+        stored += [True, "added"]
+    for stored in (*document["identities"], document["merge"]):
+        stored.append("added")
+    voice = (replace(PICTURE, is_voice=True),)
+    quoted = replace(FULL.quoted, attachments=voice) if FULL.quoted else None
+
+    assert event_from_json(orjson.dumps(document)) == replace(FULL, attachments=voice, quoted=quoted)

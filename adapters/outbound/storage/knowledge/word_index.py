@@ -16,6 +16,7 @@ from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.tables import knowledge_base
 from adapters.outbound.storage.knowledge.terms import lex, term_hash
 from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.schema_version import READ, SchemaVersion, head
 from domain.knowledge.index_words import VERSION, index_words
 
 log = logging.getLogger(__name__)
@@ -69,7 +70,10 @@ class PostgresWordIndex:
         self._database = database
 
     async def maintain(self) -> int:
-        """Indexes anew what an older version has indexed; how many chunks. Safe beside other workers."""
+        """Indexes anew what an older version has indexed; how many chunks. Safe beside other workers; beside those of
+        a newer version it leaves that to them, whose words may be others."""
+        if SchemaVersion(*(await self._database.fetch_one(READ) or (None,))).is_newer(head()):
+            return 0
         old = select(base.id).where(base.old_words_from < base.old_words_to).order_by(base.id)
         changed = 0
         for (base_id,) in await self._database.fetch(old):
