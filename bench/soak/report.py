@@ -9,8 +9,10 @@ from bench.soak.load import Load
 from bench.soak.samples import Sample
 from bench.soak.verdict import Row, minutes, rows, tables
 
-
-SATURATED = "**The rate was not reached: the service or the machine is saturated, and the figures say nothing of half load.**"
+SATURATED = (
+    "**The rate was not reached: the service or the machine is saturated, and the figures say nothing of half"
+    " load.**"
+)
 
 
 @dataclass(frozen=True)

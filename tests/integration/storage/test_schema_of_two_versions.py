@@ -221,7 +221,8 @@ def test_an_index_that_was_left_unfinished_is_made_anew_without_a_lock_on_the_ta
 
 async def test_a_worker_leaves_indexing_anew_to_those_of_a_newer_version(database: Database) -> None:
     await database.execute(
-        "INSERT INTO knowledge_base (name, description, manifest, created_by, old_words_to) VALUES ('b', '', '', 'u', 7)"
+        "INSERT INTO knowledge_base (name, description, manifest, created_by, old_words_to)"
+        " VALUES ('b', '', '', 'u', 7)"
     )
     left = "SELECT old_words_from < old_words_to FROM knowledge_base"
     await database.execute("UPDATE schema_version SET version_num = '9000_of_tomorrow'")
