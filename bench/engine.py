@@ -12,13 +12,13 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+import aiohttp
 import uvloop
 from dependency_injector import providers
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
 from apps.components import StorageComponent, WorkerComponent
 from apps.container import Container
+from apps.process import collect_rarely
 from bench.ours import settings
 from bench.part import Bench
 from bench.report import Row, against
@@ -26,7 +26,6 @@ from bench.rounds import Sample, interleaved
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance
 from domain.routing.model import RunRequest, RunResult
-from ports.http import HttpRequest
 
 STUB = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n{"text": "hello"}'
 
@@ -174,29 +173,28 @@ async def durable(dsn: str, count: int) -> Throughput:
         await worker.stop()
         await asyncio.gather(running, return_exceptions=True)
 
+    collect_rarely()
     figures = await _timed(count, ours)
     await storage.stop()
     return figures
 
 
 async def plain(count: int) -> Throughput:
-    """Bare tasks doing the same two calls."""
+    """Bare tasks doing the same two calls, as anybody would write them."""
     stub = Stub()
     url = await stub.start()
-    http = AioHttp(AddressPolicy())
     gate = asyncio.Semaphore(256)
 
-    async def one(number: int) -> None:
+    async def one(http: aiohttp.ClientSession, number: int) -> None:
         async with gate:
-            answer = await http.send(HttpRequest("POST", url, json={"text": f"message {number}"}))
-            await http.send(HttpRequest("POST", url, json=answer.json(), user_address=True))
+            async with http.post(url, json={"text": f"message {number}"}) as answer:
+                result = await answer.json()
+            async with http.post(url, json=result) as taken:
+                await taken.read()
 
-    async def bare() -> None:
-        await asyncio.gather(*(one(number) for number in range(count)))
-
-    figures = await _timed(count, bare)
-    await http.close()
-    return figures
+    async with aiohttp.ClientSession() as http:
+        collect_rarely()
+        return await _timed(count, lambda: asyncio.gather(*(one(http, number) for number in range(count))))
 
 
 async def _drained(container: Container) -> None:

@@ -15,6 +15,10 @@ from ports.http import Address, AddressRefused, HttpFailed
 AddrInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]]
 
 
+PER_HOST = 32
+"""Connections to one host that a user named."""
+
+
 class Forbidden(PermissionError):
     """An address that the policy forbids. An OSError, so that the client library moves on to the next
     address of a host, or reports it as a failed connection."""
@@ -61,11 +65,11 @@ class PolicedSockets:
         return socket.socket(family, kind, protocol)
 
 
-def policed_connector(policy: AddressPolicy, limit: int = 100, per_host: int = 32) -> aiohttp.TCPConnector:
+def policed_connector(policy: AddressPolicy, limit: int = 100) -> aiohttp.TCPConnector:
     """A connection pool whose every connection passed the policy."""
     return aiohttp.TCPConnector(
         limit=limit,
-        limit_per_host=per_host,
+        limit_per_host=PER_HOST,
         ttl_dns_cache=30,
         resolver=PolicedResolver(policy),
         socket_factory=PolicedSockets(policy),

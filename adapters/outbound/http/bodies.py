@@ -50,18 +50,25 @@ class _Stream(AsyncIterablePayload):
         self._size = size
 
 
+def whole_body(request: HttpRequest) -> tuple[bytes, str] | None:
+    """The body with its content type, None where there is none or it is not in memory."""
+    if request.json is not None:
+        return _json(request.json), "application/json"
+    if request.form is not None:
+        return urlencode(request.form).encode(), "application/x-www-form-urlencoded"
+    if isinstance(request.content, bytes):
+        return request.content, "application/octet-stream"
+    return None
+
+
 def body_of(request: HttpRequest, source: Source) -> Payload | None:
     """The body with its content type, None where there is none."""
-    if request.json is not None:
-        return _whole(_json(request.json), "application/json")
-    if request.form is not None:
-        return _whole(urlencode(request.form).encode(), "application/x-www-form-urlencoded")
     if request.fields is not None or request.files:
         return _multipart(request.fields or {}, request.files, source)
-    if request.content is None:
+    if body := whole_body(request):
+        return _whole(*body)
+    if request.content is None or isinstance(request.content, bytes):
         return None
-    if isinstance(request.content, bytes):
-        return _whole(request.content, "application/octet-stream")
     size = _announced(request.headers)
     content = source.guard(request.content, size)
     return _Stream(content, size, content_type="application/octet-stream")

@@ -3,21 +3,31 @@
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from urllib.parse import urljoin
 
 import aiohttp
 from yarl import URL
 
 from adapters.outbound.http.addresses import policed_connector, refused
-from adapters.outbound.http.bodies import Source, body_of
+from adapters.outbound.http.bodies import body_of
 from adapters.outbound.http.checks import checked_headers, checked_url, for_hop
-from adapters.outbound.http.failures import failure, outcome_of
+from adapters.outbound.http.direct import (
+    GATHER_SHARE,
+    SMALL_PIECE,
+    USER_AGENT,
+    DirectHttp,
+    is_direct,
+    target_of,
+)
+from adapters.outbound.http.exchange import Exchange
+from adapters.outbound.http.failures import failure, outcome_of, too_large, unwanted
 from adapters.outbound.http.policy import AddressPolicy, numeric_host
 from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.http.wire import PIECE, Unreadable
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
 Observe = Callable[[str, str, float], None]
@@ -25,25 +35,8 @@ Observe = Callable[[str, str, float], None]
 the seconds it took."""
 
 MAX_REDIRECTS = 5
-PIECE = 64 * 1024
-SMALL_PIECE = 4096
-"""A stream with larger pieces does not trickle."""
-GATHER_SHARE = 0.2
-"""What part of the time so far a piece of a stream may wait for others."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_USER_AGENT = "Switchboard"
-_BREAKS = (aiohttp.ClientError, OSError, TimeoutError, UnicodeError)
-
-
-@dataclass(slots=True)
-class Exchange:
-    """How far an exchange came; `sent` once the first byte may have left."""
-
-    request: HttpRequest
-    source: Source
-    deadline: float
-    started: float
-    sent: bool = False
+_BREAKS = (aiohttp.ClientError, OSError, TimeoutError, UnicodeError, Unreadable)
 
 
 _current: ContextVar[Exchange] = ContextVar("exchange")
@@ -77,26 +70,24 @@ class AioHttp:
         self._connect_timeout = connect_timeout
         self._max_connections = max_connections
         self._tls: ssl.SSLContext | bool = tls if tls is not None else True
+        self._new_direct = partial(DirectHttp, policy, tls, connect_timeout, max_connections)
+        self._opened: DirectHttp | None = None
         self._sessions: dict[tuple[bool, bool], aiohttp.ClientSession] = {}
 
     async def close(self) -> None:
         """Closes all connections; a later request opens new ones."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
         sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             await session.close()
 
     async def send(self, request: HttpRequest) -> HttpAnswer:
         """Sends and reads the answer whole, within `timeout`. Raises `HttpFailed`."""
-        exchange = _begin(request)
+        exchange = Exchange.of(request)
         try:
-            async with asyncio.timeout_at(exchange.deadline):
-                response = await self._open(exchange)
-                try:
-                    answer = _answer(response, await _read(response, request.max_bytes))
-                except BaseException:
-                    response.close()
-                    raise
-                response.release()
+            answer = await (self._direct.send(exchange) if self._is_direct(request) else self._send(exchange))
         except HttpFailed as failed:
             self._note(exchange, outcome_of(failed))
             raise
@@ -105,31 +96,64 @@ class AioHttp:
         self._note(exchange, outcome_of(answer.status))
         return answer
 
+    async def _send(self, exchange: Exchange) -> HttpAnswer:
+        async with asyncio.timeout_at(exchange.deadline):
+            response = await self._open(exchange)
+            try:
+                answer = _answer(response, await _read(response, exchange.request.max_bytes))
+            except BaseException:
+                response.close()
+                raise
+            response.release()
+        return answer
+
     async def stream(self, request: HttpRequest) -> AsyncIterator[bytes]:
         """The body of a 2xx answer in pieces of at most 64 KiB. Raises `HttpFailed`.
 
         `timeout` covers the whole stream; the time the reader takes between pieces counts.
         """
-        exchange = _begin(request)
+        exchange = Exchange.of(request)
         try:
-            async with asyncio.timeout_at(exchange.deadline):
-                response = await self._open(exchange)
-            try:
-                if not 200 <= response.status < 300:
-                    async with asyncio.timeout_at(exchange.deadline):
-                        raise await _unwanted(response)
-                if request.on_head:
-                    request.on_head(_answer(response, b""))
-                async for piece in _pieces(response, exchange):
+            pieces = self._direct.stream(exchange) if self._is_direct(request) else self._stream(exchange)
+            async with aclosing(pieces):
+                async for piece in pieces:
                     yield piece
-            finally:
-                response.close()
         except HttpFailed as failed:
             self._note(exchange, outcome_of(failed))
             raise
         except _BREAKS as error:
             raise self._failed(exchange, error) from error
-        self._note(exchange, outcome_of(response.status))
+        self._note(exchange, "2xx")
+
+    @property
+    def _direct(self) -> DirectHttp:
+        if self._opened is None:
+            self._opened = self._new_direct()
+        return self._opened
+
+    def _is_direct(self, request: HttpRequest) -> bool:
+        """Whether no client library is needed. Raises `AddressRefused`, `NoAddress`."""
+        if not is_direct(request):
+            return False
+        host = target_of(request.url).origin.host
+        if request.user_address and self._refuses(host):
+            raise refused(host)
+        return True
+
+    async def _stream(self, exchange: Exchange) -> AsyncGenerator[bytes, None]:
+        request = exchange.request
+        async with asyncio.timeout_at(exchange.deadline):
+            response = await self._open(exchange)
+        try:
+            if not 200 <= response.status < 300:
+                async with asyncio.timeout_at(exchange.deadline):
+                    raise unwanted(request.url, _answer(response, await response.content.read(PIECE)))
+            if request.on_head:
+                request.on_head(_answer(response, b""))
+            async for piece in _pieces(response, exchange):
+                yield piece
+        finally:
+            response.close()
 
     def _failed(self, exchange: Exchange, error: Exception) -> HttpFailed:
         """What went wrong, in our words; told to the observer."""
@@ -187,7 +211,7 @@ class AioHttp:
             connector=connector,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout),
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": _USER_AGENT},
+            headers={"User-Agent": USER_AGENT},
             request_class=_Request,
             trust_env=False,
         )
@@ -197,11 +221,6 @@ class AioHttp:
             return
         label = "user" if exchange.request.user_address else _host_label(exchange.request.url)
         self._observe(label, outcome, time.perf_counter() - exchange.started)
-
-
-def _begin(request: HttpRequest) -> Exchange:
-    deadline = asyncio.get_running_loop().time() + request.timeout
-    return Exchange(request, Source(), deadline, time.perf_counter())
 
 
 @lru_cache(256)
@@ -223,12 +242,12 @@ def _next_hop(url: URL, location: str) -> URL:
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> bytes:
     if (response.content_length or 0) > limit:
-        raise _too_large(response, limit)
+        raise too_large(str(response.url), limit)
     pieces, total = [], 0
     while piece := await response.content.read(PIECE):
         total += len(piece)
         if total > limit:
-            raise _too_large(response, limit)
+            raise too_large(str(response.url), limit)
         pieces.append(piece)
     return b"".join(pieces)
 
@@ -242,7 +261,7 @@ async def _pieces(response: aiohttp.ClientResponse, exchange: Exchange) -> Async
             return
         total += len(piece)
         if total > limit:
-            raise _too_large(response, limit)
+            raise too_large(str(response.url), limit)
         yield piece
         if exchange.request.gather_seconds and len(piece) < SMALL_PIECE:
             share = GATHER_SHARE * (time.monotonic() - began)
@@ -261,18 +280,5 @@ async def _gather(response: aiohttp.ClientResponse, seconds: float) -> None:
         transport.resume_reading()
 
 
-def _too_large(response: aiohttp.ClientResponse, limit: int) -> HttpFailed:
-    return HttpFailed(f"{safe_url(str(response.url))} answers with over {limit} bytes", before_request=False)
-
-
 def _answer(response: aiohttp.ClientResponse, body: bytes) -> HttpAnswer:
     return HttpAnswer(response.status, {name.lower(): text for name, text in response.headers.items()}, body)
-
-
-async def _unwanted(response: aiohttp.ClientResponse) -> HttpFailed:
-    answer = _answer(response, await response.content.read(PIECE))
-    return HttpFailed(
-        f"{safe_url(str(response.url))} answers with status {response.status}",
-        before_request=False,
-        answer=answer,
-    )

@@ -1,10 +1,14 @@
 """Turns what goes wrong below into `HttpFailed`, in words that hold no secret."""
 
+import ssl
+
 import aiohttp
 
 from adapters.outbound.http.addresses import Forbidden, refused
+from adapters.outbound.http.connecting import NameNotFound
 from adapters.outbound.http.redaction import safe_text, safe_url
-from ports.http import AddressRefused, HttpFailed, HttpRequest, NoAddress
+from adapters.outbound.http.wire import Unreadable
+from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest, NoAddress
 
 
 def failure(error: Exception, request: HttpRequest, sent: bool, source: Exception | None) -> HttpFailed:
@@ -32,18 +36,32 @@ def outcome_of(end: int | HttpFailed) -> str:
     return "not_sent" if end.before_request else "broken"
 
 
+def too_large(url: str, limit: int) -> HttpFailed:
+    return HttpFailed(f"{safe_url(url)} answers with over {limit} bytes", before_request=False)
+
+
+def unwanted(url: str, answer: HttpAnswer) -> HttpFailed:
+    return HttpFailed(
+        f"{safe_url(url)} answers with status {answer.status}", before_request=False, answer=answer
+    )
+
+
 def _words(error: Exception, request: HttpRequest, sent: bool) -> str:
     if isinstance(error, TimeoutError):
         what = "does not answer" if sent else "cannot be connected to"
         return f"{what} within {request.timeout:g} s"
-    if isinstance(error, aiohttp.ClientConnectorDNSError | UnicodeError):
+    if isinstance(error, NameNotFound | aiohttp.ClientConnectorDNSError | UnicodeError):
         return "cannot be reached: the host name is not found"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+    if isinstance(error, ssl.SSLCertVerificationError | aiohttp.ClientConnectorCertificateError):
         return "cannot be trusted: its TLS certificate is not valid for it"
-    if isinstance(error, aiohttp.ClientSSLError):
+    if isinstance(error, ssl.SSLError | aiohttp.ClientSSLError):
         return "does not speak TLS as we do"
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"cannot be connected to: {error.os_error.strerror or 'connection failed'}"
+    if isinstance(error, OSError) and not sent:
+        return f"cannot be connected to: {error.strerror or 'connection failed'}"
+    if isinstance(error, Unreadable):
+        return f"does not answer as HTTP/1.1 wants it: {error}"
     if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ServerDisconnectedError | ConnectionError):
         return "broke the connection before the answer was whole"
     return f"cannot be spoken to: {type(error).__name__}"
