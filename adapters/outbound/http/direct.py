@@ -25,6 +25,7 @@ SMALL_PIECE = 4096
 """A stream with larger pieces does not trickle."""
 GATHER_SHARE = 0.2
 """What part of the time so far a piece of a stream may wait for others."""
+_NOT_PACKED = "its body is not packed as its head says"
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 """Sent again where a kept connection turns out to be closed (RFC 9110, 9.2.2)."""
@@ -201,28 +202,40 @@ class _Answer:
 class Decoder:
     """Unpacks a body, never more than one piece ahead of its reader."""
 
-    def __init__(self) -> None:
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
         self._unpacking: Any = None
         self._left = b""
 
     async def read(self, connection: Connection) -> bytes:
         while True:
             packed = self._left or await connection.read()
-            if self._unpacking is None:
-                # Some servers send deflate without the head that it must have (RFC 9110, 8.4.1.2).
-                bare = packed[:1] and packed[0] & 0x0F != 8 and packed[:2] != b"\x1f\x8b"
-                self._unpacking = zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS | 32)
+            if self._unpacking is None and packed:
+                self._unpacking = zlib.decompressobj(_window(self._encoding, packed))
+            if not packed and (self._unpacking is None or self._unpacking.eof):
+                return b""
             try:
                 piece: bytes = self._unpacking.decompress(packed, PIECE)
             except zlib.error as error:
-                raise Unreadable("the body is not packed as its head says") from error
+                raise Unreadable(_NOT_PACKED) from error
+            if not packed and not piece:
+                raise Unreadable(_NOT_PACKED)
             self._left = self._unpacking.unconsumed_tail
-            if piece or not packed:
+            if piece:
                 return piece
 
 
+def _window(encoding: str, packed: bytes) -> int:
+    """How zlib reads a body that begins so. Some servers send deflate without the head that it must have
+    (RFC 9110, 8.4.1.2)."""
+    if encoding != "deflate":
+        return zlib.MAX_WBITS | 16
+    return zlib.MAX_WBITS if packed[0] & 0x0F == 8 else -zlib.MAX_WBITS
+
+
 def decoder_of(encoding: str) -> Decoder | None:
-    return Decoder() if encoding.strip().lower() in ("gzip", "x-gzip", "deflate") else None
+    encoding = encoding.strip().lower()
+    return Decoder(encoding) if encoding in ("gzip", "x-gzip", "deflate") else None
 
 
 def _written(request: HttpRequest) -> tuple[Origin, bytes]:
