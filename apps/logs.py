@@ -13,7 +13,10 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any, TextIO
 
-import structlog
+from adapters.optional_modules import lacking
+
+with lacking("rich"):  # structlog draws tracebacks with it, which nobody asks it for, and it takes 3 MB
+    import structlog
 
 from apps.printable import cut, escaped, message_of, shown, traceback_of
 from apps.settings import Settings

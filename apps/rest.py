@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from adapters.inbound.rest.app import build
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.routing import GatewayOptions
 from apps import logs
-from apps.container import CoreContainer
 from apps.settings import Settings
 from apps.starting import allowed_connections
+
+if TYPE_CHECKING:
+    from apps.container import CoreContainer
 
 
 def build_gateway(container: CoreContainer) -> App:

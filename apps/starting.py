@@ -1,4 +1,7 @@
-"""What processes do before their event loop runs: databases, ports, and errors in one clear line."""
+"""What processes do before their event loop runs: databases, ports, and errors in one clear line.
+
+What has to do with a database is imported where it is used: a gateway alone has none.
+"""
 
 import errno
 import logging
@@ -8,11 +11,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import psycopg
-
-from adapters.outbound.security.encryption import ConfigCipher
-from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
-from adapters.outbound.storage.migrate import first_line
 from apps.printable import escaped
 from apps.secrets import folder_of_encryption_key
 from apps.setting_types import SettingsError
@@ -70,6 +68,8 @@ def check_free(host: str, port: int, setting: str) -> None:
 @contextmanager
 def embedded_database(settings: Settings) -> Iterator[str]:
     """The embedded PostgreSQL while the process lives; its DSN. Raises `StartError`."""
+    from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError
+
     server = EmbeddedPostgres(settings.data_dir, bin_dir=settings.pg_bin_dir)
     try:
         dsn = server.start()
@@ -87,6 +87,8 @@ def embedded_database(settings: Settings) -> Iterator[str]:
 @contextmanager
 def a_database(settings: Settings) -> Iterator[str]:
     """The database for a command: the given one, that of a running service, or the embedded one for a moment."""
+    from adapters.outbound.storage.embedded import attach
+
     dsn = settings.database_url or attach(settings.data_dir)
     if dsn:
         yield dsn
@@ -100,6 +102,8 @@ def shared_database(settings: Settings) -> str:
 
     Processes that share a database share a queue too: an embedded one would be seen by none but its own.
     """
+    from adapters.outbound.storage.embedded import attach
+
     dsn = settings.database_url or attach(settings.data_dir)
     if not dsn:
         raise StartError(
@@ -124,7 +128,11 @@ def migrated(dsn: str) -> str:
 
 def unlocked(settings: Settings, dsn: str) -> str:
     """The DSN, once CONFIG_ENCRYPTION_KEY proves to be the key of that database. Raises `StartError`."""
+    import psycopg
+
+    from adapters.outbound.security.encryption import ConfigCipher
     from adapters.outbound.storage.key_check import WrongKey, check_key
+    from adapters.outbound.storage.migrate import first_line
 
     try:
         unreadable = check_key(dsn, ConfigCipher(settings.config_encryption_key))

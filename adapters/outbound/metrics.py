@@ -1,14 +1,18 @@
 """Prometheus metrics of a message's way."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from adapters.outbound.database_metrics import DatabaseMetrics
-from adapters.outbound.storage.pool import Database
+if TYPE_CHECKING:
+    from adapters.outbound.database_metrics import DatabaseMetrics
+    from adapters.outbound.storage.pool import Database
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
@@ -35,7 +39,13 @@ class PrometheusMeter:
         self._answered = self._seconds(
             "callback", "Calls of platforms, from their head to the answer", "channel", "status"
         )
-        self._database = DatabaseMetrics()
+
+    @cached_property
+    def _database(self) -> DatabaseMetrics:
+        """Made where they are asked for: a gateway alone has no database, and spares its libraries."""
+        from adapters.outbound.database_metrics import DatabaseMetrics
+
+        return DatabaseMetrics()
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Callable[..., Counter]:
         """The counter of given label values. Remembered, as finding it costs more than counting."""

@@ -35,7 +35,6 @@ from adapters.inbound.console.pages import (
 )
 from adapters.inbound.console.requests import caller_of, check_form, services_of
 from adapters.inbound.console.sessions import ROOT, authenticate, check_origin
-from adapters.inbound.rest.asgi import App, Receive, Scope, Send
 from adapters.inbound.rest.events import Streams
 from adapters.inbound.rest.routing import Gateway
 from domain.refusals import TooMany
@@ -78,17 +77,6 @@ def build_console(gateway: Gateway, streams: Streams) -> Starlette:
     console.state.gateway = gateway
     console.state.streams = streams
     return console
-
-
-def beside(console: App, api: App) -> App:
-    """The console at its paths and at `/`; everything else is the API's."""
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "")
-        own = path in ("/", ROOT) or path.startswith(f"{ROOT}/")
-        await (console if own else api)(scope, receive, send)
-
-    return app
 
 
 async def _to_console(request: Request) -> Response:

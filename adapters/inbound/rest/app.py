@@ -5,7 +5,6 @@ from typing import Any, cast
 from fastapi import FastAPI
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from adapters.inbound.console.app import beside, build_console
 from adapters.inbound.mcp.app import McpApp
 from adapters.inbound.rest import (
     base_files,
@@ -35,6 +34,7 @@ from adapters.inbound.rest import (
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.callbacks import CallbackApp
+from adapters.inbound.rest.console_beside import ConsoleBeside
 from adapters.inbound.rest.openapi import describe
 from adapters.inbound.rest.routing import Gateway, GatewayOptions
 from adapters.inbound.rest.visitor_limits import MOST_STREAMS, VisitorLimits
@@ -71,8 +71,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     """The whole gateway as one ASGI application."""
     gateway = Gateway(use_cases, clock, ids, options)
     streams = events.Streams(options.max_streams)
-    pages = beside(cast(App, build_console(gateway, streams)), cast(App, _api(gateway, streams)))
-    mcp = McpApp(pages, gateway)
+    mcp = McpApp(ConsoleBeside(cast(App, _api(gateway, streams)), gateway, streams), gateway)
     known = cast(App, ProxyHeadersMiddleware(cast(Any, mcp), trusted_hosts=options.trusted_proxies))
     protected = AuthMiddleware(known, use_cases.access, ids, options)
     return CallbackApp(protected, use_cases.callbacks, ids, options)

@@ -1,11 +1,7 @@
 """arq's queue on Redis, or on an embedded one in this process. Nothing durable lives in it."""
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from types import ModuleType
 from typing import Any, cast
 
 from arq.connections import ArqRedis, RedisSettings
@@ -13,6 +9,7 @@ from redis.asyncio import BlockingConnectionPool, ConnectionPool
 from redis.asyncio.client import Pipeline
 from redis.exceptions import RedisError
 
+from adapters.optional_modules import lacking
 from domain.refusals import Unavailable
 
 QUEUE = "switchboard:jobs"
@@ -59,21 +56,8 @@ class _EmbeddedRedis(ArqRedis):
         return _Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
 
 
-@contextmanager
-def _lacking(module: str) -> Iterator[None]:
-    """Makes imports of an optional module fail, unless it is loaded already."""
-    if module in sys.modules:
-        yield
-        return
-    sys.modules[module] = cast(ModuleType, None)
-    try:
-        yield
-    finally:
-        del sys.modules[module]
-
-
 def _embedded() -> ArqRedis:
-    with _lacking("numpy"):  # fakeredis imports it for vector sets, which takes 12 MB and 0.3 seconds
+    with lacking("numpy"):  # fakeredis imports it for vector sets, which takes 12 MB and 0.3 seconds
         from fakeredis import FakeServer
         from fakeredis.aioredis import FakeAsyncRedisConnection
 

@@ -5,7 +5,6 @@ import json
 from collections.abc import Mapping, Sequence
 from struct import Struct
 
-import numpy
 from pgvector import HalfVector
 from psycopg import Rollback
 from sqlalchemy import delete, func, select, update
@@ -175,6 +174,8 @@ class PostgresStaging:
         model = await model_number(self._database, fingerprint)
         files = [piece.file_id for piece, _ in vectors]
         positions = [piece.position for piece, _ in vectors]
+        import numpy  # 10 MB, with the first vector
+
         packed = [HalfVector(numpy.asarray(vector, numpy.float32)) for _, vector in vectors]
         async with self._database.transaction() as connection:
             await connection.execute(EMBEDDED, (model, files, positions, packed, upload_id))

@@ -7,10 +7,12 @@ query, and those that stand in the base often.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-
-import snowballstemmer
+from typing import TYPE_CHECKING
 
 from domain.knowledge.function_words import FUNCTION_WORDS
+
+if TYPE_CHECKING:
+    import snowballstemmer
 
 PART = 0.8
 """What another form counts of the word itself."""
@@ -126,6 +128,8 @@ def _stem(language: str, word: str) -> str:
 
 @lru_cache(None)
 def _stemmer(language: str) -> "snowballstemmer.stemmer":
+    import snowballstemmer  # it loads all its languages
+
     return snowballstemmer.stemmer(language)
 
 
