@@ -10,15 +10,18 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from adapters.outbound.certificate_metrics import CertificateMetrics
 from adapters.outbound.database_metrics import OLDEST, QUEUES, UPLOADS
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.storage.figures import UNTIL
 from adapters.outbound.storage.pool import Database
+from adapters.tls.watching import WatchedFiles
 from domain.refusals import Unavailable
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -61,6 +64,8 @@ async def scraped(database: FakeDatabase) -> dict[str, set[str]]:
     meter.delivered("c", "o", 1.0)
     meter.exchanged("h", "o", 1.0)
     meter.answered("c", 200, 1.0)
+    files = Mock(WatchedFiles, valid_until={"GRPC_TLS_CERT_FILE": NOW}, fault="")
+    CertificateMetrics(files, dict, meter.registry)
     text = (await meter.scrape(cast(Database, database))).decode()
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
     return {sample.name: set(sample.labels) for sample in samples} | {"up": set()}
