@@ -42,7 +42,9 @@ def listen(host: str, port: int, setting: str) -> socket.socket:
             raise StartError(
                 f"port {port} on {host} is in use; stop the other program or set {setting}"
             ) from error
-        raise StartError(f"cannot listen on {host}:{port}: {error.strerror}; check the settings") from error
+        raise StartError(
+            f"cannot listen on {host}:{port}: {error.strerror}; check {setting.replace('PORT', 'HOST')} and {setting}"
+        ) from error
     return listener
 
 

@@ -48,6 +48,7 @@ def test_defaults_follow_from_the_database(given: dict[str, str], signatures: bo
     [
         ("HTTP_PORT", "99999"),
         ("HTTP_PORT", "http"),
+        ("METRICS_PORT", "65536"),
         ("SMTP_SECURE", "perhaps"),
         ("AGENT_URL", "localhost:3011"),
         ("OUTBOUND_POLICY", "closed"),
