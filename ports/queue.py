@@ -46,6 +46,11 @@ class LocalWorker(Protocol[L_contra]):
         """Whether a slot is reserved for the queue, until `take` or `decline`."""
         ...
 
+    @property
+    def has_room(self) -> bool:
+        """Whether a queue that is due would be leased by this worker at once."""
+        ...
+
     def take(self, leased: L_contra) -> None:
         """The queue is leased to this process: work on it."""
         ...

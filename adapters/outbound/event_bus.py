@@ -86,14 +86,18 @@ class EventBus:
         self.inbound_enqueued()
         self.broadcast(f"withdrawn:{inbox_id}")
 
-    def inbound_enqueued(self) -> None:
+    def inbound_enqueued(self, *, here: bool = False) -> None:
+        """`here`: this process leases what is due at once. So a conversation of which more is left stays where it is:
+        if the others were woken it would wander between them, for a lease and a notice each time. Should this process
+        not come to it, they find it when they look by themselves."""
         self.inbound.wake()
-        if not self._solitary:
+        if not (self._solitary or here):
             self.broadcast("in")
 
-    def outbound_enqueued(self) -> None:
+    def outbound_enqueued(self, *, here: bool = False) -> None:
+        """As `inbound_enqueued`."""
         self.outbound.wake()
-        if not self._solitary:
+        if not (self._solitary or here):
             self.broadcast("out")
 
     def limits_changed(self) -> None:

@@ -70,9 +70,19 @@ class Storage:
         self.message_dispatch: DirectDispatch[QueuedMessages] = DirectDispatch()
         inbox = PostgresInbox(database, bus.inbound_enqueued, worker_id, self.event_dispatch)
         self.inbox = ChangeableInbox(inbox, database, bus.withdrawn)
-        wakeups = Wakeups(bus.inbound_enqueued, bus.outbound_enqueued, bus.answered)
+        wakeups = Wakeups(
+            bus.inbound_enqueued,
+            bus.outbound_enqueued,
+            bus.answered,
+            lambda: bus.inbound_enqueued(here=self.event_dispatch.has_room),
+        )
         self.conversations = PostgresConversations(database, self.leases, wakeups, self.message_dispatch)
-        self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued)
+        self.outbox = PostgresOutbox(
+            database,
+            self.leases,
+            bus.outbound_enqueued,
+            lambda: bus.outbound_enqueued(here=self.message_dispatch.has_room),
+        )
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
         self._add_runs(bus, worker_id)
         self._add_conversations(bus, foundation.settings)

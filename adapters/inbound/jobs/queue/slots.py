@@ -130,6 +130,12 @@ class SlotAllocator:
         self._uncount(key.instance_id, user_id)
         return wanted
 
+    @property
+    def has_room(self) -> bool:
+        """Whether what is due next would be leased here at once, whosever it is."""
+        used = self._acquired + len(self._reserved)
+        return not (self._backlog or self._backlogs or self._throttled()) and used < self._concurrency
+
     def is_full(self, instance_id: int, user_id: str, requested: Capacity | None = None) -> bool:
         """Whether the instance or the user holds all that it may, with what `requested` may bring them."""
         most = min(self._per_instance, self._throttled().get(instance_id, self._per_instance))

@@ -138,6 +138,10 @@ class QueueWorker(Generic[L]):
         """The queues that are worked on or about to be: the only leases of ours that may be prolonged."""
         return {*self.tasks.values(), *self.slots.reserved}
 
+    @property
+    def has_room(self) -> bool:
+        return self._accepts_offers and self.slots.has_room
+
     def offer(self, key: QueueKey) -> bool:
         return self._accepts_offers and not self._lease_uncertain and self.slots.reserve(key)
 

@@ -96,6 +96,8 @@ class Wakeups:
     inbound: Callable[[], None]
     outbound: Callable[[], None]
     answered: Callable[[int], None]
+    inbound_left: Callable[[], None] | None = None
+    """A conversation that was released has more events."""
 
 
 class PostgresConversations:
@@ -160,7 +162,7 @@ class PostgresConversations:
         if any(is_open for _, _, is_open, *_ in completed):
             self._wakeups.outbound()
         if any(more and not is_held for *_, more, is_held, _ in completed):
-            self._wakeups.inbound()
+            (self._wakeups.inbound_left or self._wakeups.inbound)()
 
     async def drafted(self, inbox_id: int, draft: str) -> None:
         await self._database.execute(DRAFTED, (storable(draft), inbox_id))

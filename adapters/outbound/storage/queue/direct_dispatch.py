@@ -33,6 +33,11 @@ class DirectDispatch(Generic[L]):
     def __init__(self) -> None:
         self.worker: LocalWorker[L] | None = None
 
+    @property
+    def has_room(self) -> bool:
+        """Whether the worker of this process would lease what is due at once."""
+        return self.worker is not None and self.worker.has_room
+
     @contextmanager
     def offering(self, keys: Iterable[QueueKey]) -> Iterator[Offer[L]]:
         """Reserves slots of the worker, and dispatches what the block leased. After a failure it is uncertain what

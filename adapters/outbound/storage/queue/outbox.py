@@ -167,12 +167,20 @@ class _Finished:
 
 
 class PostgresOutbox:
-    """`enqueued` is called when a queue has messages that nobody holds."""
+    """`enqueued` is called when a queue has messages that nobody holds; `left` when the worker of this process has
+    just released it."""
 
-    def __init__(self, database: Database, leases: LeaseStore, enqueued: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        leases: LeaseStore,
+        enqueued: Callable[[], None],
+        left: Callable[[], None] | None = None,
+    ) -> None:
         self._database = database
         self._leases = leases
         self._enqueued = enqueued
+        self._left = left or enqueued
         self._batcher: Batcher[_Finished, None] = Batcher(self._flush)
 
     async def lease(self, capacity: Capacity) -> Leases[QueuedMessages]:
@@ -201,7 +209,7 @@ class PostgresOutbox:
         }
         row = await self._database.fetch_one(FINISH, parameters)
         if row and row[0]:
-            self._enqueued()
+            self._left()
         return [None] * len(batch)
 
     async def retry(self, key: QueueKey, message: QueuedMessage, error: str, delay: float) -> None:
