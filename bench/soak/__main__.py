@@ -87,7 +87,7 @@ async def soak(folder: Path, minutes: float, rate: float, given: dict[str, str])
     stub, seconds = Stub(), minutes * 60
     address = await stub.start()
     headers = {"Authorization": "Bearer bench", "x-user-id": "soak"}
-    connector = aiohttp.TCPConnector(limit=0)
+    connector = aiohttp.TCPConnector(limit=200)
     try:
         with service(folder, address, given) as running:
             async with aiohttp.ClientSession(headers=headers, connector=connector) as session:

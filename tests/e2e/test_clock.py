@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
+from adapters.outbound.storage.embedded import EmbeddedPostgres
 from tests.support.receiver import Receiver
 from tests.support.service import Service
 from tests.support.waiting import until
@@ -19,21 +23,36 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.processes
 
 LIBRARY = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
-JUMPS = ("+1h", "-1h", "+1d", "-1d", "+0")
-"""The clock's distance from the right time, step by step."""
+JUMPS = (
+    ("+1h", "+1h"),
+    ("-1h", "-1h"),
+    ("+1d", "+1d"),
+    ("-1d", "-1d"),
+    ("+1h", "-1h"),
+    ("-1d", "+1d"),
+    ("+0", "-1h"),
+    ("+0", "+0"),
+)
+"""The distances from the right time of the service's clock and of the database's, step by step."""
 ENOUGH = 6
 
 
 class FakeClock:
     """The clock of the processes that get `settings`. The steady clock goes on evenly, as it does on a machine."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / "clock"
+    def __init__(self, file: Path) -> None:
+        self._file = file
         self.set("+0")
         self._file.chmod(0o644)
 
     def set(self, distance: str) -> None:
+        self.distance = distance
         self._file.write_text(f"{distance}\n")
+
+    def is_shown_by(self, time: datetime) -> bool:
+        number, unit = self.distance[1:].rstrip("hd"), self.distance[-1]
+        hours = int(self.distance[0] + number) * {"h": 1, "d": 24}.get(unit, 0)
+        return abs(datetime.now(UTC) + timedelta(hours=hours) - time) < timedelta(minutes=10)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -87,37 +106,37 @@ def check(dialogue: Dialogue, receiver: Receiver) -> None:
         assert own == sorted(own)
 
 
-def walk(service: Service, clock: FakeClock, receiver: Receiver) -> None:
+def walk(service: Service, own: FakeClock, of_database: FakeClock, receiver: Receiver) -> None:
     dialogue = Dialogue(service, receiver)
+    database = psycopg.connect(service.settings["DATABASE_URL"], autocommit=True)
     dialogue.say()
-    for distance in JUMPS:
+    for distances in JUMPS:
         dialogue.say()
-        clock.set(distance)
+        for clock, distance in zip((own, of_database), distances, strict=True):
+            clock.set(distance)
         dialogue.say()
-        dialogue.all_answered(distance)
+        dialogue.all_answered(" and ".join(distances))
         with service.client() as client:
-            until(lambda client=client: client.get("/readyz").status_code == 200, f"ready at {distance}")
-            assert client.get("/api/agent/channel-instances").status_code == 200
+            until(lambda client=client: client.get("/readyz").status_code == 200, f"ready at {distances}")
+            shown = client.get("/api/agent/channels/status").json()["timestamp"]
+        assert own.is_shown_by(datetime.fromisoformat(shown))
+        [(now,)] = database.execute("SELECT now()").fetchall()
+        assert of_database.is_shown_by(now)
+    database.close()
     check(dialogue, receiver)
 
 
-needs_library = pytest.mark.skipif(
-    LIBRARY is None, reason="libfaketime is not installed: apt-get install libfaketime"
-)
-
-
-@needs_library
-def test_the_clock_of_service_and_embedded_database_jumps(open_folder: Path) -> None:
-    clock = FakeClock(open_folder)
-    with Receiver() as receiver, Service(open_folder / "data", settings=clock.settings) as service:
-        walk(service, clock, receiver)
-
-
-@needs_library
-def test_the_clock_of_the_service_jumps_and_not_that_of_the_database(
-    open_folder: Path, external_settings: dict[str, str]
+@pytest.mark.skipif(LIBRARY is None, reason="libfaketime is not installed: apt-get install libfaketime")
+def test_clocks_of_service_and_database_jump_together_and_apart(
+    open_folder: Path, external_settings: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = FakeClock(open_folder)
-    settings = {**external_settings, **clock.settings}
-    with Receiver() as receiver, Service(open_folder / "data", settings=settings) as service:
-        walk(service, clock, receiver)
+    own, of_database = FakeClock(open_folder / "own"), FakeClock(open_folder / "of-database")
+    with ExitStack() as stack:
+        with monkeypatch.context() as patched:
+            for name, value in of_database.settings.items():
+                patched.setenv(name, value)
+            dsn = stack.enter_context(EmbeddedPostgres(open_folder / "apart", fast_and_unsafe=True))
+        settings = {**external_settings, **own.settings, "DATABASE_URL": dsn}
+        receiver = stack.enter_context(Receiver())
+        service = stack.enter_context(Service(open_folder / "data", settings=settings))
+        walk(service, own, of_database, receiver)

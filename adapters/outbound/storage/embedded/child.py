@@ -2,6 +2,7 @@
 
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -24,7 +25,9 @@ class Child:
     def __init__(self, command: list[str], account: Account, log: Path, cwd: Path) -> None:
         """Starts `command` as `account`, its output appended to `log`."""
         uid, gid = (account.uid, account.gid) if account.demoted else (0, 0)
-        guarded = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(uid), str(gid), *command]
+        preload = os.environ.get("LD_PRELOAD", "")
+        ours = [str(os.getpid()), str(uid), str(gid), preload]
+        guarded = [sys.executable, "-I", "-S", str(_GUARD), *ours, *command]
         self._ended = threading.Event()
         started: queue.SimpleQueue[subprocess.Popen[bytes] | OSError] = queue.SimpleQueue()
         threading.Thread(
@@ -73,7 +76,11 @@ class Child:
         self._process.send_signal(sign)
 
 
+KEPT = re.compile(r"PATH|LD_LIBRARY_PATH|FAKETIME(?!_SHARED)(_[A-Z_]+)?")
+
+
 def server_environment() -> dict[str, str]:
-    """What the server sees of our environment: no secret of ours, and no PG... variable that changes it."""
-    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+    """What the server sees of our environment: no secret of ours, and no PG... variable that changes it. What
+    libfaketime is told is for both, but for the memory of our own user that it shares."""
+    kept = {name: os.environ[name] for name in os.environ if KEPT.fullmatch(name)}
     return {**kept, "TZ": "UTC"}

@@ -1,9 +1,10 @@
 """Run as a script: become the given user, ask to be ended with the parent, then turn into the server.
 
-``guard.py PARENT_PID UID GID PROGRAM ARGUMENT...`` with UID 0 for "stay who you are". A program of its own
+``guard.py PARENT_PID UID GID PRELOAD PROGRAM ARGUMENT...`` with UID 0 for "stay who you are". PRELOAD, where it is
+not empty, are libraries (LD_PRELOAD) for the server alone: what they open must be its user's. A program of its own
 and not a function between fork and exec, because the service has threads, and there nothing but exec is safe
-after a fork. Uses the standard library alone. Ending with the parent is Linux's: elsewhere the next start
-ends the server that was left behind.
+after a fork. Ending with the parent is Linux's: elsewhere the next start ends the server that was left behind.
+Uses the standard library alone.
 """
 
 import ctypes
@@ -26,7 +27,9 @@ def main(arguments: list[str]) -> None:
         if os.getppid() != parent:
             sys.exit("the parent ended before the server began")
     os.umask(0o077)
-    os.execv(arguments[3], arguments[3:])  # noqa: S606 - the server's own program and arguments
+    if arguments[3]:
+        os.environ["LD_PRELOAD"] = arguments[3]
+    os.execv(arguments[4], arguments[4:])  # noqa: S606 - the server's own program and arguments
 
 
 if __name__ == "__main__":
