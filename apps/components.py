@@ -11,7 +11,6 @@ from adapters.inbound.jobs.queue.worker import QueueWorker
 from adapters.outbound.storage.queue.conversations import INBOUND
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.outbox import OUTBOUND
-from adapters.outbound.storage.verifications import sweep
 from adapters.outbound.tracing import Traces
 from apps.container import CommandContainer, Container, CoreContainer
 from apps.process import Component, Phase
@@ -132,7 +131,6 @@ class WorkerComponent(Component):
             PeriodicTask("events", PUBLISH_SECONDS, self._storage.event_log.publish),
             PeriodicTask("expired limits", 60.0, self._work.shared_limits.remove_expired),
             PeriodicTask("expired confirmations", 60.0, self._work.approvals.expire),
-            PeriodicTask("expired verifications", 600.0, partial(sweep, self._storage.database)),
         ]
 
     async def start(self) -> None:

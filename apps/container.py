@@ -64,7 +64,9 @@ class CoreContainer(CommandContainer):
         ArqQueue, providers.Singleton(connect, CommandContainer.settings.provided.redis_url)
     )
     checks = providers.Singleton(checks_of, storage.provided.database, jobs)
-    metrics = providers.Callable(partial, foundation.provided.meter.scrape, storage.provided.database)
+    metrics = providers.Callable(
+        partial, foundation.provided.meter.scrape, storage.provided.database, storage.provided.retention
+    )
     channels = providers.Singleton(Channels, foundation, storage, files)
     subscriptions = providers.Singleton(Subscriptions, foundation, storage, channels)
     sources = providers.Singleton(Sources, foundation, storage, CommandContainer.uploads, channels)

@@ -11,6 +11,7 @@ from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.key_check import check_key
 from apps import findings
 from apps.knowledge_state import KnowledgeState, look
+from apps.old_rows import look_at_rows
 from apps.printable import escaped
 from apps.secrets import complete
 from apps.settings import Settings
@@ -36,6 +37,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield findings.tried("database", lambda: _database(settings))
     yield findings.tried("encryption", lambda: _encryption(settings))
     yield findings.tried("queue", lambda: _queue(settings))
+    yield _old_rows(settings)
     yield findings.of_resources(settings)
     yield from _knowledge(settings)
     yield from findings.of_machine(settings)
@@ -45,6 +47,18 @@ def _database(settings: Settings) -> str:
     with a_database(settings) as dsn:
         migrated(dsn)
     return findings.database_text(settings)
+
+
+def _old_rows(settings: Settings) -> Finding:
+    found: list[Finding] = []
+
+    def looked() -> str:
+        with a_database(settings) as dsn:
+            found.append(asyncio.run(look_at_rows(settings, dsn)))
+        return ""
+
+    outcome = findings.tried("old rows", looked)
+    return found[0] if found else outcome
 
 
 def _encryption(settings: Settings) -> str:

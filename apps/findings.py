@@ -3,7 +3,7 @@ command and a running service share it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
@@ -111,6 +111,14 @@ def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]
         yield Finding(Grade.NOTE, "memory", f"{text}: {state.memory_error or 'not tried yet'}")
     if settings.kb_memory_sync and not settings.memory_url:
         yield Finding(Grade.FAIL, "memory", "KB_MEMORY_SYNC needs MEMORY_URL")
+
+
+def of_retention(late: Sequence[str], bloated: Sequence[str]) -> Finding:
+    """`late`: which rows should have been deleted a day ago; `bloated`: tables of which most rows are dead."""
+    told = [f"{', '.join(late)}: overdue for more than a day; is a worker running?"] if late else []
+    if bloated:
+        told.append(f"more than half of {', '.join(bloated)} is dead rows; is autovacuum on?")
+    return Finding(Grade.NOTE if told else Grade.OK, "old rows", "; ".join(told) or "deleted in time")
 
 
 def of_machine(settings: Settings) -> Iterator[Finding]:

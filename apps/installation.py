@@ -10,9 +10,12 @@ from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.key_check import check_key
 from adapters.outbound.storage.migrate import first_line
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.retention.runner import Retention
 from apps import findings
 from apps.containers.knowledge import Knowledge
+from apps.containers.storage import times_of
 from apps.knowledge_state import state_of
+from apps.old_rows import old_rows
 from apps.settings import Settings
 from apps.tls_findings import of_tls
 from domain.monitoring.model import Finding, Grade
@@ -46,6 +49,7 @@ class RunningInstallation:
                 await findings.awaited("database", self._answers()),
                 await findings.awaited("encryption", self._key()),
                 await findings.awaited("queue", self._queue()),
+                await self._old_rows(),
                 await asyncio.to_thread(findings.of_resources, settings),
                 *await self._bases(),
                 *await asyncio.to_thread(lambda: [*findings.of_machine(settings)]),
@@ -62,6 +66,12 @@ class RunningInstallation:
             return findings.key_text(await asyncio.to_thread(check_key, self._database.dsn, cipher))
         except psycopg.Error as error:
             raise RuntimeError(f"the database does not answer: {first_line(error)}") from error
+
+    async def _old_rows(self) -> Finding:
+        try:
+            return await old_rows(Retention(self._database, times_of(self._settings)))
+        except findings.FAILURES as error:
+            return Finding(Grade.FAIL, "old rows", str(error))
 
     async def _queue(self) -> str:
         await self._checks["queue"]()

@@ -10,7 +10,6 @@ from adapters.inbound.jobs.polls import PollRuns
 from adapters.inbound.jobs.watching import Watchers
 from adapters.outbound.jobs.arq_queue import QUEUE
 from adapters.outbound.storage.clock_changes import DatabaseClock
-from adapters.outbound.storage.retention import Retention
 from adapters.outbound.storage.schedules import PostgresDeactivation
 from apps.components import GRACE
 from apps.container import Container
@@ -20,6 +19,8 @@ from domain.polling.service import RUN
 REGISTER = "register"
 COUNT_SECONDS = 10.0
 """How often figures are brought up to date."""
+CLEAN_SECONDS = 300.0
+"""How often old rows are looked for. A run that ends before all are gone goes on with the next."""
 
 
 class JobsComponent(Component):
@@ -30,8 +31,7 @@ class JobsComponent(Component):
 
     def __init__(self, container: Container) -> None:
         self._queue = container.jobs()
-        retention = Retention(container.storage().database, container.settings().event_days)
-        history, expiry = container.storage().chat_history, container.storage().conversation_expiry
+        retention, expiry = container.storage().retention, container.storage().conversation_expiry
         self._figures = figures = container.storage().figures
         channels, schedules = container.channels(), container.storage().schedules
         self._polling, self._schedules = channels.polling, channels.schedules
@@ -39,8 +39,6 @@ class JobsComponent(Component):
 
         async def clean(_: int) -> None:
             await retention.clean()
-            await history.drop_old()
-            await figures.clean()
 
         async def expire(_: int) -> None:
             await figures.count()  # before what was given up cannot be told any more
@@ -67,7 +65,7 @@ class JobsComponent(Component):
             PeriodicTask("changes of the clock", 10.0, self._clock.look),
             PeriodicTask("figures", COUNT_SECONDS, self._figures.count),
             PeriodicTask("old conversations", 60.0, lambda: self._queue.enqueue("expire")),
-            PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
+            PeriodicTask("cleaning", CLEAN_SECONDS, lambda: self._queue.enqueue("clean")),
         ]
 
     async def _due(self) -> None:

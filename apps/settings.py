@@ -166,6 +166,15 @@ class Settings(TlsSettings, MetricsSettings):
         low=1,
         high=365,
     )
+    message_days: int = setting(
+        180,
+        "days for which a message is kept in a conversation that goes on; at least 14 count",
+        low=1,
+        high=3650,
+    )
+    dead_letter_days: int = setting(
+        90, "days for which messages that could not be delivered are kept to be sent again", low=1, high=365
+    )
     max_webhook_body_kb: int = setting(1024, "largest body of a callback, in KB", low=1, high=12_288)
     resources_file: str = setting("", "TOML file of rules for downstream resources")
     downstream_url: HttpUrl = setting("", "where resources go that no rule and no built-in takes")

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from adapters.outbound.storage.figures import PostgresFigures
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.retention.runner import Retention
 from domain.monitoring.histogram import recent
 from domain.monitoring.model import Period
 from domain.refusals import Unavailable
@@ -51,6 +52,9 @@ class DatabaseMetrics:
         self._uploads = self._gauge("uploads", "Uploads to knowledge bases that are not done", "state")
         self._upload_age = self._gauge("upload_oldest_seconds", "Age of the oldest upload that is not done")
         self._size = self._gauge("database_bytes", "Size of the database on its disk")
+        self._overdue = self._gauge(
+            "overdue_seconds", "For how long the oldest row has been older than its limit", "rows"
+        )
         self._answers = self._gauge(
             "answer_seconds", "From a message to its answer, over the last five minutes", "quantile"
         )
@@ -58,10 +62,12 @@ class DatabaseMetrics:
     def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
         return Gauge(f"switchboard_{name}", meaning, labels, registry=self._found)
 
-    async def exposition(self, database: Database) -> bytes:
+    async def exposition(self, database: Database, retention: Retention) -> bytes:
         """In Prometheus' text format; nothing but `switchboard_database_up` while the database is away."""
         try:
             await self._look(database)
+            for rows, seconds in (await retention.overdue()).items():
+                self._overdue.labels(rows).set(seconds)
         except Unavailable:
             self._up.set(0)
             return generate_latest(self._presence)

@@ -13,6 +13,7 @@ from prometheus_client.process_collector import ProcessCollector
 if TYPE_CHECKING:
     from adapters.outbound.database_metrics import DatabaseMetrics
     from adapters.outbound.storage.pool import Database
+    from adapters.outbound.storage.retention.runner import Retention
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
@@ -39,6 +40,7 @@ class PrometheusMeter:
         self._answered = self._seconds(
             "callback", "Calls of platforms, from their head to the answer", "channel", "status"
         )
+        self._removed = self._counter("removed_rows", "Old rows that were deleted", "table")
 
     @cached_property
     def _database(self) -> DatabaseMetrics:
@@ -89,6 +91,10 @@ class PrometheusMeter:
         """The metrics of this process in Prometheus' text format."""
         return generate_latest(self.registry)
 
-    async def scrape(self, database: Database) -> bytes:
+    def removed(self, table: str, count: int) -> None:
+        """Old rows were deleted."""
+        self._removed(table).inc(count)
+
+    async def scrape(self, database: Database, retention: Retention) -> bytes:
         """The same, and those of the database."""
-        return self.exposition() + await self._database.exposition(database)
+        return self.exposition() + await self._database.exposition(database, retention)

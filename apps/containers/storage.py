@@ -33,6 +33,8 @@ from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends
 from adapters.outbound.storage.queue.untaken import UntakenAnswers
+from adapters.outbound.storage.retention.rules import Times
+from adapters.outbound.storage.retention.runner import Retention
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
 from adapters.outbound.storage.signals import Signals
@@ -85,7 +87,7 @@ class Storage:
         )
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
         self._add_runs(bus, worker_id)
-        self._add_conversations(bus, foundation.settings)
+        self._add_conversations(bus, foundation)
 
     def _add_runs(self, bus: EventBus, worker_id: int) -> None:
         """Schedules, polls and kept connections."""
@@ -98,14 +100,15 @@ class Storage:
         self.cursors = PostgresCursors(database, worker_id, bus.inbound_enqueued)
         self.deactivation = PostgresDeactivation(database, bus.changed)
 
-    def _add_conversations(self, bus: EventBus, settings: Settings) -> None:
+    def _add_conversations(self, bus: EventBus, foundation: Foundation) -> None:
         """What is sent first, what is read again, and events."""
-        database = self.database
+        database, settings = self.database, foundation.settings
         self.sends = PostgresSends(database, bus.outbound_enqueued)
         self.opt_outs = PostgresOptOuts(database)
         self.messages = PostgresMessages(database)
         self.chat_history = PostgresChatHistory(database)
         self.conversation_expiry = ConversationExpiry(database, settings.conversation_days)
+        self.retention = Retention(database, times_of(settings), foundation.meter.removed)
         self.event_log = PostgresEventLog(database, settings.event_days)
         self.event_feed = LogFeed(self.event_log)
         self.figures = PostgresFigures(database)
@@ -113,6 +116,11 @@ class Storage:
         self.chat_feed = PostgresChatFeed(database)
         self.event_bus.on_chat(self.chat_feed.changed)
         self.event_bus.on_change(self.chat_feed.instance_changed)
+
+
+def times_of(settings: Settings) -> Times:
+    days = (settings.event_days, settings.message_days, settings.dead_letter_days)
+    return Times(*(timedelta(days=count) for count in days))
 
 
 class Files:

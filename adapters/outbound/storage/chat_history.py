@@ -1,27 +1,25 @@
 """The conversations of resources that keep none themselves, in PostgreSQL."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, insert, select
 
 from adapters.outbound.storage.codec import key_of, storable
 from adapters.outbound.storage.conversation_tables import chat_history
 from adapters.outbound.storage.conversations.erased import is_erased
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import BULK_SECONDS, Database
+from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.tables import channel_instance
 from ports.downstream import Role, Turn
 
 MAX_TURNS = 200
 """Turns kept of one session; what goes to a model is bounded further, by tokens."""
-KEPT_DAYS = 30
 
 history = chat_history.c
 
 
 class PostgresChatHistory:
-    """`ports.downstream.ChatHistory`; at most `MAX_TURNS` of a session, none older than `KEPT_DAYS`."""
+    """`ports.downstream.ChatHistory`; at most `MAX_TURNS` of a session."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -63,8 +61,3 @@ class PostgresChatHistory:
             await connection.run(insert(chat_history).values(rows))
             surplus = delete(chat_history).filter_by(**session).where(history.id <= oldest.scalar_subquery())
             await connection.run(surplus)
-
-    async def drop_old(self) -> None:
-        """Forgets what was said long ago. Raises `Unavailable`."""
-        old = delete(chat_history).where(history.created_at < func.now() - timedelta(days=KEPT_DAYS))
-        await self._database.execute(old, within=BULK_SECONDS)

@@ -38,6 +38,8 @@ message_file = table(
     *required(Text, "session_key blob_key name mime_type"),
     *optional(BigInteger, "inbox_id"),
     *required(Boolean, "inbound"),
+    *required(Timestamp, "created_at"),
+    index("message_file_by_age", "created_at"),
     index("message_file_by_session", "instance_id session_key"),
     index("message_file_by_event", "inbox_id", where="inbox_id IS NOT NULL"),
     index("message_file_by_blob", "blob_key"),

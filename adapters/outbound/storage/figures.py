@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.outbound.storage.arrays import Bigints, Doubles
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
+from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
 from domain.monitoring.histogram import BOUNDS, FAILED, RECEIVED
 from domain.monitoring.model import Period
@@ -76,10 +76,6 @@ OF_ALL = READ.format(of="")
 OF_SOME = READ.format(of="AND instance_id = ANY(%(ids)s)")
 """Index `figure_by_age`, or the primary key."""
 
-KEPT = {Period.HOUR: "2 hours", Period.DAY: "2 days"}
-CLEAN = "DELETE FROM figure WHERE step = %s AND at < now() - %s::interval"
-"""Index `figure_by_age`."""
-
 
 class PostgresFigures:
     def __init__(self, database: Database) -> None:
@@ -107,14 +103,6 @@ class PostgresFigures:
             row = await (await connection.execute(LOCK)).fetchone()
             if row is not None and row[2] > row[0]:
                 await _count(connection, *row)
-
-    async def clean(self) -> int:
-        """Deletes the steps that no period shows any more; how many rows."""
-        counts = [
-            await self._database.execute(CLEAN, (period.step, kept), within=BULK_SECONDS)
-            for period, kept in KEPT.items()
-        ]
-        return sum(counts)
 
 
 async def _count(connection: Connection, since: datetime, inbox_id: int, until: datetime) -> None:

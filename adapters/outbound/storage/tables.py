@@ -52,6 +52,13 @@ channel_instance = table(
     index("channel_instance_connected", "channel_id id", where="connects"),
 )
 
+removed_instance = table(
+    "removed_instance",
+    key("instance_id", BigInteger),
+    *required(Timestamp, "removed_at"),
+    index("removed_instance_by_age", "removed_at"),
+)
+
 instance_health = table(
     "instance_health",
     _instance(primary_key=True),

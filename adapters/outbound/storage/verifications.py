@@ -2,11 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, UpdateBase, delete, func, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, UpdateBase, delete, insert, or_, select, text, update
 
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.access_tables import (
-    access_notice,
     verification_code,
     verification_link,
     verification_send,
@@ -130,15 +129,3 @@ class PostgresStates:
             return PendingOAuth(row[0], self._cipher.decrypt(row[1]))
         except DecryptionError:
             return None  # begun with a key that is gone: the person begins anew
-
-
-async def sweep(database: Database) -> None:
-    ends = {
-        code.expires_at: timedelta(),
-        link.expires_at: timedelta(),
-        state.expires_at: timedelta(),
-        send.sent_at: 2 * HOUR,
-        access_notice.c.noticed_at: timedelta(days=2),
-    }
-    for column, kept in ends.items():
-        await database.execute(delete(column.table).where(column < func.now() - kept))

@@ -12,7 +12,8 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.core_client.access import RemoteAccess
 from adapters.outbound.core_client.connection import CoreConnection
-from adapters.outbound.storage.retention import Retention
+from adapters.outbound.storage.retention.rules import Times
+from adapters.outbound.storage.retention.runner import Retention
 from domain.access.model import Role, Session
 from domain.refusals import Refusal, TooMany, Unauthenticated
 from ports.keys import Sessions
@@ -339,7 +340,7 @@ def expired_long_ago(scene: Scene) -> None:
 
 @when("the service cleans up")
 def cleans_up(scene: Scene) -> None:
-    scene.world.run(Retention(scene.world.container.database(), 7).clean())
+    scene.world.run(Retention(scene.world.container.database(), Times(timedelta(days=7))).clean())
 
 
 @then("only ann's key is on record")

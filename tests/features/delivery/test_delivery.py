@@ -492,9 +492,7 @@ def breaker_closed(scene: Scene) -> None:
 
 @then("the metrics count 1 open breaker")
 def metrics_count(scene: Scene) -> None:
-    exposition = scene.world.run(
-        scene.world.container.foundation().meter.scrape(scene.world.container.database())
-    )
+    exposition = scene.world.run(scene.world.container.metrics()())
     assert re.search(r'^switchboard_delivery_breakers{state="open"} 1\.0$', exposition.decode(), re.MULTILINE)
 
 

@@ -237,9 +237,7 @@ def never_held(scene: Scene, count: int) -> None:
 
 
 def _metric(scene: Scene, name: str) -> float:
-    exposition = scene.world.run(
-        scene.world.container.foundation().meter.scrape(scene.world.container.database())
-    )
+    exposition = scene.world.run(scene.world.container.metrics()())
     found = re.search(rf'^switchboard_{name}{{queue="inbound"}} (\S+)$', exposition.decode(), re.MULTILINE)
     assert found is not None
     return float(found[1])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from adapters.outbound.storage.chat_history import KEPT_DAYS, MAX_TURNS, PostgresChatHistory
+from adapters.outbound.storage.chat_history import MAX_TURNS, PostgresChatHistory
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.retention.rules import CHAT_TURNS, Times
+from adapters.outbound.storage.retention.runner import Retention
 from domain.refusals import Unavailable
 from ports.downstream import ChatHistory, Role, Turn
 from tests.support.database import an_instance
@@ -103,11 +107,11 @@ async def test_what_was_said_long_ago_is_forgotten(database: Database, instance:
     history = PostgresChatHistory(database)
     await history.append(instance, "s", "r1", turns("old"))
     await database.execute(
-        "UPDATE chat_history SET created_at = now() - make_interval(days => %s)", (KEPT_DAYS + 1,)
+        "UPDATE chat_history SET created_at = now() - make_interval(days => %s)", (CHAT_TURNS.days + 1,)
     )
     await history.append(instance, "s", "r2", turns("new"))
 
-    await history.drop_old()
+    await Retention(database, Times(timedelta(days=7))).clean()
 
     assert await history.load(instance, "s", "r3") == turns("new")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from adapters.outbound.storage.conversations.history import PostgresHistory
 from adapters.outbound.storage.conversations.listing import list_sql
 from adapters.outbound.storage.conversations.messages import BACKWARD, FAILED, FORWARD
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.retention import LONGEST_CONVERSATION, Retention
+from adapters.outbound.storage.retention.long_conversations import LONGEST_CONVERSATION
+from adapters.outbound.storage.retention.rules import Times
+from adapters.outbound.storage.retention.runner import Retention
 from domain.conversations.model import ConversationFilter, Handler, MessagesWanted
 
 FILL = """
@@ -153,7 +156,7 @@ async def test_keys_of_erased_events_are_kept_for_two_weeks(database: Database, 
             " VALUES (%s, 's', %s, %s, 1, now() - make_interval(days => %s))",
             (instance, key, event, days),
         )
-    await Retention(database, 7).clean()
+    await Retention(database, Times(timedelta(days=7), timedelta(days=3650))).clean()
     assert await database.fetch_column("SELECT event_key FROM inbox ORDER BY id") == ["young", "kept"]
 
 
@@ -169,7 +172,7 @@ async def test_conversations_that_go_on_have_a_bound(database: Database, instanc
     await database.execute(
         "INSERT INTO queue (kind, instance_id, session_key, pending) VALUES (0, %s, 's', 0)", (instance,)
     )
-    await Retention(database, 7).clean()
+    await Retention(database, Times(timedelta(days=7), timedelta(days=3650))).clean()
     assert await database.fetch_value("SELECT count(*) FROM inbox") == LONGEST_CONVERSATION
     recent = "SELECT count(*) FROM inbox WHERE finished_at > now() - interval '2 days'"
     assert await database.fetch_value(recent) == young

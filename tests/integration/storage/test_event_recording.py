@@ -22,7 +22,8 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.untaken import UntakenAnswers
-from adapters.outbound.storage.retention import Retention
+from adapters.outbound.storage.retention.rules import Times
+from adapters.outbound.storage.retention.runner import Retention
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, DeliveryStatus, Event, Identity, Sender
 from domain.confirmations.model import Pending
@@ -290,7 +291,7 @@ async def test_old_events_and_listeners_are_removed(scene: Scene) -> None:
     await scene.database.execute("UPDATE event_log SET at = now() - interval '8 days'")
     await scene.database.execute("INSERT INTO event_listener VALUES ('gone', now() - interval '1 minute')")
     await scene.inbox.add(scene.instance, [Event("new", "t", Sender("x"), "new", {})])
-    await Retention(scene.database, event_days=7).clean()
+    await Retention(scene.database, Times(timedelta(days=7))).clean()
     assert [data["text"] for _, data in await scene.told()] == ["new"]
     listeners = await scene.database.fetch_column("SELECT id FROM event_listener")
     assert listeners == ["the test"]

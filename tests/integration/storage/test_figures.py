@@ -14,6 +14,8 @@ from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
+from adapters.outbound.storage.retention.rules import Times
+from adapters.outbound.storage.retention.runner import Retention
 from domain.channels.messages import DeliveryStatus
 from domain.monitoring.histogram import BOUNDS, steps_of
 from domain.monitoring.model import Counts, Figures, Period
@@ -169,7 +171,7 @@ async def test_old_steps_are_deleted_and_those_of_a_removed_instance(scene: Scen
     await scene.message(received=3 * 3600, finished=3 * 3600)
     await scene.counted()
     assert await scene.database.fetch_value("SELECT count(*) FROM figure") == 2
-    assert await scene.figures.clean() == 1
+    assert await Retention(scene.database, Times(timedelta(days=7))).clean() == 1
     await scene.database.execute("DELETE FROM channel_instance")
     assert await scene.database.fetch_value("SELECT count(*) FROM figure") == 0
 

@@ -14,6 +14,7 @@ from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.sends import KEY_HOURS
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus, QueueKind
+from adapters.outbound.storage.retention.rules import NOW
 
 OF_SESSION = "instance_id = %(instance)s AND session_key = %(session)s"
 
@@ -36,7 +37,7 @@ ALL_SENDS = f"DELETE FROM send WHERE {OF_SESSION} RETURNING id"
 """Index `send_by_session`."""
 OLD_SENDS = f"""
 DELETE FROM send WHERE {OF_SESSION}
-AND (idempotency_key IS NULL OR created_at < now() - interval '{KEY_HOURS} hours') RETURNING id
+AND (idempotency_key IS NULL OR created_at < {NOW} - interval '{KEY_HOURS} hours') RETURNING id
 """
 
 _BY_EVENT, _BY_SEND = "inbox_id = ANY(%(events)s)", "send_id = ANY(%(sends)s)"

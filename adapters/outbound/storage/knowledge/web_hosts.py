@@ -18,7 +18,6 @@ UPDATE web_host SET robots = coalesce(%(text)s, robots), robots_error = %(error)
     robots_until = now() + %(seconds)s * interval '1 second'
 WHERE key = %(key)s
 """
-FORGET = "DELETE FROM web_host WHERE free_at < now() - interval '7 days'"
 
 host = web_host.c
 
@@ -50,5 +49,4 @@ class PostgresWebHosts:
             "text": None if text is None else storable(text),
             "error": None if error is None else storable_reason(error),
         }
-        await self._database.execute(FORGET)
         await self._database.execute(KEEP, {"key": key_of(host), "seconds": seconds, **told})
