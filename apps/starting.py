@@ -9,7 +9,7 @@ import resource
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from apps.printable import escaped
 from apps.secrets import folder_of_encryption_key
@@ -121,11 +121,23 @@ def migrated(dsn: str) -> str:
     """Brings the database up to date. Raises `StartError`."""
     from adapters.outbound.storage.migrate import MigrationError, migrate
 
+    _check_sessions(dsn)
     try:
         migrate(dsn)
     except MigrationError as error:
         raise StartError(str(error)) from error
     return dsn
+
+
+def _check_sessions(dsn: str) -> None:
+    """Raises `StartError`. A database that is away is told by the migration, in its words."""
+    import psycopg
+
+    from adapters.outbound.storage.pooling import TRANSACTION_POOLING, is_transaction_pooled
+
+    with suppress(psycopg.Error):
+        if is_transaction_pooled(dsn):
+            raise StartError(TRANSACTION_POOLING)
 
 
 def unlocked(settings: Settings, dsn: str) -> str:

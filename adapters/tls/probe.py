@@ -4,6 +4,7 @@ or without, and puts what happens in words that name the settings."""
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ async def probe(host: str, port: int, files: WatchedFiles | None, server_name: s
     except socket.gaierror as error:
         return ProbeResult(f"its name cannot be resolved: {error.strerror}")
     except OSError as error:
-        return ProbeResult(f"it cannot be reached: {error.strerror or error}")
+        return ProbeResult(f"it cannot be reached: {os.strerror(error.errno) if error.errno else error}")
 
 
 async def _plain(host: str, port: int) -> ProbeResult:

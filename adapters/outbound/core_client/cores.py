@@ -89,7 +89,7 @@ class Cores:
             found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
         except OSError as error:
             if target not in self._unresolved:
-                log.warning("%s of CORE_TARGET cannot be resolved: %s", target, error.strerror)
+                log.warning("%s of CORE_TARGET cannot be resolved: %s", str(target), error.strerror)
             self._unresolved.add(target)
             name = (target.host, target.port)
             known = (endpoint.address for endpoint in self.endpoints)

@@ -113,9 +113,9 @@ class Endpoint:
     def _tell(self, fault: str) -> None:
         """Logs a change."""
         if fault and fault != self.fault:
-            log.warning("the core at %s is not used: %s", self.address, fault)
+            log.warning("the core at %s is not used: %s", str(self.address), fault)
         elif self.fault and not fault:
-            log.info("the core at %s can serve again", self.address)
+            log.info("the core at %s can serve again", str(self.address))
         self.fault = fault
 
     async def drain(self) -> None:
