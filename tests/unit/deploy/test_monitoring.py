@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
-from unittest.mock import Mock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 import yaml
@@ -21,6 +21,7 @@ from adapters.outbound.database_metrics import OLDEST, QUEUES, UPLOADS
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.storage.figures import UNTIL
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.retention.runner import Retention
 from adapters.tls.watching import WatchedFiles
 from domain.refusals import Unavailable
 
@@ -66,7 +67,8 @@ async def scraped(database: FakeDatabase) -> dict[str, set[str]]:
     meter.answered("c", 200, 1.0)
     files = Mock(WatchedFiles, valid_until={"GRPC_TLS_CERT_FILE": NOW}, fault="")
     CertificateMetrics(files, dict, meter.registry)
-    text = (await meter.scrape(cast(Database, database))).decode()
+    retention = Mock(Retention, overdue=AsyncMock(return_value={"events": 0.0}))
+    text = (await meter.scrape(cast(Database, database), retention)).decode()
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
     return {sample.name: set(sample.labels) for sample in samples} | {"up": set()}
 
