@@ -12,24 +12,23 @@ BUSY = ("inbox", "outbox", "event_log", "send", "chat_history", "figure", "messa
 def upgrade() -> None:
     op.execute(
         """
-        CREATE TABLE removed_instance (
+        CREATE TABLE IF NOT EXISTS removed_instance (
             instance_id bigint PRIMARY KEY,
             removed_at timestamptz NOT NULL DEFAULT now()
         );
-        CREATE INDEX removed_instance_by_age ON removed_instance (removed_at);
+        CREATE INDEX IF NOT EXISTS removed_instance_by_age ON removed_instance (removed_at);
         INSERT INTO removed_instance (instance_id) SELECT DISTINCT instance_id FROM (
             SELECT instance_id FROM queue UNION ALL SELECT instance_id FROM message_file
-        ) q WHERE NOT EXISTS (SELECT FROM channel_instance i WHERE i.id = q.instance_id);
-        CREATE FUNCTION note_removed_instances() RETURNS trigger LANGUAGE plpgsql AS $$
+        ) q WHERE NOT EXISTS (SELECT FROM channel_instance i WHERE i.id = q.instance_id) ON CONFLICT DO NOTHING;
+        CREATE OR REPLACE FUNCTION note_removed_instances() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
             INSERT INTO removed_instance (instance_id) SELECT id FROM gone ON CONFLICT DO NOTHING;
             RETURN NULL;
         END $$;
-        CREATE TRIGGER channel_instance_removed AFTER DELETE ON channel_instance
+        CREATE OR REPLACE TRIGGER channel_instance_removed AFTER DELETE ON channel_instance
             REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_removed_instances();
 
-        ALTER TABLE message_file ADD COLUMN created_at timestamptz NOT NULL DEFAULT now();
-        CREATE INDEX message_file_by_age ON message_file (created_at);
+        ALTER TABLE message_file ADD COLUMN IF NOT EXISTS created_at timestamptz NOT NULL DEFAULT now();
 
         ALTER TABLE queue SET (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000);
         """
