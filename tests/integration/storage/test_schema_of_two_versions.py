@@ -6,6 +6,7 @@ import io
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -41,16 +42,21 @@ SLOW = (
 SMALL = {"alembic_version", "schema_version"}
 
 
+@contextmanager
+def released(postgres_dsn: str) -> Iterator[str]:
+    """A database as the released version left it."""
+    with fresh_database(postgres_dsn, migrated=False) as dsn:
+        with psycopg.connect(dsn, autocommit=True) as database:
+            for extension in NEEDED:
+                database.execute(f'CREATE EXTENSION IF NOT EXISTS "{extension}"')
+        upgrade(dsn, revision())
+        yield dsn
+
+
 @pytest.fixture(scope="module")
 def both(postgres_dsn: str) -> Iterator[tuple[Catalogue, Catalogue]]:
-    """A database as the released version left it, and after the migrations since."""
-    with (
-        fresh_database(postgres_dsn, migrated=False) as dsn,
-        psycopg.connect(dsn, autocommit=True) as database,
-    ):
-        for extension in NEEDED:
-            database.execute(f'CREATE EXTENSION IF NOT EXISTS "{extension}"')
-        upgrade(dsn, revision())
+    """What the released version left, and what the migrations since made of it."""
+    with released(postgres_dsn) as dsn, psycopg.connect(dsn, autocommit=True) as database:
         before = catalogue(database)
         migrate(dsn)
         yield before, catalogue(database)
@@ -185,12 +191,7 @@ def test_which_schemas_will_do(version: SchemaVersion, fault: str | None) -> Non
 def test_a_migration_that_waits_for_a_lock_lets_others_pass_and_ends_once_it_is_free(
     postgres_dsn: str,
 ) -> None:
-    with fresh_database(postgres_dsn) as dsn, psycopg.connect(dsn) as working:
-        working.execute(
-            "DELETE FROM schema_version; INSERT INTO schema_version VALUES ('0042_streamed_files')"
-        )
-        working.commit()
-        working.execute("SELECT FROM alembic_version")
+    with released(postgres_dsn) as dsn, psycopg.connect(dsn) as working:
         working.execute("LOCK TABLE alembic_version IN EXCLUSIVE MODE")
         thread = threading.Thread(target=migrate, args=(dsn,))
         thread.start()
