@@ -47,7 +47,7 @@ class LocalWorker(Protocol[L_contra]):
         ...
 
     @property
-    def has_room(self) -> bool:
+    def has_capacity(self) -> bool:
         """Whether a queue that is due would be leased by this worker at once."""
         ...
 

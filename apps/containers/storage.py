@@ -76,14 +76,14 @@ class Storage:
             bus.inbound_enqueued,
             bus.outbound_enqueued,
             bus.answered,
-            lambda: bus.inbound_enqueued(here=self.event_dispatch.has_room),
+            lambda: bus.inbound_enqueued(here=self.event_dispatch.has_capacity),
         )
         self.conversations = PostgresConversations(database, self.leases, wakeups, self.message_dispatch)
         self.outbox = PostgresOutbox(
             database,
             self.leases,
             bus.outbound_enqueued,
-            lambda: bus.outbound_enqueued(here=self.message_dispatch.has_room),
+            lambda: bus.outbound_enqueued(here=self.message_dispatch.has_capacity),
         )
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
         self._add_runs(bus, worker_id)

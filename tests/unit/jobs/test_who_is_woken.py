@@ -32,28 +32,28 @@ async def test_others_are_told_unless_this_process_comes_at_once(
     await asyncio.wait_for(own.wait(60), 60)
 
 
-def test_there_is_room_while_slots_are_free_and_nobody_waits_for_one() -> None:
+def test_there_is_capacity_while_slots_are_free_and_nobody_waits_for_one() -> None:
     slots = SlotAllocator(8, dict)
-    assert slots.has_room
+    assert slots.has_capacity
 
     slots.acquire(QueueKey(1, "a", "ann"))
-    assert slots.has_room
+    assert slots.has_capacity
     for number in range(7):
         slots.acquire(QueueKey(2 + number, "a", "ann"))
-    assert not slots.has_room, "all slots are taken"
+    assert not slots.has_capacity, "all slots are taken"
 
     slots.release(QueueKey(1, "a", "ann"))
-    assert slots.has_room
+    assert slots.has_capacity
 
     capacity = Capacity(1, 1, 1)
     slots.request(capacity)
     slots.fulfil(capacity, [QueueKey(1, "b", "ann")], more=True)
-    assert not slots.has_room, "more is due than was leased: others had better come too"
+    assert not slots.has_capacity, "more is due than was leased: others had better come too"
 
 
-def test_there_is_no_room_while_an_instance_is_throttled() -> None:
-    assert not SlotAllocator(8, lambda: {1: 0}).has_room
+def test_there_is_no_capacity_while_an_instance_is_throttled() -> None:
+    assert not SlotAllocator(8, lambda: {1: 0}).has_capacity
 
 
-def test_a_process_without_a_worker_has_no_room() -> None:
-    assert not DirectDispatch[object]().has_room
+def test_a_process_without_a_worker_has_no_capacity() -> None:
+    assert not DirectDispatch[object]().has_capacity

@@ -131,7 +131,7 @@ class SlotAllocator:
         return wanted
 
     @property
-    def has_room(self) -> bool:
+    def has_capacity(self) -> bool:
         """Whether what is due next would be leased here at once, whosever it is."""
         used = self._acquired + len(self._reserved)
         return not (self._backlog or self._backlogs or self._throttled()) and used < self._concurrency

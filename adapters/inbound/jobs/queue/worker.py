@@ -139,8 +139,8 @@ class QueueWorker(Generic[L]):
         return {*self.tasks.values(), *self.slots.reserved}
 
     @property
-    def has_room(self) -> bool:
-        return self._accepts_offers and self.slots.has_room
+    def has_capacity(self) -> bool:
+        return self._accepts_offers and self.slots.has_capacity
 
     def offer(self, key: QueueKey) -> bool:
         return self._accepts_offers and not self._lease_uncertain and self.slots.reserve(key)

@@ -34,9 +34,9 @@ class DirectDispatch(Generic[L]):
         self.worker: LocalWorker[L] | None = None
 
     @property
-    def has_room(self) -> bool:
+    def has_capacity(self) -> bool:
         """Whether the worker of this process would lease what is due at once."""
-        return self.worker is not None and self.worker.has_room
+        return self.worker is not None and self.worker.has_capacity
 
     @contextmanager
     def offering(self, keys: Iterable[QueueKey]) -> Iterator[Offer[L]]:
