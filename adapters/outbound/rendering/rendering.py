@@ -1,5 +1,6 @@
 """Renders Markdown in a platform's markup, in messages that are well formed each on its own."""
 
+import re
 from collections.abc import Iterator
 
 from adapters.outbound.rendering.cards import render_cards
@@ -31,6 +32,9 @@ WRITERS: dict[Markup, MarkupWriter] = {
 _LEAST_FOR_MARKUP = 300
 """A limit under which there is no room to spare for markup: the text goes without."""
 
+WORDS = re.compile(r"[^\W\d_](?:[^\W_]|[ ,;'\"?()!-]|[.:](?= |$))*(?<! )")
+"""A text that means the same with and without Markdown: no line ends, no markup, no addresses."""
+
 
 def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rendered]:
     """A Markdown text as messages in `markup`, each within `limit` as the platform counts.
@@ -44,6 +48,9 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
     if markup is Markup.CARD:
         return render_cards(markdown, limit)
     writer = WRITERS[markup]
+    if (limit is None or 4 * len(markdown) <= limit.size) and WORDS.fullmatch(markdown):
+        [run] = verbatim(markdown).runs
+        return [Rendered(writer.text(markdown, run, line_start=True), markdown)]
     styled = _styled(markdown, writer, limit)
     if limit is None:
         end = len(styled.text.rstrip())

@@ -1,0 +1,78 @@
+"""A text without markup takes a short way, and comes out as on the long one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.outbound.rendering import rendering
+from adapters.outbound.rendering.model import Markup
+from adapters.outbound.rendering.rendering import WORDS, WRITERS, render
+from domain.channels.model import TextLimit, Unit
+
+PIECES = [
+    *("word", "É", "12", "he's", '"so"', "a-b", "(x)", "end.", "what?", "wow!", "a:", "中文", "e.g."),
+    *("--", "1.", "http:", "www", "wait...", "No.", ";", "()", "'", "-", "!", "x"),
+]
+    "word",
+    "É",
+    "12",
+    "he's",
+    '"so"',
+    "a-b",
+    "(x)",
+    "end.",
+    "what?",
+    "wow!",
+    "a:",
+    "中文",
+    "e.g.",
+    "--",
+    "1.",
+    "http:",
+    "www",
+    "wait...",
+    "No.",
+    ";",
+    "()",
+    "'",
+    "-",
+    "!",
+    "x",
+]
+LIMITS = (None, TextLimit(4096, Unit.UTF16), TextLimit(160, Unit.CHARACTERS))
+
+
+@given(words=st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map(" ".join))
+@pytest.mark.parametrize("markup", list(WRITERS))
+def test_words_come_out_as_by_way_of_markdown(words: str, markup: Markup) -> None:
+    for limit in LIMITS:
+        short = render(markup, words, limit)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rendering, "WORDS", re.compile("(?!)"))
+            assert render(markup, words, limit) == short
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. one",
+        "- one",
+        "a *b*",
+        "a_b",
+        "`a`",
+        "https://x.org",
+        "a.b",
+        "a@b",
+        "a\nb",
+        "a ",
+        " a",
+        "a &amp; b",
+        "a\\",
+    ],
+)
+def test_what_may_be_markup_takes_the_long_way(text: str) -> None:
+    assert not WORDS.fullmatch(text)
