@@ -17,32 +17,6 @@ PIECES = [
     *("word", "É", "12", "he's", '"so"', "a-b", "(x)", "end.", "what?", "wow!", "a:", "中文", "e.g."),
     *("--", "1.", "http:", "www", "wait...", "No.", ";", "()", "'", "-", "!", "x"),
 ]
-    "word",
-    "É",
-    "12",
-    "he's",
-    '"so"',
-    "a-b",
-    "(x)",
-    "end.",
-    "what?",
-    "wow!",
-    "a:",
-    "中文",
-    "e.g.",
-    "--",
-    "1.",
-    "http:",
-    "www",
-    "wait...",
-    "No.",
-    ";",
-    "()",
-    "'",
-    "-",
-    "!",
-    "x",
-]
 LIMITS = (None, TextLimit(4096, Unit.UTF16), TextLimit(160, Unit.CHARACTERS))
 
 
