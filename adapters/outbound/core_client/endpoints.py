@@ -27,6 +27,8 @@ OPTIONS = (
     ("grpc.max_send_message_length", LARGEST_MESSAGE),
     ("grpc.max_metadata_size", LARGEST_METADATA),
     ("grpc.keepalive_time_ms", 20_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),  # a minute otherwise, whatever the line before says
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.max_reconnect_backoff_ms", 2_000),
 )
