@@ -58,7 +58,8 @@ class Connection(asyncio.Protocol):
 
     @property
     def reusable(self) -> bool:
-        return self._ended and self._keeps_alive and self.is_open and not self._paused
+        """Never with bytes that nobody read: whoever came next would take them for the beginning of his answer."""
+        return self._ended and self._keeps_alive and self.is_open and not (self._paused or self._pieces)
 
     async def begin(self, request: bytes, deadline: float) -> Head:
         """Sends a request; the head of the answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -13,7 +13,8 @@ from aiohttp import web
 
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
-from ports.http import HttpFailed, HttpRequest
+from adapters.outbound.http.wire import Connection
+from ports.http import HttpAnswer, HttpFailed, HttpRequest
 from tests.support.servers import listening, serving
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -61,6 +62,43 @@ async def test_a_connection_is_kept_for_the_next_exchange(http: AioHttp) -> None
             assert (await http.send(HttpRequest("GET", base))).body == b"ok"
 
     assert [len(seen) for seen in raw.requests] == [3]
+
+
+async def _cancelled_as_it_comes(http: AioHttp, base: str) -> None:
+    wake = Connection._wake
+
+    def cancelling(connection: Connection) -> None:
+        wake(connection)
+        task.cancel()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Connection, "_wake", cancelling)
+        task = asyncio.create_task(http.send(HttpRequest("POST", base)))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+async def _too_large(http: AioHttp, base: str) -> None:
+    with pytest.raises(HttpFailed, match="over 1 bytes"):
+        await http.send(HttpRequest("POST", base, max_bytes=1))
+
+
+async def _only_its_head(http: AioHttp, base: str) -> None:
+    def leave(_: HttpAnswer) -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        async for _ in http.stream(HttpRequest("POST", base, on_head=leave)):
+            pass
+
+
+@pytest.mark.parametrize("leave", [_cancelled_as_it_comes, _too_large, _only_its_head])
+async def test_what_nobody_read_of_an_answer_is_not_the_beginning_of_the_next(
+    http: AioHttp, leave: Callable[[AioHttp, str], Awaitable[None]]
+) -> None:
+    async with answering([OK] * 2) as (base, _):
+        await leave(http, base)
+        assert (await http.send(HttpRequest("POST", base))).body == b"ok"
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
