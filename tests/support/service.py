@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,12 @@ STOPPED_S = 30.0
 """Seconds within which a process stops that lets nothing hold it up, on a machine that is busy otherwise."""
 
 
-def environment(data_dir: Path, settings: Mapping[str, str], root: Path = ROOT) -> dict[str, str]:
-    """What a process sees: no setting of whoever runs the tests. `root`: the tree whose code it runs."""
+def environment(data_dir: Path, settings: Mapping[str, str], root: Path | None = ROOT) -> dict[str, str]:
+    """What a process sees: no setting of whoever runs the tests. `root`: the tree whose code it runs; None: the code
+    that its interpreter has installed."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return {**kept, "PYTHONPATH": f"{root}:{root / 'proto/gen'}", "DATA_DIR": str(data_dir), **settings}
+    code = {"PYTHONPATH": f"{root}:{root / 'proto/gen'}"} if root else {}
+    return {**kept, **code, "DATA_DIR": str(data_dir), **settings}
 
 
 def run_once(
@@ -37,11 +39,12 @@ def run_once(
     *arguments: str,
     settings: Mapping[str, str] | None = None,
     seconds: float = READY_S,
-    root: Path = ROOT,
+    root: Path | None = ROOT,
+    program: Sequence[str] = COMMAND,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of `switchboard` to its end."""
     return subprocess.run(
-        [*COMMAND, *arguments],
+        [*program, *arguments],
         env=environment(data_dir, settings or {}, root),
         cwd="/",
         capture_output=True,
@@ -63,17 +66,19 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
 
 class Service:
     """One process of the service. `settings` are environment variables; its ports are free ones. `root`: the tree
-    whose code it runs."""
+    whose code it runs, None for what is installed; `program`: what starts it."""
 
     def __init__(
         self,
         data_dir: Path,
         command: str = "up",
         settings: Mapping[str, str] | None = None,
-        root: Path = ROOT,
+        root: Path | None = ROOT,
+        program: Sequence[str] = COMMAND,
     ) -> None:
         self.data_dir = data_dir
         self.root = root
+        self.program = program
         self.http_port = free_port()
         self.grpc_port = free_port()
         self.command = command
@@ -120,7 +125,7 @@ class Service:
         """Start it and return at once."""
         with self._log.open("wb") as output:
             self._process = subprocess.Popen(
-                [*COMMAND, self.command],
+                [*self.program, self.command],
                 env=environment(self.data_dir, self.settings, self.root),
                 cwd="/",
                 stdin=subprocess.DEVNULL,
