@@ -75,7 +75,7 @@ class AioHttp:
         self._sessions: dict[tuple[bool, bool], aiohttp.ClientSession] = {}
 
     async def close(self) -> None:
-        """Closes all connections; a later request opens new ones."""
+        """Closes all connections, each at the end of its exchange; a later request opens new ones."""
         if self._opened is not None:
             self._opened.close()
             self._opened = None

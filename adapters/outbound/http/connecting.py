@@ -94,9 +94,6 @@ class Connector:
             self._names.pop((host, port), None)
             raise NameNotFound(str(error)) from error
 
-    async def close(self) -> None:
-        await self._resolver.close()
-
 
 def is_literal(host: str) -> bool:
     try:

@@ -25,6 +25,7 @@ class Connections:
         self._total = 0
         self._waiting: deque[tuple[Origin, asyncio.Future[None]]] = deque()
         self._cleaning: asyncio.TimerHandle | None = None
+        self._closed = False
 
     def take_kept(self, origin: Origin) -> Connection | None:
         """A connection that is kept, where there is one and it may be used. To be released."""
@@ -47,17 +48,19 @@ class Connections:
             raise
 
     def _kept(self, origin: Origin) -> Connection | None:
-        kept = self._idle.get(origin)
+        kept, before = self._idle.get(origin), _too_long_ago()
         while kept:
             connection = kept.pop()
-            if connection.is_open:
+            if connection.is_open and connection.idle_since > before:
+                connection.was_kept = True
                 return connection
+            connection.close()
         return None
 
     def release(self, origin: Origin, connection: Connection) -> None:
         """Keeps it for the next exchange, or closes it where there can be none."""
         connection.rest()
-        if connection.reusable:
+        if connection.reusable and not self._closed:
             connection.idle_since = asyncio.get_running_loop().time()
             self._idle.setdefault(origin, []).append(connection)
             if self._cleaning is None:
@@ -67,6 +70,8 @@ class Connections:
         self._free(origin)
 
     def close(self) -> None:
+        """Closes what is idle now, and the others when their exchanges are over."""
+        self._closed = True
         if self._cleaning is not None:
             self._cleaning.cancel()
             self._cleaning = None
@@ -116,7 +121,7 @@ class Connections:
     def _clean(self) -> None:
         """Closes what was not used for long."""
         self._cleaning = None
-        before = asyncio.get_running_loop().time() - KEPT_SECONDS
+        before = _too_long_ago()
         for origin, connections in list(self._idle.items()):
             for connection in connections:
                 if connection.idle_since <= before:
@@ -128,3 +133,7 @@ class Connections:
                 del self._idle[origin]
         if self._idle:
             self._clean_later()
+
+
+def _too_long_ago() -> float:
+    return asyncio.get_running_loop().time() - KEPT_SECONDS

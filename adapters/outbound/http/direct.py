@@ -26,6 +26,7 @@ SMALL_PIECE = 4096
 GATHER_SHARE = 0.2
 """What part of the time so far a piece of a stream may wait for others."""
 _NOT_PACKED = "its body is not packed as its head says"
+_UNKNOWN = frozenset({"br", "zstd", "compress", "x-compress"})
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 """Sent again where a kept connection turns out to be closed (RFC 9110, 9.2.2)."""
@@ -92,7 +93,11 @@ class DirectHttp:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        return self._given_tls or ssl.create_default_context()
+        if self._given_tls is not None:
+            return self._given_tls
+        tls = ssl.create_default_context()
+        tls.set_alpn_protocols(["http/1.1"])
+        return tls
 
     def close(self) -> None:
         for pool in self._pools:
@@ -143,13 +148,12 @@ class _Answer:
 
     async def open(self) -> None:
         """Sends the request and gets the head of the answer."""
-        kept = self._pool.take_kept(self._origin)
-        connection = self._connection = kept or await self._new()
+        connection = self._connection = self._pool.take_kept(self._origin) or await self._new()
         try:
             self.head = await self._begin(connection)
         except ConnectionError:
             method = self._exchange.request.method.upper()
-            if kept is None or kept.answered or method not in _REPEATABLE:
+            if not connection.was_kept or connection.answered or method not in _REPEATABLE:
                 raise
             self.close()
             connection = self._connection = await self._new()
@@ -210,19 +214,26 @@ class Decoder:
     async def read(self, connection: Connection) -> bytes:
         while True:
             packed = self._left or await connection.read()
-            if self._unpacking is None and packed:
+            if self._unpacking is None or self._unpacking.eof:
+                if not packed:
+                    return b""
+                if self._unpacking is not None:
+                    await asyncio.sleep(0)  # a body may have any number of parts
                 self._unpacking = zlib.decompressobj(_window(self._encoding, packed))
-            if not packed and (self._unpacking is None or self._unpacking.eof):
-                return b""
-            try:
-                piece: bytes = self._unpacking.decompress(packed, PIECE)
-            except zlib.error as error:
-                raise Unreadable(_NOT_PACKED) from error
-            if not packed and not piece:
-                raise Unreadable(_NOT_PACKED)
-            self._left = self._unpacking.unconsumed_tail
+            piece = self._unpacked(packed)
             if piece:
                 return piece
+            if not packed:
+                raise Unreadable(_NOT_PACKED)
+
+    def _unpacked(self, packed: bytes) -> bytes:
+        """What follows the end of a packed part is the next one (RFC 1952, 2.2)."""
+        try:
+            piece: bytes = self._unpacking.decompress(packed, PIECE)
+        except zlib.error as error:
+            raise Unreadable(_NOT_PACKED) from error
+        self._left = self._unpacking.unconsumed_tail or self._unpacking.unused_data
+        return piece
 
 
 def _window(encoding: str, packed: bytes) -> int:
@@ -234,7 +245,9 @@ def _window(encoding: str, packed: bytes) -> int:
 
 
 def decoder_of(encoding: str) -> Decoder | None:
-    encoding = encoding.strip().lower()
+    encoding = encoding.lower()
+    if encoding in _UNKNOWN:
+        raise Unreadable(f"its body is packed as {encoding}, which it was not asked for")
     return Decoder(encoding) if encoding in ("gzip", "x-gzip", "deflate") else None
 
 

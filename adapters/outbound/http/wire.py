@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
 from dataclasses import dataclass, field
 from typing import cast
@@ -16,6 +17,13 @@ LONGEST_HEADER = 8190
 MOST_APART = 64 * 1024
 """Bytes that may come in a row and are no body: a head, trailers."""
 PIECE = 64 * 1024
+_TAKEN = {
+    "lenient_headers": True,
+    "lenient_optional_cr_before_lf": True,
+    "lenient_spaces_after_chunk_size": True,
+}
+"""What servers that were written by hand get wrong and client libraries take. No length of a body is among it."""
+_NO_VALUE = re.compile(rb"[\x00\r\n]")
 
 
 class Unreadable(Exception):
@@ -39,6 +47,7 @@ class Connection(asyncio.Protocol):
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpResponseParser(self)
+        self._parser.set_dangerous_leniencies(**_TAKEN)
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -50,6 +59,7 @@ class Connection(asyncio.Protocol):
         self._has_head = self._ended = self._keeps_alive = False
         self._failure: BaseException | None = None
         self.answered = False
+        self.was_kept = False
         self.idle_since = 0.0
 
     @property
@@ -58,8 +68,14 @@ class Connection(asyncio.Protocol):
 
     @property
     def reusable(self) -> bool:
-        """Never with bytes that nobody read: whoever came next would take them for the beginning of his answer."""
-        return self._ended and self._keeps_alive and self.is_open and not (self._paused or self._pieces)
+        """Never with bytes that nobody read: whoever came next would take them for the beginning of his answer. Nor
+        where the answer came before all of the request had left."""
+        over = self._ended and self._keeps_alive and not (self._paused or self._pieces)
+        return over and self.is_open and not self._has_unsent
+
+    @property
+    def _has_unsent(self) -> bool:
+        return self._transport is not None and self._transport.get_write_buffer_size() > 0
 
     async def begin(self, request: bytes, deadline: float) -> Head:
         """Sends a request; the head of the answer."""
@@ -90,7 +106,7 @@ class Connection(asyncio.Protocol):
 
     async def gather(self, seconds: float) -> None:
         """Leaves what comes meanwhile to the operating system: it wakes nobody."""
-        if self._transport is None or self._ended:
+        if self._transport is None or self._ended or not self.is_open:
             return
         self._transport.pause_reading()
         self._paused = True
@@ -110,7 +126,7 @@ class Connection(asyncio.Protocol):
         self.rest()
         if self._transport is None:
             return
-        if self._ended:
+        if self._ended and not self._has_unsent:
             self._transport.close()
         else:
             self._transport.abort()
@@ -193,8 +209,11 @@ class Connection(asyncio.Protocol):
         self._fields += len(name) + len(value)
         if len(value) > LONGEST_HEADER or self._fields > MOST_APART:
             raise Unreadable("its headers are too long")
+        if _NO_VALUE.search(value):
+            raise Unreadable("a header has a control character in its value")
         if self._head is not None and not self._has_head:
-            self._head.headers[name.decode("latin-1").lower()] = value.decode("utf-8", "surrogateescape")
+            text = value.strip(b" \t").decode("utf-8", "surrogateescape")
+            self._head.headers[name.decode("latin-1").lower()] = text
 
     def on_headers_complete(self) -> None:
         assert self._head is not None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import random
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 
 import pytest
 from aiohttp import web
@@ -18,6 +19,7 @@ from ports.http import HttpAnswer, HttpFailed, HttpRequest
 from tests.support.servers import listening, serving
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+PACKED = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
 
 
 @pytest.fixture
@@ -101,6 +103,135 @@ async def test_what_nobody_read_of_an_answer_is_not_the_beginning_of_the_next(
         assert (await http.send(HttpRequest("POST", base))).body == b"ok"
 
 
+def _an_answer(name: bytes, chance: random.Random) -> list[bytes]:
+    """An answer that says to whom it belongs, in any form, cut anywhere."""
+    body = b"%s%s." % (name, b" " * chance.choice([0, 10, 100_000]))
+    status = chance.choice([b"200 OK", b"200 OK", b"500 Broken"])
+    head = chance.choice([b"", b"HTTP/1.1 103 Early\r\n\r\n"]) + b"HTTP/1.1 %s\r\n" % status
+    if chance.random() < 0.3:
+        head, body = head + b"Content-Encoding: gzip\r\n", gzip.compress(body)
+    if chance.random() < 0.5:
+        whole = b"%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (head, len(body), body)
+    else:
+        whole = b"%sContent-Length: %d\r\n\r\n%s" % (head, len(body), body)
+    cut = chance.choice([len(whole), chance.randrange(len(whole))])
+    return [whole[:cut], whole[cut:]]
+
+
+async def _one_that_may_leave(http: AioHttp, base: str, number: int, chance: random.Random) -> bytes:
+    """What came of the answer, to one who leaves at any moment and in any way."""
+    limit = chance.choice([10_000_000, 10_000_000, 5])
+    request = HttpRequest("POST", f"{base}/{number}", json=[1], max_bytes=limit)
+    came = b""
+
+    async def read() -> None:
+        nonlocal came
+        if chance.random() < 0.5:
+            came = (await http.send(request)).body
+            return
+        async with aclosing(http.stream(request)) as pieces:
+            async for piece in pieces:
+                came += piece
+                if chance.random() < 0.2:
+                    return
+
+    task = asyncio.create_task(read())
+    if chance.random() < 0.5:
+        for _ in range(chance.randrange(12)):
+            await asyncio.sleep(0)
+        task.cancel()
+    with suppress(asyncio.CancelledError, HttpFailed):
+        await task
+    return came
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_nobody_gets_a_byte_of_the_answer_to_another(seed: int) -> None:
+    """Whatever servers answer, and however callers leave: broken off, too large, read in part."""
+    chance, whole = random.Random(seed), 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(3)
+                for piece in _an_answer(head.split()[1][1:], chance):
+                    writer.write(piece)
+                    await writer.drain()
+        writer.close()
+
+    async def ask(client: int) -> None:
+        nonlocal whole
+        for number in range(client, client + 40):
+            came = await _one_that_may_leave(http, base, number, chance)
+            name = b"%d" % number
+            assert came[: len(name)] == name[: len(came)]
+            assert came[len(name) :].strip() in (b"", b".")
+            whole += came.endswith(b".")
+
+    http = AioHttp(AddressPolicy("open"), max_connections=3)
+    async with listening(answer) as port:
+        base = f"http://127.0.0.1:{port}"
+        await asyncio.gather(*(ask(1000 * client) for client in range(1, 7)))
+        await http.close()
+
+    assert whole > 20, "of 240"
+
+
+async def test_a_connection_that_lay_idle_for_long_is_not_used(
+    http: AioHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with answering([OK] * 2) as (base, raw):
+        await http.send(HttpRequest("POST", base))
+        monkeypatch.setattr("adapters.outbound.http.connections.KEPT_SECONDS", 0.0)
+        await http.send(HttpRequest("POST", base))
+
+    assert [len(seen) for seen in raw.requests] == [1, 1]
+
+
+async def test_a_connection_with_an_unsent_rest_of_a_request_is_not_used(http: AioHttp) -> None:
+    """The server answers before it has read the request. What nobody reads is not sent for ever."""
+    connections, left = 0, asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(OK)
+        await left.wait()
+        writer.close()
+
+    async with listening(answer) as port:
+        for content in (b"x" * 8_000_000, b""):
+            request = HttpRequest("POST", f"http://127.0.0.1:{port}", content=content)
+            assert (await http.send(request)).body == b"ok"
+        left.set()
+
+    assert connections == 2
+
+
+async def test_an_exchange_outlives_the_closing_of_the_client_and_its_connection_does_not() -> None:
+    http, come, release = AioHttp(AddressPolicy("open")), asyncio.Event(), asyncio.Event()
+    left = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        come.set()
+        await release.wait()
+        writer.write(OK)
+        assert await reader.read() == b""
+        left.set()
+        writer.close()
+
+    async with listening(answer) as port:
+        task = asyncio.create_task(http.send(HttpRequest("GET", f"http://127.0.0.1:{port}")))
+        await come.wait()
+        await http.close()
+        release.set()
+        assert (await task).body == b"ok"
+        await left.wait()
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 async def test_what_may_be_repeated_is_sent_again_where_a_kept_connection_was_closed(
     http: AioHttp, method: str
@@ -154,8 +285,23 @@ async def test_a_connection_of_which_more_may_come_is_not_kept(http: AioHttp, fi
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n", b"ok"),
         (b"HTTP/1.1 204 No Content\r\n\r\n", b""),
         (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", b""),
+        (b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", b"ok"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2 \r\nok\r\n0\r\n\r\n", b"ok"),
+        (b"HTTP/1.1 200 OK\r\nX: a\x01b\r\nContent-Length: 2\r\n\r\nok", b"ok"),
+        (PACKED + gzip.compress(b"o") + gzip.compress(b"") + gzip.compress(b"k"), b"ok"),
     ],
-    ids=["hints", "continue", "no length", "trailers", "no content", "not modified"],
+    ids=[
+        "hints",
+        "continue",
+        "no length",
+        "trailers",
+        "no content",
+        "not modified",
+        "line feeds alone",
+        "a space after the size of a chunk",
+        "a control character",
+        "packed in parts",
+    ],
 )
 async def test_each_kind_of_answer_is_read(http: AioHttp, answer: bytes, body: bytes) -> None:
     async with answering([answer]) as (base, _):
@@ -171,8 +317,21 @@ async def test_each_kind_of_answer_is_read(http: AioHttp, answer: bytes, body: b
         b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nabc",
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
         b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        PACKED + gzip.compress(b"{}") + b"\0" * 1_000_000,
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nX: a\x00b\r\nContent-Length: 2\r\n\r\nok",
     ],
-    ids=["chunk extension", "trailers", "head", "upgrade", "not packed", "two lengths"],
+    ids=[
+        "chunk extension",
+        "trailers",
+        "head",
+        "upgrade",
+        "not packed",
+        "two lengths",
+        "more than was packed",
+        "packed as nobody asked",
+        "a zero in a header",
+    ],
 )
 async def test_what_is_no_answer_is_a_failure(http: AioHttp, answer: bytes) -> None:
     async with answering([answer]) as (base, _):
