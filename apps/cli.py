@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 
 from apps.settings import Settings
 from apps.settings_loading import load
@@ -32,10 +33,31 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--drop-unreadable", action="store_true", help="remove the instances whose key is lost"
             )
+    _add_backup(commands.add_parser("backup", help="write database, files and keys into one file"))
+    _add_restore(commands.add_parser("restore", help="restore a backup into an empty place"))
     _add_keys(commands.add_parser("keys", help="create, list and revoke API keys"))
     _add_models(commands.add_parser("models", help="list, fetch and choose models of search and speech"))
     _add_console(commands.add_parser("console", help="sign in to the web console"))
     return parser
+
+
+def _add_backup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", type=Path, metavar="FILE", help="default: switchboard-<time>.tar in this folder"
+    )
+    parser.add_argument("--without-secrets", action="store_true", help="leave the generated keys out")
+    parser.add_argument(
+        "--check", action="store_true", help="restore FILE into a temporary place instead, and look at it"
+    )
+    parser.set_defaults(run=_lazy("apps.backup.main"))
+
+
+def _add_restore(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--check", action="store_true", help="restore into a temporary place, look at it, remove it"
+    )
+    parser.set_defaults(run=_lazy("apps.restore.main"))
 
 
 def _add_keys(parser: argparse.ArgumentParser) -> None:

@@ -47,6 +47,8 @@ from ports.blobs import Blobs
 from ports.inbox import Conversation
 from ports.outbox import QueuedMessages
 
+UPLOADS = "uploads"
+
 
 class Storage:
     """`solitary`: no other process works on the messages of this database."""
@@ -130,7 +132,7 @@ class Files:
         settings = foundation.settings
         largest = settings.max_message_file_mb * 1024 * 1024
         lifetime = timedelta(days=settings.message_file_days)
-        self.blobs = _blobs(settings)
+        self.blobs = blob_store(settings)
         self.references = PostgresBlobReferences(storage.database, lifetime)
         self.artifacts = Artifacts(self.blobs, foundation.http, largest)
         self.shared = StoredFiles(
@@ -144,9 +146,9 @@ class Files:
         )
 
 
-def _blobs(settings: Settings) -> Blobs:
+def blob_store(settings: Settings) -> Blobs:
     if not settings.blob_s3_bucket:
-        return FileBlobs(settings.data_dir / "uploads")
+        return FileBlobs(settings.data_dir / UPLOADS)
     bucket = Bucket(
         settings.blob_s3_endpoint,
         settings.blob_s3_bucket,

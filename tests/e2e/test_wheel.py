@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 import subprocess
 import sys
 import sysconfig
@@ -13,7 +14,7 @@ from zipfile import ZipFile
 import httpx
 import pytest
 
-from tests.support.service import ROOT, STOPPED_S, Service, run_once
+from tests.support.service import ROOT, STOPPED_S, Service, one_line, run_once
 
 pytestmark = pytest.mark.processes
 
@@ -62,7 +63,8 @@ def wanted() -> set[str]:
     return {str(path) for path in files if not left_out & set(path.parts) and path.suffix != ".mako"}
 
 
-def check_first_steps(service: Service) -> None:
+def check_first_steps(service: Service) -> str:
+    """The path to search the base that it makes."""
     created = service.create_instance(
         channelId="http-webhook",
         channelName="First",
@@ -76,22 +78,41 @@ def check_first_steps(service: Service) -> None:
         text = {"files": ("roses.txt", b"Roses are pruned in early spring.", "text/plain")}
         uploaded = client.post(f"/api/agent/kb/{base}/uploadfile", files=text)
         assert uploaded.status_code == 201, uploaded.text
-        found = client.post(f"/api/agent/kb/{base}/search", json={"query": "When do I cut my flowers?"})
-        assert "early spring" in found.text
     for path in ("/console/sign-in", "/console/static/console.css", "/console/static/htmx.js", "/docs"):
         answer = httpx.get(service.base + path, trust_env=False, timeout=60)
         assert (answer.status_code, bool(answer.text)) == (200, True), path
+    return f"/api/agent/kb/{base}/search"
+
+
+def check_search(service: Service, path: str) -> None:
+    with service.client() as client:
+        found = client.post(path, json={"query": "When do I cut my flowers?"})
+    assert "early spring" in found.text
 
 
 @pytest.mark.model
-def test_the_wheel_works_in_another_environment(open_folder: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_in_another_environment_and_moves_to_another_folder_by_a_backup(
+    open_folder: Path, tmp_path: Path
+) -> None:
     wheel = built_wheel(tmp_path)
     assert shipped(wheel) == wanted()
     program = [str(installed(wheel, tmp_path / "environment"))]
+    file, new = open_folder / "backup.tar", open_folder / "new"
     with Service(open_folder / "data", root=None, program=program) as service:
-        check_first_steps(service)
+        search = check_first_steps(service)
         looked = run_once(service.data_dir, "doctor", root=None, program=program)
         assert looked.returncode == 0, looked.stdout + looked.stderr
         assert "FAIL" not in looked.stdout
+        made = run_once(service.data_dir, "backup", str(file), root=None, program=program)
+        assert made.returncode == 0, made.stderr
+        assert "keep it as safe as a password" in made.stderr
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        refused = run_once(service.data_dir, "restore", str(file), root=None, program=program)
+        assert "a service runs on DATA_DIR" in one_line(refused)
         assert service.stop() < STOPPED_S
         assert "Traceback" not in service.output
+    restored = run_once(new, "restore", str(file), root=None, program=program)
+    assert restored.returncode == 0, restored.stderr
+    with Service(new, root=None, program=program) as moved:
+        moved.key = service.key
+        check_search(moved, search)

@@ -28,6 +28,11 @@ class ConfigCipher:
         self._keys = {hashlib.sha256(key).digest()[:FINGERPRINT]: SecretBox(key) for key in raw}
         self._current = next(iter(self._keys))
 
+    @property
+    def fingerprints(self) -> list[str]:
+        """Of all keys, the first one's in front; they tell nothing about the keys."""
+        return [fingerprint.hex() for fingerprint in self._keys]
+
     def encrypt(self, text: str) -> bytes:
         return self._current + bytes(self._keys[self._current].encrypt(text.encode()))
 

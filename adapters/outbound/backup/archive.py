@@ -1,0 +1,182 @@
+"""The file of a backup: a plain tar whose last member, the manifest, lists the others with their SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tarfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+PIECE = 1024 * 1024
+NEEDED = {"version", "schema", "rows", "blobs", "goneBlobs", "keyFingerprints", "members"}
+
+
+class BadBackup(Exception):
+    """The file is no backup that can be restored; the message says what is wrong with it."""
+
+
+class _Hashed(io.RawIOBase):
+    """Hashes what is read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._file.read(size)
+        self.digest.update(piece)
+        return piece
+
+
+@dataclass
+class NewArchive:
+    """A backup that is being written."""
+
+    tar: tarfile.TarFile
+    members: dict[str, dict[str, object]] = field(default_factory=dict)
+
+    def add(self, name: str, path: Path) -> None:
+        """Raises `FileNotFoundError`."""
+        with path.open("rb") as file:
+            self._add(name, file, os.fstat(file.fileno()).st_size)
+
+    def finish(self, manifest: Mapping[str, object]) -> None:
+        text = json.dumps({"format": FORMAT, **manifest, "members": self.members}, indent=1).encode()
+        self._add(MANIFEST, io.BytesIO(text), len(text))
+
+    def _add(self, name: str, file: BinaryIO, size: int) -> None:
+        info = tarfile.TarInfo(name)
+        info.size, info.mode, info.mtime = size, 0o600, int(time.time())
+        hashed = _Hashed(file)
+        self.tar.addfile(info, hashed)
+        self.members[name] = {"size": size, "sha256": hashed.digest.hexdigest()}
+
+
+@contextmanager
+def written(path: Path) -> Iterator[NewArchive]:
+    """A new backup, which stands under its name once it is whole and on the disk. Nothing else is left."""
+    partial = path.with_name(f"{path.name}.partial")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
+                yield NewArchive(tar)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.rename(path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            partial.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+@contextmanager
+def _as_bad_backup(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadBackup(f"{path} cannot be read: {error.strerror or error}") from error
+    except tarfile.TarError as error:
+        raise BadBackup(f"{path} is no backup, or damaged: {error}") from error
+
+
+class Archive:
+    """A backup that is read. Raises `BadBackup` for what cannot be one."""
+
+    def __init__(self, path: Path) -> None:
+        with ExitStack() as opened, _as_bad_backup(path):
+            self._tar = opened.enter_context(tarfile.open(path, mode="r:"))
+            self._infos = {info.name: info for info in self._tar.getmembers()}
+            self.manifest = self._manifest(path)
+            opened.pop_all()
+        self.members: Mapping[str, Mapping[str, Any]] = self.manifest["members"]
+
+    def close(self) -> None:
+        self._tar.close()
+
+    def verify(self) -> None:
+        """Reads all of it. Raises `BadBackup` where a member is missing or its bytes changed."""
+        if strange := sorted(set(self._infos) - set(self.members) - {MANIFEST}):
+            raise BadBackup(f"the backup holds {strange[0]}, which its manifest does not list")
+        for name, listed in self.members.items():
+            digest, size = hashlib.sha256(), 0
+            for piece in self.pieces(name):
+                digest.update(piece)
+                size += len(piece)
+            if (size, digest.hexdigest()) != (listed["size"], listed["sha256"]):
+                raise BadBackup(f"the backup is damaged: {name} is not as it was written; take another one")
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        with self._opened(name) as file:
+            while piece := _read(file, name):
+                yield piece
+
+    def below(self, folder: str) -> list[str]:
+        """The members of a folder: their names in it."""
+        return [name.removeprefix(folder) for name in self.members if name.startswith(folder)]
+
+    def extract(self, name: str, path: Path) -> None:
+        """Into a new file that only this user can read."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            for piece in self.pieces(name):
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _opened(self, name: str) -> IO[bytes]:
+        info = self._infos.get(name)
+        file = self._tar.extractfile(info) if info and info.isreg() else None
+        if file is None:
+            raise BadBackup(f"the backup is damaged: {name} is missing; take another one")
+        return file
+
+    def _manifest(self, path: Path) -> dict[str, Any]:
+        if MANIFEST not in self._infos:
+            raise BadBackup(f"{path} is no backup, or cut off: it has no {MANIFEST}")
+        try:
+            with self._opened(MANIFEST) as file:
+                manifest: dict[str, Any] = json.loads(file.read())
+            known = int(manifest["format"]) <= FORMAT
+            if lacking := NEEDED - set(manifest):
+                raise KeyError(min(lacking))
+            _check_members(manifest["members"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadBackup(f"{path} is damaged: its {MANIFEST} cannot be read") from error
+        if not known:
+            raise BadBackup(f"{path} was written by a newer version: restore it with that one")
+        return manifest
+
+
+def _read(file: IO[bytes], name: str) -> bytes:
+    try:
+        return file.read(PIECE)
+    except tarfile.TarError as error:
+        raise BadBackup(f"the backup is damaged: {name} is cut off; take another one") from error
+
+
+def _check_members(members: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raises `ValueError`: names must stay within the folders that they are restored to."""
+    for name, listed in members.items():
+        if name.startswith("/") or ".." in name.split("/") or not {"size", "sha256"} <= set(listed):
+            raise ValueError(name)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,138 @@
+"""The database as a file, by pg_dump and pg_restore, and what tells whether it came back whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from adapters.outbound.storage.embedded.binaries import find_binaries
+from adapters.outbound.storage.embedded.child import server_environment
+from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
+from adapters.outbound.storage.migrate import first_line, schema_version
+
+TABLES = """
+SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' ORDER BY 1, 2
+"""
+
+
+class DumpFailed(Exception):
+    """The message is one line, which says what to do where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What the database held at one moment."""
+
+    revision: str | None
+    rows: Mapping[str, int]
+    blobs: Mapping[str, int]
+    snapshot: str = ""
+
+
+@contextmanager
+def snapshot(dsn: str) -> Iterator[Contents]:
+    """What the database holds now; `dump` writes that state within the block. Raises `DumpFailed`."""
+    try:
+        connection = psycopg.connect(dsn, connect_timeout=10)
+    except psycopg.Error as error:
+        raise DumpFailed(f"the database does not answer: {first_line(error)}") from error
+    with connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        yield _contents(connection)
+
+
+def contents(dsn: str) -> Contents:
+    """What the database holds now. Raises `DumpFailed`."""
+    with snapshot(dsn) as found:
+        return found
+
+
+def tables(dsn: str) -> int:
+    """How many tables there are. Raises `DumpFailed`."""
+    try:
+        with psycopg.connect(dsn, connect_timeout=10) as connection:
+            return len(connection.execute(TABLES.encode()).fetchall())
+    except psycopg.Error as error:
+        raise DumpFailed(f"the database does not answer: {first_line(error)}") from error
+
+
+def dump(dsn: str, bin_dir: Path | None, found: Contents, path: Path) -> None:
+    """Raises `DumpFailed`."""
+    _check_version(dsn, program("pg_dump", bin_dir))
+    options = ["-Fc", "--no-owner", "--no-privileges", f"--snapshot={found.snapshot}", f"--file={path}"]
+    _run(dsn, [program("pg_dump", bin_dir), *options])
+
+
+def restore(dsn: str, bin_dir: Path | None, path: Path) -> None:
+    """All of it or nothing. Raises `DumpFailed`."""
+    options = ["--no-owner", "--no-privileges", "--no-comments", "--exit-on-error", "--single-transaction"]
+    _run(dsn, [program("pg_restore", bin_dir), *options], str(path))
+
+
+def forget_processes(dsn: str) -> None:
+    """Those that ran when the backup was made. What they had leased is taken over once a worker sees that they hold
+    no lock."""
+    with psycopg.connect(dsn, connect_timeout=10) as connection:
+        connection.execute("DELETE FROM process")
+
+
+def program(name: str, bin_dir: Path | None) -> str:
+    """From PG_BIN_DIR, the package of the embedded database, or the system. Raises `DumpFailed`."""
+    try:
+        folder = bin_dir or find_binaries(None)
+    except EmbeddedPostgresError:
+        folder = None
+    found = str(folder / name) if folder and (folder / name).is_file() else shutil.which(name)
+    if found is None or (bin_dir and folder and not (folder / name).is_file()):
+        raise DumpFailed(f"there is no {name} here: set PG_BIN_DIR to a folder that has it")
+    return found
+
+
+def _contents(connection: psycopg.Connection) -> Contents:
+    names = [(schema, name) for schema, name in connection.execute(TABLES.encode()).fetchall()]
+    rows = {}
+    for schema, name in names:
+        counting = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, name))
+        [rows[f"{schema}.{name}"]] = connection.execute(counting).fetchone() or (0,)
+    revision = schema_version(connection).revision
+    stored = connection.execute("SELECT key, size FROM blob").fetchall() if revision else []
+    [identifier] = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
+    return Contents(revision, rows, dict(stored), identifier)
+
+
+def _check_version(dsn: str, pg_dump: str) -> None:
+    told = subprocess.run([pg_dump, "--version"], check=False, capture_output=True, text=True).stdout  # noqa: S603
+    found = re.search(r"(\d+)", told)
+    with psycopg.connect(dsn, connect_timeout=10) as connection:
+        server = connection.info.server_version // 10000
+    if not found or int(found[1]) < server:
+        raise DumpFailed(
+            f"the server is PostgreSQL {server}, and {pg_dump} is of version {found[1] if found else 'unknown'}: set"
+            f" PG_BIN_DIR to the folder with pg_dump of version {server}"
+        )
+
+
+def _run(dsn: str, command: list[str], *arguments: str) -> None:
+    """The password goes by the environment, as others can read command lines."""
+    words = conninfo_to_dict(dsn)
+    password = words.pop("password", None)
+    environment = {**os.environ, **server_environment()}
+    if password:
+        environment["PGPASSWORD"] = str(password)
+    whole = [*command, f"--dbname={make_conninfo(**words)}", *arguments]  # type: ignore[arg-type]
+    done = subprocess.run(whole, env=environment, check=False, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "error:" in line] or done.stderr.splitlines()
+        raise DumpFailed(f"{Path(command[0]).name} failed: {lines[0] if lines else done.returncode}")

@@ -1,0 +1,28 @@
+"""What `backup` writes and `restore` reads: the names in the file, and what can go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from adapters.outbound.backup.archive import BadBackup
+from adapters.outbound.backup.dumps import DumpFailed
+from adapters.outbound.storage.embedded import EmbeddedPostgresError
+from apps.starting import StartError
+
+DATABASE = "database.dump"
+BLOBS = "blobs/"
+SECRETS = "secrets/"
+DEVICES = "linked-devices/"
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """What can go wrong, as one line."""
+    try:
+        yield
+    except (DumpFailed, BadBackup, EmbeddedPostgresError) as error:
+        raise StartError(str(error)) from error
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise StartError(f"{where}{error.strerror or error}") from error

@@ -1,0 +1,131 @@
+"""A backup of an external database comes back whole; what cannot be restored is told in one line and left alone.
+
+The embedded database: test_wheel.py.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from adapters.outbound.security.encryption import ConfigCipher, new_key
+from adapters.outbound.storage.key_check import check_key
+from apps.cli import main
+from tests.support.postgres import fresh_database
+
+BYTES = b"Roses are pruned in early spring."
+
+
+@pytest.fixture
+def place(postgres_dsn: str, open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Runs a command with the settings of an external database."""
+    monkeypatch.chdir(open_folder)
+    for name in ("PG_BIN_DIR", "BLOB_S3_BUCKET", "REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    key = new_key()
+
+    def run(dsn: str, *arguments: str, folder: str = "data", with_key: str = key) -> int:
+        monkeypatch.setenv("DATABASE_URL", dsn)
+        monkeypatch.setenv("INTERNAL_SERVICE_KEY", "k" * 32)
+        monkeypatch.setenv("CONFIG_ENCRYPTION_KEY", with_key)
+        monkeypatch.setenv("DATA_DIR", str(open_folder / folder))
+        return main(list(arguments))
+
+    run.key = key  # type: ignore[attr-defined]
+    return run
+
+
+def stored(dsn: str, folder: Path, cipher: ConfigCipher) -> str:
+    """Rows of an instance, of a message and of a stored file; the file's key."""
+    key = sha256(BYTES).hexdigest()
+    check_key(dsn, cipher)
+    with psycopg.connect(dsn) as connection:
+        connection.execute(
+            "INSERT INTO blob (key, size, reference_count) VALUES (%s, %s, 1)", (key, len(BYTES))
+        )
+        connection.execute("INSERT INTO blob (key, size, reference_count) VALUES (%s, 1, 0)", ("0" * 64,))
+        connection.execute("INSERT INTO process (worker_id, role, beat_at) VALUES (1, 'worker', now())")
+    path = folder / "uploads" / key[:2] / key
+    path.parent.mkdir(parents=True)
+    path.write_bytes(BYTES)
+    return key
+
+
+def test_an_external_database_comes_back_and_what_does_not_fit_is_refused(
+    postgres_dsn: str,
+    database_url: str,
+    place: Callable[..., int],
+    open_folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def refused(*arguments: str, **others: str) -> str:
+        assert place(*arguments, **others) == 1
+        [line] = capsys.readouterr().err.splitlines()
+        return line
+
+    key = stored(database_url, open_folder / "data", ConfigCipher(place.key))  # type: ignore[attr-defined]
+    assert place(database_url, "backup", "whole.tar") == 0
+    told = capsys.readouterr().err
+    assert "does not hold CONFIG_ENCRYPTION_KEY" in told
+    assert "1 files were deleted meanwhile" in told
+    assert "exists already" in refused(database_url, "backup", "whole.tar")
+    assert "has" in refused(database_url, "restore", "whole.tar", folder="new")
+
+    with fresh_database(postgres_dsn, migrated=False) as empty:
+        wrong = refused(empty, "restore", "whole.tar", folder="new", with_key=new_key())
+        assert "CONFIG_ENCRYPTION_KEY is not the key of this backup" in wrong
+        assert "is not empty (uploads)" in refused(empty, "restore", "whole.tar")
+        for name, words in damaged(Path("whole.tar")).items():
+            assert words in refused(empty, "restore", name, folder="new")
+        assert not Path("new").exists()
+        assert place(empty, "restore", "whole.tar", folder="new") == 0
+        assert (open_folder / "new/uploads" / key[:2] / key).read_bytes() == BYTES
+        with psycopg.connect(empty) as connection:
+            assert connection.execute("SELECT count(*) FROM process").fetchone() == (0,)
+            assert connection.execute("SELECT size FROM blob WHERE key = %s", (key,)).fetchone() == (
+                len(BYTES),
+            )
+
+
+def damaged(file: Path) -> dict[str, str]:
+    """Files that are no backup to restore, and what is said of them."""
+    content = file.read_bytes()
+    changed = content.replace(BYTES, BYTES.swapcase())
+    Path("changed.tar").write_bytes(changed)
+    Path("cut.tar").write_bytes(content[: len(content) // 2])
+    Path("text.tar").write_bytes(b"no tar at all")
+    with tarfile.open(file) as old, tarfile.open("newer.tar", "w") as new:
+        for info in old.getmembers():
+            member = old.extractfile(info)
+            assert member is not None
+            text = member.read()
+            if info.name == "manifest.json":
+                text = json.dumps({**json.loads(text), "schema": "9999_later"}).encode()
+            info.size = len(text)
+            new.addfile(info, io.BytesIO(text))
+    return {
+        "changed.tar": "is not as it was written",
+        "cut.tar": "damaged",
+        "text.tar": "no backup",
+        "newer.tar": "newer than this one's",
+        "absent.tar": "cannot be read",
+    }
+
+
+def test_an_interrupted_backup_leaves_nothing_under_the_name(
+    database_url: str, place: Callable[..., int], open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        assert (open_folder / "cut.tar.partial").exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("adapters.outbound.backup.dumps.dump", interrupted)
+    assert place(database_url, "backup", "cut.tar") != 0
+    assert [path.name for path in open_folder.iterdir() if path.name.startswith("cut")] == []
