@@ -128,6 +128,7 @@ COMMANDS: tuple[tuple[str, str, Command], ...] = (
         "embed knowledge bases anew after a change of the embedding model",
         _lazy("apps.commands.reindex"),
     ),
+    ("healthcheck", "ask the process of these settings whether it works", _lazy("apps.healthcheck.main")),
     ("doctor", "check the installation and say what to mend", _lazy("apps.doctor.main")),
 )
 

@@ -206,6 +206,9 @@ class Settings(TlsSettings, MetricsSettings):
         "the model of EMBEDDING_MODEL_DIR knows other scripts than Latin; else those are searched by text"
         " alone",
     )
+    embedding_prepared_dir: Folder | None = setting(
+        None, "folder with models prepared beforehand, which is only read; the images set it"
+    )
     embedding_preload: Flag = setting(
         False, "load the model right after the start instead of with the first file or search (about 100 MB)"
     )

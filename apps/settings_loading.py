@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from apps.platform_addresses import EMULATOR, TRUSTED_HOSTS, sign_in_addresses
-from apps.setting_files import read_env_file
+from apps.setting_files import read_env_file, with_values_of_files
 from apps.setting_types import SettingsError, first_error
 from apps.settings import Settings, names
 from apps.tls_settings import check_pairs
@@ -16,6 +16,7 @@ from apps.tls_settings import check_pairs
 def load(environment: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
     """Reads the settings. Raises `SettingsError` that names the setting at fault."""
     values = {**read_env_file(env_file), **(os.environ if environment is None else environment)}
+    values = with_values_of_files(values, names())
     given = {name: value for name, value in values.items() if value}
     try:
         settings = Settings.model_validate({**given, "environment": values})

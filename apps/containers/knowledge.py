@@ -57,6 +57,7 @@ def build_embedder(settings: Settings, files: ModelFiles, storage: Storage) -> I
         "int8" if has_fast_int8() else "float32",
         None if wanted == "auto" else wanted,
         settings.embedding_threads,
+        settings.embedding_prepared_dir,
     )
     given = files if settings.embedding_model_dir else None
     chosen = PostgresChosenModel(storage.database)

@@ -8,16 +8,19 @@ from pathlib import Path
 import httpx
 
 from tests.support.ports import free_port
-from tests.support.service import Service, run_once
+from tests.support.service import ROOT, Service, run_once
+
+LIBRARIES_OF_GATEWAYS = ROOT / "tests/support/gateway_libraries"
 
 
 class Apart:
-    """The three processes; `gateway` is the one that callers see."""
+    """The three processes; `gateway` is the one that callers see, with the libraries of its image alone."""
 
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
         ports = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port())}
         common = {**settings, **ports}
-        seen_by_gateway = {name: common[name] for name in ports}
+        path = f"{LIBRARIES_OF_GATEWAYS}:{ROOT}:{ROOT / 'proto/gen'}"
+        seen_by_gateway = {**{name: common[name] for name in ports}, "PYTHONPATH": path}
         self.metrics = {"core": free_port(), "worker": free_port()}
         """Where the processes without a REST gateway answer operators."""
         self.core = Service(folder / "core", "core", self._with_metrics(common, "core"))

@@ -60,6 +60,21 @@ def check_web_chat(gateway: Service, client: httpx.Client) -> None:
         assert "from the site" in next(finished)
 
 
+def check_pages(gateway: Service) -> None:
+    """Pages, and what takes libraries of its own, are there with the libraries of the gateway's image."""
+    headers = {"Authorization": f"Bearer {gateway.key}"}
+    for path in ("/docs", "/openapi.json", "/metrics", "/console/sign-in"):
+        assert httpx.get(gateway.base + path, follow_redirects=True, timeout=60).status_code == 200, path
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accepted = {**headers, "Accept": "application/json, text/event-stream"}
+    assert httpx.post(f"{gateway.base}/mcp", json=call, headers=accepted, timeout=60).status_code == 200
+    key = {"HTTP_PORT": str(gateway.http_port)}
+    assert run_once(gateway.data_dir, "healthcheck", settings=key).returncode == 0
+    nobody = run_once(gateway.data_dir, "healthcheck", settings={"HTTP_PORT": str(free_port())})
+    assert nobody.returncode == 1
+    assert "does not answer" in nobody.stderr
+
+
 def check_operators(apart: Apart, *, away: bool) -> None:
     """Core and worker tell each what they did, and the same of the database while it answers."""
     for command in ("core", "worker"):
@@ -111,6 +126,7 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
             accepted("first")
             until(lambda: answered("first"), "the first answer")
             check_web_chat(gateway, client)
+            check_pages(gateway)
             check_operators(apart, away=False)
             assert (
                 'callback_seconds_count{channel="http-webhook",status="200"}' in client.get("/metrics").text

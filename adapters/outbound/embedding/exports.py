@@ -4,6 +4,7 @@ The name of a file ends with the digest of its content, so that a damaged one is
 """
 
 import fcntl
+import importlib.util
 import logging
 import os
 import subprocess
@@ -30,14 +31,19 @@ logger = logging.getLogger(__name__)
 
 
 class Exports:
-    """The exported models of a folder, which several processes may share."""
+    """The exported models of a folder, which several processes may share. `prepared`: a folder that is only read,
+    with models that were made beforehand."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, prepared: Path | None = None) -> None:
         self.folder = folder
+        self._prepared = prepared
 
     def file_of(self, files: ModelFiles, precision: Precision) -> Path:
         """The model as a whole and sound file; makes it where there is none. Blocks; raises `Unavailable`."""
         key = sha256(f"{files.model.fingerprint} {precision} {EXPORTER}".encode()).hexdigest()[:16]
+        ready = self._prepared and _sound_in(self._prepared, key)
+        if ready:
+            return ready
         with full_disk_refused():
             self.folder.mkdir(parents=True, exist_ok=True)
             with self._alone(key):
@@ -51,12 +57,11 @@ class Exports:
             yield
 
     def _sound(self, key: str) -> Path | None:
-        for path in self.folder.glob(f"{key}.*.onnx"):
-            if path.suffixes[0] == f".{sha256_of(path)}":
-                return path
+        sound = _sound_in(self.folder, key)
+        for path in () if sound else self.folder.glob(f"{key}.*.onnx"):
             logger.warning("%s is damaged and made anew", path)
             path.unlink()
-        return None
+        return sound
 
     def _made(self, key: str, files: ModelFiles, precision: Precision) -> Path:
         started = time.monotonic()
@@ -70,7 +75,22 @@ class Exports:
         return path
 
 
+def _sound_in(folder: Path, key: str) -> Path | None:
+    files = folder.glob(f"{key}.*.onnx")
+    return next((path for path in files if path.suffixes[0] == f".{sha256_of(path)}"), None)
+
+
+def can_prepare() -> bool:
+    """Whether what prepares models is installed: images go without it."""
+    return all(importlib.util.find_spec(name) for name in ("torch", "sentence_transformers", "onnx"))
+
+
 def _run(folder: Path, file: Path, precision: Precision) -> None:
+    if not can_prepare():
+        raise Unavailable(
+            f"the embedding model in {folder} must be prepared with PyTorch, which is not installed here; use the"
+            " image of the target `full` (docs/deployment.md)"
+        )
     command = [sys.executable, "-P", "-m", MODULE, str(folder), str(file), precision]
     path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)  # noqa: PTH100 - "" is the current folder
     environment = {

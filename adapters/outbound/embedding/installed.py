@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Protocol
 
 from adapters.outbound.embedding.exports import Exports, Precision
@@ -29,11 +30,12 @@ class ChosenModel(Protocol):
 @dataclass(frozen=True, slots=True)
 class Computing:
     """How models compute. `forced`: the precision is set; else the chosen model's counts, and `fitting`, which suits
-    the processor, where none is chosen. `threads` as `OnnxEmbedder` has them."""
+    the processor, where none is chosen. `threads` as `OnnxEmbedder` has them. `prepared` as `Exports` has it."""
 
     fitting: Precision
     forced: Precision | None = None
     threads: int = 0
+    prepared: Path | None = None
 
 
 class InstalledEmbedders:
@@ -46,7 +48,7 @@ class InstalledEmbedders:
         self._given = given
         self._chosen = chosen
         self._computing = computing
-        self._exports = Exports(folder.exported)
+        self._exports = Exports(folder.exported, computing.prepared)
         self._files: dict[str, ModelFiles] = {}
         self._embedders: dict[tuple[ModelFiles, Precision], OnnxEmbedder] = {}
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from apps.setting_files import with_values_of_files
 from apps.setting_types import SettingsError
-from apps.settings import Settings
+from apps.settings import Settings, names
 from apps.settings_loading import load
 
 
@@ -145,3 +146,36 @@ def test_a_line_of_the_env_file_that_says_nothing_is_named(tmp_path: Path) -> No
     file.write_text("HTTP_PORT=4000\nGRPC_PORT 4001\n")
     with pytest.raises(SettingsError, match=r"\.env, line 2: expected NAME=value"):
         load({}, env_file=file)
+
+
+def test_every_setting_can_be_read_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "value"
+    for name in names():
+        if f"{name}_FILE" not in names():
+            file.write_text("wrong value \n")
+            assert with_values_of_files({f"{name}_FILE": str(file)}, names())[name] == "wrong value"
+    file.write_text("sesame\n")
+    assert loaded(SMTP_PASSWORD_FILE=str(file)).smtp_password == "sesame"
+
+
+def test_a_setting_that_is_named_as_a_file_stays_one(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text("")
+    assert loaded(RESOURCES_FILE=str(rules)).resources_file == str(rules)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "No such file"), (b"", "is empty"), (b"\xff", "is not text in UTF-8")],
+)
+def test_a_file_without_a_value_is_refused(tmp_path: Path, content: bytes | None, words: str) -> None:
+    file = tmp_path / "value"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(SettingsError, match=f"SMTP_PASSWORD_FILE: .*{words}"):
+        loaded(SMTP_PASSWORD_FILE=str(file))
+
+
+def test_a_value_and_its_file_are_not_both_set(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="SMTP_PASSWORD and SMTP_PASSWORD_FILE are both set"):
+        loaded(SMTP_PASSWORD="a", SMTP_PASSWORD_FILE=str(tmp_path / "value"))

@@ -91,6 +91,19 @@ def test_an_export_that_fails_says_why_and_leaves_nothing(
     assert Exports(tmp_path / "cache").file_of(files, "int8").is_file()
 
 
+def test_a_prepared_model_is_read_where_nothing_can_be_written_or_made(
+    tmp_path: Path, exporter: Exporter, files: ModelFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = tmp_path / "prepared"
+    made = Exports(prepared).file_of(files, "int8")
+    monkeypatch.setattr("adapters.outbound.embedding.exports.can_prepare", lambda: False)
+    cache = Exports(tmp_path / "cache", prepared)
+    assert cache.file_of(files, "int8") == made
+    assert not (tmp_path / "cache").exists()
+    with pytest.raises(Unavailable, match="PyTorch, which is not installed"):
+        cache.file_of(files, "float32")
+
+
 @pytest.mark.model
 def test_embedding_imports_neither_torch_nor_transformers(exported: Exports) -> None:
     code = f"""
