@@ -10,7 +10,7 @@ from apps.platform_addresses import EMULATOR, TRUSTED_HOSTS, sign_in_addresses
 from apps.setting_files import read_env_file, with_values_of_files
 from apps.setting_types import SettingsError, first_error
 from apps.settings import Settings, names
-from apps.tls_settings import check_pairs
+from apps.tls_settings import check_pairs, trust
 
 
 def load(environment: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
@@ -23,6 +23,7 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
     except ValidationError as invalid:
         raise first_error(invalid, names()) from None
     check_pairs(settings)
+    trust(settings.ssl_cert_file)
     if settings.enterprise_chat_emulator and settings.demands_signatures:
         raise SettingsError(
             f"{EMULATOR} takes calls without any proof of origin; unset it, or set REQUIRE_SIGNATURES=false"

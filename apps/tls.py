@@ -45,8 +45,7 @@ def gateway_files(settings: Settings) -> TlsFiles | None:
 
 def trusted_file(settings: Settings) -> PemSetting | None:
     """The CAs that are trusted in place of the system's."""
-    path = settings.environment.get("SSL_CERT_FILE")
-    return PemSetting("SSL_CERT_FILE", Path(path)) if path else None
+    return _file("SSL_CERT_FILE", settings.ssl_cert_file)
 
 
 def watched(files: TlsFiles | None) -> WatchedFiles | None:

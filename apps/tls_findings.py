@@ -17,12 +17,13 @@ from adapters.tls.pem import certificates
 from adapters.tls.probe import probe
 from adapters.tls.watching import WARN_BEFORE
 from apps.settings import Settings
-from apps.tls import USE_TLS, core_files, gateway_files, is_loopback, tls_to_core
+from apps.tls import USE_TLS, core_files, gateway_files, is_loopback, tls_to_core, trusted_file
 from domain.monitoring.model import Finding, Grade
 
 
 def of_tls(settings: Settings) -> Iterator[Finding]:
     """The files of the core and of a gateway, and whether the cores of CORE_TARGET answer."""
+    yield from _of_files(TlsFiles(ca=trusted_file(settings)))
     core = core_files(settings)
     yield from _of_files(core)
     if core:

@@ -1,5 +1,7 @@
 """The settings of TLS between gateway and core, and for gRPC clients of a core."""
 
+import os
+import ssl
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +11,10 @@ from apps.setting_types import PemFile, SettingsError, SettingsGroup, setting
 class TlsSettings(SettingsGroup):
     """The files are read again while the process runs (docs/tls.md)."""
 
+    ssl_cert_file: PemFile | None = setting(
+        None,
+        "CAs in PEM form that all outbound connections over TLS trust, in place of the system's file; read at start",
+    )
     grpc_tls_cert_file: PemFile | None = setting(
         None,
         "certificate of the gRPC core in PEM form, its issuers behind it; set with GRPC_TLS_KEY_FILE, the core speaks"
@@ -47,6 +53,21 @@ class TlsSettings(SettingsGroup):
             self.grpc_tls_cert_file,
         )
         return self.core_tls == "on" or (self.core_tls == "auto" and any(named))
+
+
+def trust(path: Path | None) -> None:
+    """Makes it the file that OpenSSL trusts in this process, also where `.env` names it. Raises `SettingsError`."""
+    if path is None:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except ssl.SSLError as error:
+        raise SettingsError(
+            f"SSL_CERT_FILE: {path} holds no certificate in PEM form, which begins with -----BEGIN CERTIFICATE-----"
+        ) from error
+    except OSError as error:
+        raise SettingsError(f"SSL_CERT_FILE: {path} cannot be read: {error.strerror}") from error
+    os.environ["SSL_CERT_FILE"] = str(path)
 
 
 def check_pairs(settings: TlsSettings) -> None:

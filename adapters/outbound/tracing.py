@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from adapters.outbound.http.redaction import safe_url
@@ -36,15 +37,18 @@ def no_span(name: str, **attributes: object) -> AbstractContextManager[Any]:
 
 
 class Traces:
-    """Spans sent in batches over OTLP/HTTP to `endpoint`; without one, spans that cost nothing."""
+    """Spans sent in batches over OTLP/HTTP to `endpoint`; without one, spans that cost nothing.
 
-    def __init__(self, endpoint: str, service: str = "switchboard") -> None:
+    `authorities`: the file of CAs to trust, as the exporter does not know SSL_CERT_FILE.
+    """
+
+    def __init__(self, endpoint: str, service: str = "switchboard", authorities: Path | None = None) -> None:
         self._provider: Any = None
         self.span: Span = no_span
         if endpoint:
-            self._export(endpoint, service)
+            self._export(endpoint, service, authorities)
 
-    def _export(self, endpoint: str, service: str) -> None:
+    def _export(self, endpoint: str, service: str, authorities: Path | None) -> None:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import SpanLimits, TracerProvider
@@ -55,7 +59,10 @@ class Traces:
             span_limits=SpanLimits(max_attribute_length=LONGEST_ATTRIBUTE),  # tracebacks among them
             shutdown_on_exit=False,  # it would wait for a collector that does not answer
         )
-        exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
+        exporter = OTLPSpanExporter(
+            endpoint=f"{endpoint.rstrip('/')}/v1/traces",
+            certificate_file=str(authorities) if authorities else None,
+        )
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
         tracer = self._provider.get_tracer("switchboard")
 

@@ -22,5 +22,5 @@ class Foundation:
         self.worker_id = secrets.randbits(62)
         self.policy = AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(","))
         self.http = AioHttp(self.policy, observe=self.meter.exchanged)
-        self.traces = Traces(settings.otlp_endpoint)
+        self.traces = Traces(settings.otlp_endpoint, authorities=settings.ssl_cert_file)
         self.traced_http = self.traces.http(self.http)

@@ -156,5 +156,6 @@ def blob_store(settings: Settings) -> Blobs:
         settings.blob_s3_secret_access_key,
         settings.blob_s3_region,
         settings.blob_s3_prefix,
+        authorities=settings.ssl_cert_file,
     )
     return S3Blobs(bucket)

@@ -1,0 +1,110 @@
+"""SSL_CERT_FILE: what connects outwards trusts the CAs of that file, and only with it those of a private CA."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+import sys
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from apps.setting_types import SettingsError
+from apps.settings_loading import load
+from tests.support.certificates import LOOPBACK, new_authority
+from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET, FakeS3
+from tests.support.servers import serving
+from tests.support.service import ROOT
+
+CALLS = """
+import asyncio, sys
+from pathlib import Path
+from apps.settings_loading import load
+
+settings = load(env_file=Path(sys.argv[1]))
+base, *given = sys.argv[2:]
+
+import aiohttp
+from adapters.outbound.blobs.s3 import Bucket, S3Blobs
+from adapters.outbound.mail.connections import checked_tls
+from adapters.outbound import tracing
+from domain.refusals import Unavailable
+
+async def stored():
+    async def content():
+        yield b"abc"
+    await S3Blobs(Bucket(base, *given, authorities=settings.ssl_cert_file)).put(content(), 10)
+
+async def read(tls):
+    async with aiohttp.ClientSession() as session, session.get(base + "/probe", ssl=tls) as answer:
+        answer.raise_for_status()
+
+def traced():
+    tracing.FLUSH_SECONDS = 60
+    traces = tracing.Traces(base, authorities=settings.ssl_cert_file)
+    with traces.span("one"):
+        pass
+    traces.close()
+
+def tell(name, call):
+    try:
+        asyncio.run(call)
+        print(name, "trusts")
+    except (aiohttp.ClientConnectorCertificateError, Unavailable):
+        print(name, "refuses")
+
+tell("s3", stored())
+tell("http", read(True))
+tell("mail", read(checked_tls()))
+if settings.ssl_cert_file:
+    traced()
+"""
+
+
+async def outcome(env_file: Path, base: str) -> list[str]:
+    """What each client says of the server, in a process that knows the file from `.env` alone."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", CALLS, str(env_file), base, BUCKET, KEY_ID, SECRET, REGION),
+        env={**kept, "PYTHONPATH": f"{ROOT}:{ROOT / 'proto/gen'}"},
+        stdout=asyncio.subprocess.PIPE,
+        cwd=env_file.parent,
+    )
+    told, _ = await process.communicate()
+    return told.decode().splitlines()
+
+
+async def test_every_client_trusts_the_file_and_nothing_else(tmp_path: Path) -> None:
+    authority, other = new_authority(), new_authority("another CA")
+    files = authority.issue(*LOOPBACK).write(tmp_path / "server", authority.pem)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(files["certificate"], files["key"])
+    (tmp_path / "cas.pem").write_bytes(other.pem + authority.pem)
+    (tmp_path / "empty.env").write_text("")
+    (tmp_path / "given.env").write_text(f"SSL_CERT_FILE={tmp_path / 'cas.pem'}\n")
+    store, paths = FakeS3(), []
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        paths.append(request.path)
+        known = request.path in ("/probe", "/v1/traces")
+        return web.Response() if known else await store.handle(request)
+
+    async with serving(handle, tls=tls) as base:
+        assert await outcome(tmp_path / "empty.env", base) == ["s3 refuses", "http refuses", "mail refuses"]
+        assert paths == []
+        assert await outcome(tmp_path / "given.env", base) == ["s3 trusts", "http trusts", "mail trusts"]
+        assert "/v1/traces" in paths
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [(None, "cannot be read"), (b"", "holds no certificate"), (b"x", "holds no certificate")],
+)
+def test_a_file_that_is_no_use_is_refused_at_start(tmp_path: Path, content: bytes | None, fault: str) -> None:
+    path = tmp_path / "cas.pem"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SettingsError, match=rf"^SSL_CERT_FILE: .*{fault}"):
+        load({"SSL_CERT_FILE": str(path)}, env_file=None)
