@@ -25,6 +25,10 @@ SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.rel
 WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' ORDER BY 1, 2
 """
 
+TIMEOUT_SINCE = 17
+UNKNOWN_TIMEOUT = 'unrecognized configuration parameter "transaction_timeout"'
+"""pg_restore 17 and newer set it in every session, which servers before 17 answer with this error and no harm."""
+
 
 class DumpFailed(Exception):
     """The message is one line, which says what to do where that is known."""
@@ -76,8 +80,10 @@ def dump(dsn: str, bin_dir: Path | None, found: Contents, path: Path) -> None:
 
 
 def restore(dsn: str, bin_dir: Path | None, path: Path) -> None:
-    """All of it or nothing. Raises `DumpFailed`."""
-    options = ["--no-owner", "--no-privileges", "--no-comments", "--exit-on-error", "--single-transaction"]
+    """All of it or nothing, where the server is PostgreSQL 17 or newer. Raises `DumpFailed`."""
+    options = ["--no-owner", "--no-privileges", "--no-comments"]
+    if _server(dsn) >= TIMEOUT_SINCE:
+        options += ["--exit-on-error", "--single-transaction"]
     _run(dsn, [program("pg_restore", bin_dir), *options], str(path))
 
 
@@ -115,13 +121,18 @@ def _contents(connection: psycopg.Connection) -> Contents:
 def _check_version(dsn: str, pg_dump: str) -> None:
     told = subprocess.run([pg_dump, "--version"], check=False, capture_output=True, text=True).stdout  # noqa: S603
     found = re.search(r"(\d+)", told)
-    with psycopg.connect(dsn, connect_timeout=10) as connection:
-        server = connection.info.server_version // 10000
+    server = _server(dsn)
     if not found or int(found[1]) < server:
         raise DumpFailed(
             f"the server is PostgreSQL {server}, and {pg_dump} is of version {found[1] if found else 'unknown'}: set"
             f" PG_BIN_DIR to the folder with pg_dump of version {server}"
         )
+
+
+def _server(dsn: str) -> int:
+    """Its major version."""
+    with psycopg.connect(dsn, connect_timeout=10) as connection:
+        return connection.info.server_version // 10000
 
 
 def _run(dsn: str, command: list[str], *arguments: str) -> None:
@@ -134,5 +145,8 @@ def _run(dsn: str, command: list[str], *arguments: str) -> None:
     whole = [*command, f"--dbname={make_conninfo(**words)}", *arguments]  # type: ignore[arg-type]
     done = subprocess.run(whole, env=environment, check=False, stderr=subprocess.PIPE, text=True)  # noqa: S603
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if "error:" in line] or done.stderr.splitlines()
-        raise DumpFailed(f"{Path(command[0]).name} failed: {lines[0] if lines else done.returncode}")
+        faults = [line for line in done.stderr.splitlines() if "error:" in line]
+        if faults and all(UNKNOWN_TIMEOUT in line for line in faults):
+            return
+        reasons = [line for line in faults if UNKNOWN_TIMEOUT not in line] or done.stderr.splitlines()
+        raise DumpFailed(f"{Path(command[0]).name} failed: {reasons[0] if reasons else done.returncode}")
