@@ -1,5 +1,5 @@
-"""Exchanges of the plainest kind, which nearly all are, at a fifth of the cost of the client library: a request that
-is whole, with an answer that is not followed elsewhere."""
+"""Exchanges of the plainest kind, which nearly all are, at about half the cost of the client library or less: a
+request that is whole, with an answer that is not followed elsewhere."""
 
 import asyncio
 import ssl
