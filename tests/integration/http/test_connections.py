@@ -67,14 +67,14 @@ async def test_a_connection_is_kept_for_the_next_exchange(http: AioHttp) -> None
 
 
 async def _cancelled_as_it_comes(http: AioHttp, base: str) -> None:
-    wake = Connection._wake
+    take = Connection.data_received
 
-    def cancelling(connection: Connection) -> None:
-        wake(connection)
+    def cancelling(connection: Connection, data: bytes) -> None:
+        take(connection, data)
         task.cancel()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Connection, "_wake", cancelling)
+        patch.setattr(Connection, "data_received", cancelling)
         task = asyncio.create_task(http.send(HttpRequest("POST", base)))
         with pytest.raises(asyncio.CancelledError):
             await task
