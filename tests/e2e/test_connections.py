@@ -114,7 +114,9 @@ def test_a_killed_workers_connections_are_taken_over_and_nothing_is_lost(
         until(lambda: connected() == 3, "three connections")
         platforms.write(1)
         until(lambda: platforms.have_answered(1), "answers to the first messages")
-        with Service(open_folder / "second", "worker", apart.worker.settings) as second:
+        with Service(
+            open_folder / "second", "worker", {**apart.worker.settings, "METRICS_PORT": ""}
+        ) as second:
             platforms.write(2)
             until(lambda: platforms.have_answered(2), "answers while both workers run")
             until(lambda: not any(map(pending, platforms.instances)), "they are on record as sent")
