@@ -40,6 +40,10 @@ def open_menu(page: Page) -> None:
         menu.press("Enter")
 
 
+ABORTED = ("htmx:afterRequest", "htmx:sendAbort")
+"""What htmx notes of a request that a newer one replaces; of one that failed it notes `htmx:sendError` too."""
+
+
 class Window:
     """One person's browser window. `faults`: errors in the browser's console, and requests to other hosts."""
 
@@ -50,7 +54,7 @@ class Window:
         self.base = base
         self.hosts = {urlsplit(base).netloc}
         self.faults: list[str] = []
-        self._expected: tuple[str, ...] = ()
+        self._expected: tuple[str, ...] = ABORTED
         self.page.on("console", self._noted)
         self.page.on("pageerror", lambda error: self.faults.append(f"error in a script: {error}"))
         self.page.on("request", lambda request: self._requested(request.url))

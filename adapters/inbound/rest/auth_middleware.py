@@ -8,6 +8,7 @@ from functools import partial
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, response_to
@@ -69,6 +70,8 @@ class AuthMiddleware:
             if response.started:
                 raise
             await error_response(503, STOPPING)(scope, receive, response)
+        except ClientDisconnect:
+            log.info("the client left before its request was whole")
         except Exception:
             log.exception("a request failed")
             if not response.started:

@@ -14,6 +14,7 @@ from adapters.outbound.channels.business_messaging.tests import samples as whats
 from adapters.outbound.channels.gaming_chat.tests import samples as discord
 from adapters.outbound.channels.sms_provider.delivery import BASE as SMS_BASE
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_samples
+from domain.routing.typing_indicator import service as typing_indicator
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Reply, Way
 from tests.drivers.world import World
@@ -90,7 +91,10 @@ def edge(request: pytest.FixtureRequest) -> Iterator[PlatformDriver]:
         **dict.fromkeys(TEAMS_SETTINGS, driver.url),
     }
     request.module.SETTINGS = {**settings, **getattr(request.module, "MORE_SETTINGS", {})}
-    yield driver
+    with pytest.MonkeyPatch.context() as patch:
+        # On a slow machine the sign of one scenario would reach the platform of the next.
+        patch.setattr(typing_indicator, "SHOWN_AFTER_SECONDS", 3600.0)
+        yield driver
     driver.close()
 
 
