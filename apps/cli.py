@@ -33,12 +33,25 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--drop-unreadable", action="store_true", help="remove the instances whose key is lost"
             )
+    _add_healthcheck(
+        commands.add_parser("healthcheck", help="ask the process of these settings whether it works")
+    )
     _add_backup(commands.add_parser("backup", help="write database, files and keys into one file"))
     _add_restore(commands.add_parser("restore", help="restore a backup into an empty place"))
     _add_keys(commands.add_parser("keys", help="create, list and revoke API keys"))
     _add_models(commands.add_parser("models", help="list, fetch and choose models of search and speech"))
     _add_console(commands.add_parser("console", help="sign in to the web console"))
     return parser
+
+
+def _add_healthcheck(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "process",
+        nargs="?",
+        choices=("up", "gateway", "core", "worker"),
+        help="which one; default: what listens on METRICS_PORT, else on HTTP_PORT",
+    )
+    parser.set_defaults(run=_lazy("apps.healthcheck.main"))
 
 
 def _add_backup(parser: argparse.ArgumentParser) -> None:
@@ -128,7 +141,6 @@ COMMANDS: tuple[tuple[str, str, Command], ...] = (
         "embed knowledge bases anew after a change of the embedding model",
         _lazy("apps.commands.reindex"),
     ),
-    ("healthcheck", "ask the process of these settings whether it works", _lazy("apps.healthcheck.main")),
     ("doctor", "check the installation and say what to mend", _lazy("apps.doctor.main")),
 )
 

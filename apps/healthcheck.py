@@ -5,31 +5,55 @@ from argparse import Namespace
 from http.client import HTTPConnection, HTTPException
 
 from apps.settings import Settings
+from apps.starting import StartError
 
 PATIENCE_SECONDS = 4.0
 PATH = "/healthz"
 EVERY_ADDRESS = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing listens here
 """What listens on every address is asked on the loopback one."""
+PROCESSES = {"up": "HTTP_PORT", "gateway": "HTTP_PORT", "core": "METRICS_PORT", "worker": "METRICS_PORT"}
+"""Which setting has the port that a process answers on."""
 
 
-def main(settings: Settings, _: Namespace) -> int:
-    """0 where the process answers. METRICS_PORT, where it is set, is that of a core or a worker; else HTTP_PORT."""
-    host, port = (
-        (settings.metrics_host, settings.metrics_port)
-        if settings.metrics_port
-        else (settings.http_host, settings.http_port)
-    )
-    fault = _fault(EVERY_ADDRESS.get(host, host), port)
-    if fault:
-        print(f"http://{host}:{port}{PATH} {fault}", file=sys.stderr)
-    return 1 if fault else 0
+def main(settings: Settings, options: Namespace) -> int:
+    """0 where the process answers. Where it is not said which process it is, the first port counts on which something
+    listens: METRICS_PORT, then HTTP_PORT."""
+    faults = []
+    for host, port in _places(settings, options.process):
+        try:
+            fault = _fault(EVERY_ADDRESS.get(host, host), port)
+        except ConnectionRefusedError:
+            faults.append(f"http://{host}:{port}{PATH} does not answer: nothing listens there")
+        else:
+            faults = [f"http://{host}:{port}{PATH} {fault}"] if fault else []
+            break
+    for line in faults:
+        print(line, file=sys.stderr)
+    return 1 if faults else 0
+
+
+def _places(settings: Settings, process: str | None) -> list[tuple[str, int]]:
+    wanted = PROCESSES.get(process or "")
+    if wanted == "METRICS_PORT" and not settings.metrics_port:
+        raise StartError(
+            f"METRICS_PORT is not set: a {process} answers there alone; set it for both commands"
+        )
+    places = []
+    if settings.metrics_port and wanted != "HTTP_PORT":
+        places.append((settings.metrics_host, settings.metrics_port))
+    if wanted != "METRICS_PORT":
+        places.append((settings.http_host, settings.http_port))
+    return places
 
 
 def _fault(host: str, port: int) -> str:
+    """Raises `ConnectionRefusedError` where nothing listens."""
     connection = HTTPConnection(host, port, timeout=PATIENCE_SECONDS)
     try:
         connection.request("GET", PATH)
         status = connection.getresponse().status
+    except ConnectionRefusedError:
+        raise
     except (OSError, HTTPException) as error:
         return f"does not answer: {error}"
     finally:

@@ -28,7 +28,10 @@ def a_pipe(folder: Path) -> Path:
 
 def python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a program that may import the project."""
-    command = [sys.executable, "-c", code, *arguments]
+    return run_outside([sys.executable, "-c", code, *arguments], **environment)
+
+
+def run_outside(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
     variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     return subprocess.run(command, capture_output=True, text=True, timeout=600, env=variables, check=False)
 

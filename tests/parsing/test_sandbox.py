@@ -15,7 +15,7 @@ from adapters.outbound.parsing.sandbox import child, frames
 from adapters.outbound.parsing.sandbox.job import SandboxJob
 from domain.knowledge.documents import Block, BlockKind
 from domain.refusals import TooLarge, Unreadable, Unsupported
-from tests.parsing.fork_servers import LONG, python
+from tests.parsing.fork_servers import LONG, python, run_outside
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]
 
@@ -179,3 +179,30 @@ async def test_no_setting_of_the_service_reaches_the_fork_server(own, note, monk
 
     assert b"a-secret" not in environment
     assert b"DO_NOT_TRACK=1" in environment
+
+
+SHARED = """
+import asyncio, logging, sys
+from pathlib import Path
+from adapters.outbound.parsing.parser import SandboxedParser
+logging.basicConfig(stream=sys.stdout)
+async def main():
+    parser = SandboxedParser()
+    for _ in range(2):
+        print((await parser.parse(Path(sys.argv[1]), "note.txt")).text)
+    await parser.close()
+asyncio.run(main())
+"""
+NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_net_namespaces && exec "$@"'
+
+
+@pytest.mark.parametrize("refused", [False, True])
+async def test_where_namespaces_are_refused_files_are_read_and_it_is_said_once(note, refused):
+    command = [sys.executable, "-c", SHARED, str(note)]
+    inner = ["sh", "-c", NO_NAMESPACES, "sh", *command] if refused else command
+    done = await asyncio.to_thread(run_outside, ["unshare", "--user", "--map-root-user", *inner])
+    if "unshare failed" in done.stderr:
+        pytest.skip("user namespaces are refused here")
+
+    assert done.stdout.count("A short note.") == 2, done.stderr
+    assert done.stdout.count("without a network namespace") == int(refused)

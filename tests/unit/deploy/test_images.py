@@ -14,6 +14,7 @@ from apps.cli import COMMANDS
 from apps.secrets import complete
 from apps.settings import names
 from apps.settings_loading import load
+from apps.shutdown import DEADLINE, LAST_RESORT
 
 ROOT = Path(__file__).parents[3]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -21,6 +22,8 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 UNIT = (ROOT / "deploy/systemd/switchboard@.service").read_text()
 OWN = ("core", "worker", "gateway")
 COMMAND_NAMES = {name for name, _, _ in COMMANDS}
+LONGEST_STOP = DEADLINE + LAST_RESORT
+"""Seconds after which a process that was told to stop is gone."""
 OF_OTHERS = {"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
 DEFAULTS = load({}, env_file=None)
 
@@ -68,7 +71,7 @@ def test_a_service_of_compose_is_hardened_and_has_settings_that_exist(name: str)
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
-    assert int(service["stop_grace_period"].removesuffix("s")) >= 10
+    assert int(service["stop_grace_period"].removesuffix("s")) > LONGEST_STOP
 
 
 def test_compose_publishes_the_gateway_on_this_machine_alone() -> None:
@@ -102,3 +105,22 @@ def test_the_unit_runs_a_command_of_its_name_without_privileges() -> None:
         assert f"\n{line}\n" in UNIT
     assert "Environment=DATA_DIR=/var/lib/switchboard " in UNIT
     assert "\nStateDirectory=switchboard\n" in UNIT
+
+
+def directives(name: str) -> list[str]:
+    """The words of a directive of the unit; later lines add to earlier ones."""
+    return [word for line in re.findall(rf"^{name}=(.*)$", UNIT, re.M) for word in line.split()]
+
+
+def test_the_unit_outlasts_the_stop_of_a_process() -> None:
+    [seconds] = directives("TimeoutStopSec")
+    assert int(seconds) > LONGEST_STOP
+    helm = yaml.safe_load((ROOT / "deploy/helm/switchboard/values.yaml").read_text())
+    assert helm["terminationGracePeriodSeconds"] > LONGEST_STOP
+
+
+def test_the_unit_lets_readers_of_files_leave_the_network_and_die_alone() -> None:
+    assert set(directives("RestrictNamespaces")) == {"user", "net"}
+    assert directives("OOMPolicy") == ["continue"]
+    assert {"AF_INET", "AF_INET6", "AF_UNIX", "AF_NETLINK"} == set(directives("RestrictAddressFamilies"))
+    assert "@system-service" in directives("SystemCallFilter")  # which has unshare

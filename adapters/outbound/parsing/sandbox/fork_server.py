@@ -1,5 +1,6 @@
 """The service's end of the fork server: starts it when it is needed, ends it when it is idle."""
 
+import contextlib
 import logging
 import os
 import shutil
@@ -10,6 +11,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from adapters.outbound.parsing.sandbox.frames import SHARED
 from domain.full_disk import full_disk_refused
 
 _log = logging.getLogger(__name__)
@@ -36,6 +38,13 @@ _FEW_PAGE_FAULTS = {
 }
 
 
+_SHARED_NETWORK = (
+    "files are read without a network namespace of their own, as user namespaces are refused here (by the container's"
+    " seccomp profile, RestrictNamespaces of systemd, AppArmor or user.max_user_namespaces); what reads them is still"
+    " refused sockets in Python: docs/deployment.md tells how to allow it"
+)
+
+
 class ForkServerLost(Exception):
     """The fork server ended while a job was under way, or could not begin it: nothing is known of the file."""
 
@@ -52,6 +61,7 @@ class ForkServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._base: Path | None = None
+        self._network_known = False
 
     @property
     def pid(self) -> int | None:
@@ -89,6 +99,7 @@ class ForkServer:
         """
         with self._lock:
             self._jobs -= 1
+            self._look_at_network()
             if lost and self._process is not None and self._process.pid == pid:
                 self._replace()
 
@@ -102,6 +113,16 @@ class ForkServer:
         """Ends the process and all its children; it starts again with the next job."""
         with self._lock:
             self._stop()
+
+    def _look_at_network(self) -> None:
+        """The process says so before it takes its first job. Logged once."""
+        if self._control is None or self._network_known:
+            return
+        with contextlib.suppress(OSError):
+            said = self._control.recv(1, socket.MSG_DONTWAIT)
+            self._network_known = bool(said)
+            if said == SHARED:
+                _log.warning(_SHARED_NETWORK)
 
     def _replace(self) -> None:
         process = self._process

@@ -21,6 +21,8 @@ PROGRESS, BLOCKS, PART, FILE_TYPE, WEB_PAGE, DONE, REFUSED, EXIT = (
     "exit",
 )
 
+ALONE, SHARED = b"a", b"s"
+"""What the service is told first: whether the fork server has left the network."""
 _HEAD = struct.Struct(">I")
 _MAX_FRAME = 64 * 1024 * 1024
 _values = attrgetter(

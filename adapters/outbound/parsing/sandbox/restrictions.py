@@ -54,15 +54,13 @@ class Forbidden(PermissionError):
     """The file's reader tried what no reader may do."""
 
 
-def leave_the_network() -> None:
-    """Puts this process and all it forks into an empty network of their own, where the kernel lets it.
-
-    Needs a single-threaded process. Where it is refused, the audit hook of `refuse_access` stands alone.
-    """
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.unshare(_CLONE_NEWNET) != 0:
-            libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
+def leave_the_network() -> bool:
+    """Puts this process and all it forks into an empty network of their own. False where the kernel refuses it: the
+    audit hook of `refuse_access` stands alone then. Needs a single-threaded process."""
+    if sys.platform != "linux":
+        return False
+    unshare = ctypes.CDLL(None, use_errno=True).unshare
+    return any(unshare(flags) == 0 for flags in (_CLONE_NEWNET, _CLONE_NEWUSER | _CLONE_NEWNET))
 
 
 def die_with_parent(parent: int) -> None:

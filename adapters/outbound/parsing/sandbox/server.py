@@ -126,8 +126,9 @@ def main() -> None:
     """Started by the service with the descriptor of the control socket and the folder for scratch files."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the service ends us
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # so does the end of a service unit
-    restrictions.leave_the_network()
-    _Server(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])).serve()
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.send(frames.ALONE if restrictions.leave_the_network() else frames.SHARED)
+    _Server(control, Path(sys.argv[2])).serve()
 
 
 if __name__ == "__main__":
