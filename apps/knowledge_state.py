@@ -17,7 +17,7 @@ from apps.settings import Settings
 class KnowledgeState:
     """`orphans`: what is stored and belongs to nothing, by kind. `of_other_models`: the chunks of bases that are
     still to change over to `model`, of which so many are embedded anew. `missing_bases`: ids of bases that do not
-    exist, each with the line of the rule that names it."""
+    exist, each with the line of the rule that names it. `model_prepared`: the model need not be exported first."""
 
     orphans: Mapping[str, int]
     model: str
@@ -26,6 +26,7 @@ class KnowledgeState:
     memory_tasks: int
     memory_error: str | None
     missing_bases: Sequence[tuple[int, int]]
+    model_prepared: bool = True
 
 
 async def state_of(
@@ -39,9 +40,8 @@ async def state_of(
     row = await database.fetch_one("SELECT count(*), max(last_error) FROM memory_task")
     done, others = await chunks.progress(model.fingerprint)
     tasks, error = row or (0, None)
-    return KnowledgeState(
-        orphans, model.name, done, others, tasks, error, await _missing_bases(settings, database)
-    )
+    missing, prepared = await _missing_bases(settings, database), await embedder.is_prepared()
+    return KnowledgeState(orphans, model.name, done, others, tasks, error, missing, prepared)
 
 
 async def _missing_bases(settings: Settings, database: Database) -> Sequence[tuple[int, int]]:

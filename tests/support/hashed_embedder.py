@@ -35,6 +35,9 @@ class HashedEmbedder:
     async def release(self, in_use: Collection[str]) -> None:
         """Nothing takes memory."""
 
+    async def is_prepared(self) -> bool:
+        return True
+
     async def prepare(self) -> None:
         """There is nothing to load."""
 

@@ -11,8 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -25,29 +26,69 @@ Precision = Literal["int8", "float32"]
 EXPORTER = 1
 """Raised when files are made in another way."""
 PATIENCE_SECONDS = 900
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 30.0, 1800.0
+"""After a failure, and after many: a child that loads PyTorch is not started for each search."""
 MODULE = "adapters.outbound.embedding.export"
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    why: str
+    pause: float
+    until: float
 
 
 class Exports:
     """The exported models of a folder, which several processes may share. `prepared`: a folder that is only read,
     with models that were made beforehand."""
 
-    def __init__(self, folder: Path, prepared: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, prepared: Path | None = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self.folder = folder
         self._prepared = prepared
+        self._now = now
+        self._failed: dict[str, _Failure] = {}
 
     def file_of(self, files: ModelFiles, precision: Precision) -> Path:
-        """The model as a whole and sound file; makes it where there is none. Blocks; raises `Unavailable`."""
-        key = sha256(f"{files.model.fingerprint} {precision} {EXPORTER}".encode()).hexdigest()[:16]
-        ready = self._prepared and _sound_in(self._prepared, key)
-        if ready:
+        """The model as a whole and sound file; makes it where there is none. Blocks; raises `Unavailable`, for a
+        while after a failure at once and with the same words."""
+        key = _key(files, precision)
+        if ready := self._ready(key):
             return ready
+        failure = self._failed.get(key)
+        if failure and self._now() < failure.until:
+            raise Unavailable(failure.why)
         with full_disk_refused():
             self.folder.mkdir(parents=True, exist_ok=True)
             with self._alone(key):
-                return self._sound(key) or self._made(key, files, precision)
+                path = self._sound(key) or self._tried(key, files, precision)
+        self._failed.pop(key, None)
+        return path
+
+    def is_there(self, files: ModelFiles, precision: Precision) -> bool:
+        """Whether it need not be made. Raises `Unavailable` without the model itself."""
+        key = _key(files, precision)
+        return bool(self._ready(key) or _sound_in(self.folder, key))
+
+    def _ready(self, key: str) -> Path | None:
+        try:
+            return self._prepared and _sound_in(self._prepared, key)
+        except OSError as error:
+            logger.warning("EMBEDDING_PREPARED_DIR cannot be read: %s", error)
+            return None
+
+    def _tried(self, key: str, files: ModelFiles, precision: Precision) -> Path:
+        try:
+            return self._made(key, files, precision)
+        except Unavailable as refusal:
+            before = self._failed.get(key)
+            pause = min(before.pause * 2, LONGEST_PAUSE_SECONDS) if before else FIRST_PAUSE_SECONDS
+            self._failed[key] = _Failure(refusal.message, pause, self._now() + pause)
+            logger.error("%s; tried again after %g seconds, when it is needed", refusal.message, pause)
+            raise
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:
@@ -73,6 +114,10 @@ class Exports:
             made.replace(path)
         logger.info("embedding model prepared in %.1f s", time.monotonic() - started)
         return path
+
+
+def _key(files: ModelFiles, precision: Precision) -> str:
+    return sha256(f"{files.model.fingerprint} {precision} {EXPORTER}".encode()).hexdigest()[:16]
 
 
 def _sound_in(folder: Path, key: str) -> Path | None:

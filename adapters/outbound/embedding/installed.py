@@ -1,5 +1,6 @@
 """The embedders of an installation: of the model that it uses, and of those whose vectors its bases still have."""
 
+from asyncio import to_thread
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -100,14 +101,22 @@ class InstalledEmbedders:
         precision: Precision = "int8" if kept == "int8" else "float32"
         return name, self._computing.forced or precision
 
+    async def is_prepared(self) -> bool:
+        """Whether the installation's model lies here in the form that it is computed in."""
+        files, precision = await self._present_files()
+        return await to_thread(self._exports.is_there, files, precision)
+
     async def _present(self) -> Embedder:
+        return self._kept(*await self._present_files())
+
+    async def _present_files(self) -> tuple[ModelFiles, Precision]:
         name, precision = await self._choice()
         if self._given is not None:
-            return self._kept(self._given, precision)
+            return self._given, precision
         model = model_named(name)
         if model is None or not self._folder.is_here(model):
             raise Unavailable(f"the embedding model {name} is not here; run: switchboard models pull {name}")
-        return self._kept(self._files_of(model), precision)
+        return self._files_of(model), precision
 
     def _here(self) -> Iterator[tuple[ModelFiles, Precision]]:
         """Models that were loaded already come first."""

@@ -56,8 +56,8 @@ async def test_old_rows_are_found_by_an_index_that_is_in_order(database: Databas
     await database.execute("UPDATE inbox SET event = '{}', session_key = 'sha256:' WHERE id % 20 = 0", None)
     await database.execute("ANALYZE inbox, outbox")
     for rule in rules(TIMES):
-        values = {"now": None, "kept": rule.kept, "batch": 1000, "after": rule.start}
-        for statement in (rule.delete, rule.overdue):
+        values = {"now": None, "kept": rule.kept, "kept0": rule.kept, "batch": 1000, "after": rule.start}
+        for statement in (rule.delete, rule.overdue(0)):
             plan = await _plan(database, statement, values)
             assert f"using {rule.index}" in plan, rule.name
             assert "Seq Scan" not in plan, rule.name

@@ -91,6 +91,46 @@ def test_an_export_that_fails_says_why_and_leaves_nothing(
     assert Exports(tmp_path / "cache").file_of(files, "int8").is_file()
 
 
+def test_an_export_that_failed_is_logged_once_and_tried_again_ever_later(
+    tmp_path: Path, exporter: Exporter, files: ModelFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    exporter.works(fails=True)
+    now = [0.0]
+    cache = Exports(tmp_path / "cache", now=lambda: now[0])
+
+    def wanted_for(seconds: int) -> int:
+        """How often it was made while somebody needs it in each of so many seconds, and how often it was logged."""
+        before, caplog.records[:] = len(exporter.made) if exporter.log.exists() else 0, []
+        for _ in range(seconds):
+            with pytest.raises(Unavailable, match="no room left"):
+                cache.file_of(files, "int8")
+            now[0] += 1
+        made = len(exporter.made) - before
+        assert len([record for record in caplog.records if record.levelname == "ERROR"]) == made
+        return made
+
+    assert wanted_for(30) == 1
+    assert wanted_for(60) == 1
+    assert wanted_for(61) == 1
+    assert not cache.is_there(files, "int8")
+    exporter.works()
+    now[0] += 60
+    assert cache.file_of(files, "int8").is_file()
+    assert cache.is_there(files, "int8")
+
+
+def test_a_prepared_folder_that_cannot_be_read_is_told_and_passed_over(
+    tmp_path: Path, exporter: Exporter, files: ModelFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    prepared = Exports(tmp_path / "prepared").file_of(files, "int8")
+    name = prepared.name
+    prepared.unlink()
+    prepared.mkdir()  # a folder of that name cannot be read as a file, by root neither
+    made = Exports(tmp_path / "cache", tmp_path / "prepared").file_of(files, "int8")
+    assert made == tmp_path / "cache" / name
+    assert "EMBEDDING_PREPARED_DIR cannot be read" in caplog.text
+
+
 def test_a_prepared_model_is_read_where_nothing_can_be_written_or_made(
     tmp_path: Path, exporter: Exporter, files: ModelFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:

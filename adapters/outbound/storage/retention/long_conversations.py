@@ -7,6 +7,7 @@ from typing import Any
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import QueueKind
 from adapters.outbound.storage.retention.rules import NOW, REDELIVERY
+from adapters.outbound.storage.retention.steps import Step, Steps
 
 LONGEST_CONVERSATION = 10_000
 """Events of a conversation that are kept, beyond those of the days in which a redelivery is recognised."""
@@ -35,21 +36,14 @@ WITH gone AS (
 """Index `inbox_by_session`."""
 
 
-class LongConversations:
-    def __init__(self) -> None:
-        self._rows = 0
-
-    def took(self, rows: int, _: Any) -> None:
-        self._rows = rows
-
-    async def steps(
-        self, database: Database, now: datetime | None
-    ) -> AsyncIterator[tuple[str, str, dict[str, Any]]]:
+class LongConversations(Steps):
+    async def steps(self, database: Database, now: datetime | None) -> AsyncIterator[Step]:
         at = await database.fetch_value(f"SELECT {NOW} - %(active)s", {"now": now, "active": ACTIVE})
         after: dict[str, Any] = {"at": at, "instance": 0, "session": ""}
         while rows := await database.fetch(LONG, after):
             for instance, session, at, last in rows:
                 after = {"at": at, "instance": instance, "session": session}
-                self._rows = 0 if last is None else 1
-                while self._rows:
-                    yield "inbox", DELETE, {**after, "last": last, "now": now, "kept": REDELIVERY}
+                if last is not None:
+                    given = {**after, "last": last, "now": now, "kept": REDELIVERY}
+                    async for step in self._until_none("inbox", DELETE, given):
+                        yield step

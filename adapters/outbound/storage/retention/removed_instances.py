@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Any
 
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.retention.steps import Step, Steps
 
 LATE_WRITERS = "1 hour"
 """So long after its removal something may still be stored for an instance, by a transaction that began before."""
@@ -37,22 +37,13 @@ DELETES = {
 }
 
 
-class RemovedInstances:
-    def __init__(self) -> None:
-        self._rows = 0
-
-    def took(self, rows: int, _: Any) -> None:
-        self._rows = rows
-
-    async def steps(
-        self, database: Database, now: datetime | None
-    ) -> AsyncIterator[tuple[str, str, dict[str, Any]]]:
+class RemovedInstances(Steps):
+    async def steps(self, database: Database, now: datetime | None) -> AsyncIterator[Step]:
         done = []
         for instance, is_settled in await database.fetch(REMOVED):
             for table, statement in DELETES.items():
-                self._rows = 1
-                while self._rows:
-                    yield table, statement, {"instance": instance}
+                async for step in self._until_none(table, statement, {"instance": instance}):
+                    yield step
             if is_settled:
                 done.append(instance)
         if done:

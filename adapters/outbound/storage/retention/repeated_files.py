@@ -3,10 +3,10 @@ as long as the bytes."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
-from typing import Any
 
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention.rules import NOW
+from adapters.outbound.storage.retention.steps import Step, Steps
 
 KEPT = timedelta(days=400)
 """Longer than links to files may be valid (MESSAGE_FILE_DAYS)."""
@@ -24,16 +24,7 @@ WITH old AS (
 """Bytes that no row needs go by their own age. Index `message_file_by_age`, and the primary key of `blob`."""
 
 
-class RepeatedFiles:
-    def __init__(self) -> None:
-        self._rows = 0
-
-    def took(self, rows: int, _: Any) -> None:
-        self._rows = rows
-
-    async def steps(
-        self, database: Database, now: datetime | None
-    ) -> AsyncIterator[tuple[str, str, dict[str, Any]]]:
-        self._rows = 1
-        while self._rows:
-            yield "message_file", DELETE, {"now": now, "kept": KEPT}
+class RepeatedFiles(Steps):
+    async def steps(self, database: Database, now: datetime | None) -> AsyncIterator[Step]:
+        async for step in self._until_none("message_file", DELETE, {"now": now, "kept": KEPT}):
+            yield step

@@ -4,7 +4,7 @@ Each statement takes a limited number of rows, the oldest first, by an index tha
 how far the statement before came, so that none reads again what is deleted and not vacuumed yet.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -72,13 +72,17 @@ class Rule:
             ) SELECT count(*), max(place)::text FROM gone
         """
 
-    @property
-    def overdue(self) -> str:
-        """For how many seconds the oldest row has been due; none where there is none."""
-        return f"""
-            SELECT extract(epoch FROM {NOW} - %(kept)s - {self.column})::float8 FROM {self.table}
+    def overdue(self, place: int) -> str:
+        """`place`, and for how many seconds the oldest row has been due; nothing where there is none."""
+        return f"""(
+            SELECT {place}, extract(epoch FROM {NOW} - %(kept{place})s - {self.column})::float8 FROM {self.table}
             WHERE {self.where} ORDER BY {self._order} LIMIT 1
-        """
+        )"""
+
+
+def overdue(all_rules: Sequence[Rule]) -> str:
+    """One statement for all rules: metrics ask it at each scrape."""
+    return " UNION ALL ".join(rule.overdue(place) for place, rule in enumerate(all_rules))
 
 
 def rules(times: Times) -> Iterator[Rule]:

@@ -13,7 +13,7 @@ from adapters.outbound.storage.queue.states import ASYNC_COMMIT
 from adapters.outbound.storage.retention.long_conversations import LongConversations
 from adapters.outbound.storage.retention.removed_instances import RemovedInstances
 from adapters.outbound.storage.retention.repeated_files import RepeatedFiles
-from adapters.outbound.storage.retention.rules import Rule, Times, rules
+from adapters.outbound.storage.retention.rules import Rule, Times, overdue, rules
 from adapters.tasks import cancelled
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class Retention:
                 began, found = time.monotonic(), await self._step(statement, {**parameters, "batch": BATCH})
                 if found is None:
                     return
-                other.took(*found)
+                other.took(found[0])
                 yield table, found[0], time.monotonic() - began
 
     @retried
@@ -97,11 +97,10 @@ class Retention:
 
     async def overdue(self, now: datetime | None = None) -> Mapping[str, float]:
         """For how many seconds the oldest row of each rule has been due; 0 where none is."""
-        ages = {}
-        for rule in self.rules:
-            age = await self._database.fetch_value(rule.overdue, {"now": now, "kept": rule.kept})
-            ages[rule.name] = max(0.0, age or 0.0)
-        return ages
+        given = {f"kept{place}": rule.kept for place, rule in enumerate(self.rules)}
+        rows = await self._database.fetch(overdue(self.rules), {"now": now, **given})
+        ages = {self.rules[place].name: max(0.0, age or 0.0) for place, age in rows}
+        return {rule.name: ages.get(rule.name, 0.0) for rule in self.rules}
 
     async def late(self) -> Sequence[str]:
         """The rules whose oldest row has been due for more than a day."""

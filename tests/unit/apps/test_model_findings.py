@@ -1,0 +1,58 @@
+"""What the doctor says of the embedding model: whether it is there in the form in which it is computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from apps import findings
+from apps.knowledge_state import KnowledgeState
+from apps.settings_loading import load
+from domain.monitoring.model import Grade
+
+
+def said(subject: str, folder: Path) -> tuple[Grade, str]:
+    settings = load({"EMBEDDING_PREPARED_DIR": str(folder)}, env_file=None)
+    [found] = [each for each in findings.of_machine(settings) if each.subject == subject]
+    return found.grade, found.text
+
+
+@pytest.mark.parametrize(("torch", "grade"), [(True, Grade.NOTE), (False, Grade.FAIL)])
+def test_a_prepared_folder_that_is_no_use_is_told(
+    torch: bool, grade: Grade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "can_prepare", lambda: torch)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    for name, fault in (
+        ("absent", "No such file"),
+        ("file", "Not a directory"),
+        ("empty", "no prepared model"),
+    ):
+        found, text = said("EMBEDDING_PREPARED_DIR", tmp_path / name)
+        assert found is grade
+        assert fault in text
+        assert "correct it" in text
+    (tmp_path / "empty" / "0.1.onnx").write_bytes(b"")
+    assert said("EMBEDDING_PREPARED_DIR", tmp_path / "empty")[0] is Grade.OK
+
+
+@pytest.mark.parametrize(
+    ("prepared", "torch", "failing"), [(True, False, 0), (False, True, 0), (False, False, 1)]
+)
+def test_a_model_that_nothing_here_can_prepare_is_told_with_the_mend(
+    prepared: bool, torch: bool, failing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "can_prepare", lambda: torch)
+    state = KnowledgeState({}, "all-MiniLM-L6-v2", 0, 0, 0, None, (), prepared)
+    found = [
+        each for each in findings.of_knowledge(load({}, env_file=None), state) if each.subject == "model"
+    ]
+    assert [each.grade for each in found] == [Grade.FAIL] * failing
+    assert all("target `full`" in each.text for each in found)
+
+
+def test_the_image_without_pytorch_has_a_sound_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "can_prepare", lambda: False)
+    assert said("model", tmp_path)[0] is Grade.OK
