@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from apps.loading import uncollected
 from apps.settings import Settings
 from apps.settings_loading import load
 from apps.starting import reporting
@@ -113,7 +114,8 @@ def _lazy(path: str) -> Command:
     module, _, function = path.rpartition(".")
 
     def run(settings: Settings, options: argparse.Namespace) -> int:
-        command: Command = getattr(import_module(module), function)
+        with uncollected():
+            command: Command = getattr(import_module(module), function)
         return command(settings, options)
 
     return run

@@ -17,10 +17,15 @@ from apps.containers.storage import times_of
 from apps.knowledge_state import state_of
 from apps.old_rows import old_rows
 from apps.settings import Settings
-from apps.tls_findings import of_tls
 from domain.monitoring.model import Finding, Grade
 
 Checks = Mapping[str, Callable[[], Awaitable[None]]]
+
+
+def _of_this_machine(settings: Settings) -> Sequence[Finding]:
+    from apps.tls_findings import of_tls  # loads a library of certificates, which takes 9 MB
+
+    return [*findings.of_settings(settings), *of_tls(settings)]
 
 
 class RunningInstallation:
@@ -45,7 +50,7 @@ class RunningInstallation:
         async with self._one:
             settings = self._settings
             return [
-                *await asyncio.to_thread(lambda: [*findings.of_settings(settings), *of_tls(settings)]),
+                *await asyncio.to_thread(_of_this_machine, settings),
                 await findings.awaited("database", self._answers()),
                 await findings.awaited("encryption", self._key()),
                 await findings.awaited("queue", self._queue()),

@@ -15,8 +15,6 @@ from adapters.tls.files import BadCertificate, PemSetting
 
 def certificates(file: PemSetting, data: bytes) -> Sequence[x509.Certificate]:
     """At least one. Raises `BadCertificate`."""
-    from cryptography import x509
-
     try:
         return x509.load_pem_x509_certificates(data)
     except ValueError as error:

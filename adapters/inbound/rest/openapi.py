@@ -34,7 +34,7 @@ from adapters.inbound.rest.call_examples import (
 from adapters.inbound.rest.config_examples import CREATE, UPDATE
 from adapters.inbound.rest.examples import example_of
 from adapters.inbound.rest.message_examples import SEND
-from adapters.inbound.rest.routing import MEANING, PUBLIC
+from adapters.inbound.rest.routing import ERROR_SCHEMA, MEANING, PUBLIC
 
 DESCRIPTION = """
 Connects the places where people write to agents, apps, workflows and functions.
@@ -76,7 +76,6 @@ MODEL_MODULES = (
     monitoring_schemas,
 )
 """Modules with the models of bodies."""
-ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 
 
 def describe(api: FastAPI) -> dict[str, Any]:
@@ -89,7 +88,8 @@ def describe(api: FastAPI) -> dict[str, Any]:
     document["paths"][CALLBACK_PATH] = _callback()
     components = document.setdefault("components", {})
     components["securitySchemes"] = {"apiKey": {"type": "http", "scheme": "bearer"}}
-    models = components.get("schemas", {})
+    models = components["schemas"]
+    models["ErrorBody"] = schemas.ErrorBody.model_json_schema()
     for name in ("HTTPValidationError", "ValidationError"):
         models.pop(name, None)
     for name in models.keys() - {"ErrorBody"}:

@@ -11,7 +11,6 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from adapters.inbound.rest.schemas import ErrorBody
 from domain import limits, paging
 from domain.access.model import Caller
 from domain.instances.model import Page
@@ -35,6 +34,7 @@ LARGEST_ID = 2**63 - 1
 LARGEST_LIMIT = 1000
 LARGEST_OFFSET = 2**31 - 1
 
+ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 MEANING = {
     400: "Malformed JSON, or a field that is missing, empty or wrong; the text names it.",
     401: "Missing or invalid API key.",
@@ -289,9 +289,10 @@ class JsonRoute(APIRoute):
 
 
 def errors(*statuses: int, key: bool = True) -> dict[int | str, dict[str, Any]]:
-    """The error answers of a route, for OpenAPI; 500 and 503 are on every one, 401 where it needs a `key`."""
+    """The error answers of a route, for OpenAPI; 500 and 503 are on every one, 401 where it needs a `key`. FastAPI
+    would keep a model for each of them."""
     everywhere = {401, 500, 503} if key else {500, 503}
     return {
-        status: {"model": ErrorBody, "description": MEANING[status]}
+        status: {"description": MEANING[status], "content": {"application/json": {"schema": ERROR_SCHEMA}}}
         for status in sorted({*statuses, *everywhere})
     }

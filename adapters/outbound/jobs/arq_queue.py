@@ -4,13 +4,16 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from arq.connections import ArqRedis, RedisSettings
-from redis.asyncio import BlockingConnectionPool, ConnectionPool
-from redis.asyncio.client import Pipeline
-from redis.exceptions import RedisError
-
-from adapters.optional_modules import lacking
+from adapters.optional_modules import lacking, postponed
 from domain.refusals import Unavailable
+
+with postponed(
+    "jwt"
+):  # redis signs in with tokens of clouds, which nobody here uses: 9 MB with its cryptography
+    from arq.connections import ArqRedis, RedisSettings
+    from redis.asyncio import BlockingConnectionPool, ConnectionPool
+    from redis.asyncio.client import Pipeline
+    from redis.exceptions import RedisError
 
 QUEUE = "switchboard:jobs"
 ALWAYS_DUE = datetime(1970, 1, 2, tzinfo=UTC)

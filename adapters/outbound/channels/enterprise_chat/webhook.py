@@ -9,8 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-import jwt
-
+from adapters.optional_modules import postponed
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.enterprise_chat import activities
@@ -18,6 +17,9 @@ from adapters.outbound.channels.enterprise_chat.config import TeamsConfig
 from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
+
+with postponed("jwt"):  # and its library of certificates, 9 MB, until the first token
+    import jwt
 
 ALGORITHM = "RS256"
 LEEWAY = 300.0
