@@ -117,11 +117,12 @@ def shared_database(settings: Settings) -> str:
     return dsn
 
 
-def migrated(dsn: str) -> str:
-    """Brings the database up to date. Raises `StartError`."""
+def migrated(dsn: str, *, embedded: bool = False) -> str:
+    """Brings the database up to date. Raises `StartError`. An embedded one has no pooler in front."""
     from adapters.outbound.storage.migrate import MigrationError, migrate
 
-    _check_sessions(dsn)
+    if not embedded:
+        _check_sessions(dsn)
     try:
         migrate(dsn)
     except MigrationError as error:

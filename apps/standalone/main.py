@@ -31,7 +31,7 @@ def main(settings: Settings, _: Namespace) -> int:
     if settings.database_url:
         return serve(_serve(settings, unlocked(settings, migrated(settings.database_url)), listener))
     with embedded_database(settings) as dsn:
-        return serve(_serve(settings, unlocked(settings, migrated(dsn)), listener))
+        return serve(_serve(settings, unlocked(settings, migrated(dsn, embedded=True)), listener))
 
 
 async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore[no-untyped-def]

@@ -7,7 +7,20 @@ import sys
 
 import pytest
 
-LATER = {"alembic", "numpy", "onnxruntime", "rich", "snowballstemmer", "torch", "unstructured", "pypdfium2"}
+LATER = {
+    "alembic",
+    "cryptography.x509",
+    "jwt",
+    "numpy",
+    "onnxruntime",
+    "pypdfium2",
+    "rich",
+    "snowballstemmer",
+    "torch",
+    "unstructured",
+}
+OF_REST = {"fastapi", "starlette", "uvicorn"}
+"""What a core or a worker has no use for."""
 OF_OTHERS = {
     "psycopg",
     "sqlalchemy",
@@ -23,9 +36,45 @@ OF_OTHERS = {
 
 @pytest.mark.parametrize(
     ("program", "unwanted"),
-    [("apps.standalone.main", LATER), ("apps.http_gateway.main", LATER | OF_OTHERS)],
+    [
+        ("apps.standalone.main", LATER),
+        ("apps.http_gateway.main", LATER | OF_OTHERS),
+        ("apps.grpc_server.main", LATER | OF_REST),
+        ("apps.worker.main", LATER | OF_REST),
+    ],
 )
 def test_a_program_loads_only_what_it_needs_to_start(program: str, unwanted: set[str]) -> None:
     script = f"import sys, {program}; print(*sorted({unwanted!r} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.split() == []
+
+
+def test_models_of_requests_are_built_when_they_are_first_used() -> None:
+    script = (
+        "from adapters.inbound.rest import app, bodies;"
+        "made = [kind for base in (bodies.Body, bodies.StrictBody, bodies.Answer) for kind in base.__subclasses__()];"
+        "assert len(made) > 50;"
+        "print(*(kind.__name__ for kind in made if kind.__pydantic_complete__))"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
+
+
+def test_a_command_is_loaded_without_going_through_what_stays() -> None:
+    script = (
+        "import gc; from apps.loading import uncollected;\n"
+        "with uncollected(): print(gc.isenabled())\n"
+        "print(gc.isenabled(), gc.get_freeze_count() > 0)"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["False", "True", "True"]
+
+
+def test_a_postponed_module_is_loaded_by_the_first_use_of_a_name() -> None:
+    script = (
+        "import sys; from adapters.optional_modules import postponed\n"
+        "with postponed('colorsys'): import colorsys\n"
+        "print('colorsys' in sys.modules, colorsys.rgb_to_hsv(0, 0, 0)[2], 'colorsys' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["False", "0", "True"]
