@@ -7,10 +7,11 @@ from typing import Protocol
 
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, Event, Merge, Target
+from domain.values import value
 from ports.queue import Capacity, Leases, QueueKey
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Accepted:
     """An event in the inbox. `fresh` is False when it had been there already. `dropped`: it is about something that
     the instance sent, or of a session that is not followed (`Event.only_followed`)."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
 
 from domain.channels.limits import Scope
+from domain.values import value
 
 Config = Mapping[str, object]
 """An instance's configuration, a JSON object exactly as the user stored it."""
@@ -18,7 +19,7 @@ Target = Mapping[str, object]
 """Where a reply goes: a JSON object that only the channel itself reads (thread, address, token)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RawCall:
     """An HTTP call on an instance's callback address, as it came.
 
@@ -39,7 +40,7 @@ class RawCall:
         return dict(parse_qsl(urlsplit(self.url).query, keep_blank_values=True))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RawAnswer:
     """The HTTP answer to a `RawCall`, byte for byte."""
 
@@ -48,7 +49,7 @@ class RawAnswer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Identity:
     """An external identity: `field` such as 'phone' or 'email', and its value."""
 
@@ -56,7 +57,7 @@ class Identity:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sender:
     """Who wrote. `identities` are all the external identities that the event proves."""
 
@@ -132,7 +133,7 @@ class Change(StrEnum):
     DELETED = "deleted"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Event:
     """One inbound message.
 
@@ -227,7 +228,7 @@ class OptOut:
     over: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Received:
     """What a channel made of a call.
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
 from adapters.outbound.channels.common.contents import file_name, location_text
 from domain.channels.messages import Attachment
+from domain.values import value
 
 _COMMAND = re.compile(r"/(?P<name>[A-Za-z0-9_]{1,32})(?:@(?P<bot>[A-Za-z0-9_]+))?(?=\s|$)")
 _ANY_BOT = re.compile(r"@[A-Za-z0-9_]{1,31}bot(?![A-Za-z0-9_])[,:]?\s*", re.IGNORECASE)
@@ -25,7 +25,7 @@ _MIME_TYPES = {
 """Kinds of files, and the media type of each where the message names none."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bot:
     """Our own bot; `username` is without the @, empty while it is unknown."""
 
@@ -33,7 +33,7 @@ class Bot:
     username: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AddressedText:
     """`text` without mention and command; `command` is the command's name without the slash, if there is one."""
 

@@ -57,7 +57,7 @@ def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
     message = _event(config, body, event, without_mention(written, bot) if bot else written, bot)
     if (direct or not addressed) and not written and not message.attachments:
         return "empty"
-    return replace(message, only_followed=not addressed and config.require_mention)
+    return message if addressed or not config.require_mention else replace(message, only_followed=True)
 
 
 def _event(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +20,7 @@ from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Event, Quoted
 from domain.events.model import EventKind
 from domain.refusals import Unavailable
+from domain.values import value
 from ports.inbox import Accepted, CallResult, Conversation, QueuedEvent
 from ports.queue import QueueKey
 
@@ -78,7 +78,7 @@ UPDATE inbox SET await_until = CASE WHEN result IS NULL THEN NULL ELSE await_unt
 """Primary key."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InboxRow:
     """`stored` is the JSON text of `event`."""
 
