@@ -105,8 +105,9 @@ class EventIntake:
         accepted = await self._add(instance, events, wait)
         if any(stored.id == 0 and not stored.dropped for stored in accepted):
             raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
-        for stored in (stored for stored in accepted if not stored.dropped):
-            self.meter.accepted(instance.channel_id, stored.fresh)
+        for stored in accepted:
+            if not stored.dropped:
+                self.meter.accepted(instance.channel_id, stored.fresh)
         if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
             await self.deactivation.retire(instance.id)
         return accepted

@@ -44,6 +44,11 @@ def test_a_word_that_json_does_not_have_is_not_taken_for_a_long_number() -> None
         json_object(b'{"a": NaN, "b": 123456789012345678901234567890}')
 
 
+@pytest.mark.parametrize("number", [2**64, 12345678901234567890123, -(2**70), 10**19, 2**63 - 1, 10**25 + 7])
+def test_ids_of_any_length_are_read_exactly(number: int) -> None:
+    assert json_object(b'{"id": %d, "text": "x"}' % number)["id"] == number
+
+
 def test_half_a_surrogate_pair_becomes_storable() -> None:
     assert json_object(b'{"text": "cut \\ud83d"}') == {"text": "cut ?"}
 

@@ -8,7 +8,7 @@ import time
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
+from adapters.inbound.rest.asgi import App, Receive, Scope, Send, limited
 from adapters.inbound.rest.auth_middleware import ResponseRecorder
 from adapters.inbound.rest.errors import (
     INTERNAL,
@@ -105,23 +105,15 @@ def _instance_id(text: str, channel_id: str) -> int:
 
 
 async def _body(receive: Receive) -> bytes:
-    message = await _chunk(receive)
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body"):
-        return body
-    chunks = [body]
-    while message.get("more_body"):
-        message = await _chunk(receive)
+    """Raises `ClientDisconnect`: half a message is none."""
+    chunks, more = [], True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
         chunks.append(message.get("body", b""))
+        more = message.get("more_body", False)
     return b"".join(chunks)
-
-
-async def _chunk(receive: Receive) -> Message:
-    """The next part of the body. Raises `ClientDisconnect`: half a message is none."""
-    message = await receive()
-    if message["type"] == "http.disconnect":
-        raise ClientDisconnect
-    return message
 
 
 async def _answer(answer: RawAnswer, request_id: str, send: Send) -> None:

@@ -200,12 +200,14 @@ def _mentions(written: str, user: str) -> bool:
 
 def without_mention(written: str, user: str) -> str:
     """The text without the mentions of a user."""
+    if "<@" not in written:
+        return written.strip()
     return re.sub(rf"<@{re.escape(user)}(?:\|[^<>]*)?>[,:]?\s*", "", written).strip()
 
 
 def plain(written: str) -> str:
     """The text with links, names and escaped characters as people see them."""
-    shown = _MARK.sub(lambda mark: _shown(mark[1]), written)
+    shown = _MARK.sub(lambda mark: _shown(mark[1]), written) if "<" in written else written
     return shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
 
 
