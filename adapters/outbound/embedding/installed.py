@@ -1,6 +1,5 @@
 """The embedders of an installation: of the model that it uses, and of those whose vectors its bases still have."""
 
-from asyncio import to_thread
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -50,7 +49,6 @@ class InstalledEmbedders:
         self._chosen = chosen
         self._computing = computing
         self._exports = Exports(folder.exported, computing.prepared)
-        self._files: dict[str, ModelFiles] = {}
         self._embedders: dict[tuple[ModelFiles, Precision], OnnxEmbedder] = {}
 
     async def of(self, fingerprint: str | None) -> Embedder:
@@ -103,36 +101,27 @@ class InstalledEmbedders:
 
     async def is_prepared(self) -> bool:
         """Whether the installation's model lies here in the form that it is computed in."""
-        files, precision = await self._present_files()
-        return await to_thread(self._exports.is_there, files, precision)
+        return await (await self._present()).is_prepared()
 
-    async def _present(self) -> Embedder:
-        return self._kept(*await self._present_files())
-
-    async def _present_files(self) -> tuple[ModelFiles, Precision]:
+    async def _present(self) -> OnnxEmbedder:
         name, precision = await self._choice()
         if self._given is not None:
-            return self._given, precision
+            return self._kept(self._given, precision)
         model = model_named(name)
         if model is None or not self._folder.is_here(model):
             raise Unavailable(f"the embedding model {name} is not here; run: switchboard models pull {name}")
-        return self._files_of(model), precision
+        return self._kept(self._folder.files(model), precision)
 
     def _here(self) -> Iterator[tuple[ModelFiles, Precision]]:
         """Models that were loaded already come first."""
         yield from list(self._embedders)
         given = [self._given] if self._given else []
         models = [
-            self._files_of(model)
+            self._folder.files(model)
             for model in MODELS
             if model.kind is Kind.EMBEDDING and self._folder.is_here(model)
         ]
         yield from product([*given, *models], PRECISIONS)
-
-    def _files_of(self, model: PinnedModel) -> ModelFiles:
-        if model.name not in self._files:
-            self._files[model.name] = self._folder.files(model)
-        return self._files[model.name]
 
     def _kept(self, files: ModelFiles, precision: Precision) -> OnnxEmbedder:
         """Always the same one, which keeps its model loaded."""

@@ -63,6 +63,10 @@ class OnnxEmbedder:
             return model
         return replace(model, fingerprint=f"{model.fingerprint}:{QUANTISED}")
 
+    async def is_prepared(self) -> bool:
+        """Whether the model need not be exported first."""
+        return await asyncio.to_thread(self._exports.is_there, self._files, self._precision)
+
     async def prepare(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._passages, self._loaded)
 

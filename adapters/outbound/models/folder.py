@@ -15,6 +15,7 @@ EXPORTED = "exported"
 class ModelFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._files: dict[str, ModelFiles] = {}
 
     @property
     def exported(self) -> Path:
@@ -31,10 +32,12 @@ class ModelFolder:
         return model.name == BUILT_IN or self.has(model)
 
     def files(self, model: PinnedModel) -> ModelFiles:
-        """An embedding model that was pulled, or the one that comes with the installation."""
-        if model.name == BUILT_IN and not self.has(model):
-            return ModelFiles()
-        return ModelFiles(self.of(model.name), multilingual=model.multilingual)
+        """An embedding model that was pulled, or the one that comes with the installation; always the same object."""
+        if model.name not in self._files:
+            packaged = model.name == BUILT_IN and not self.has(model)
+            folder = None if packaged else self.of(model.name)
+            self._files[model.name] = ModelFiles(folder, multilingual=model.multilingual and not packaged)
+        return self._files[model.name]
 
     def speech(self) -> str:
         """The name of the speech model in use, or nothing."""
