@@ -11,14 +11,16 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from statistics import quantiles
 
+import psycopg
 import uvloop
 
+from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
 from bench.acknowledgement import HOOK, SECRET, TOKEN, instances
 from bench.database import Database
 from bench.exchange import Exchange
@@ -29,6 +31,7 @@ from bench.report import Row, against
 from bench.rounds import Sample, Samples, interleaved, middle_of, ratio
 from bench.scripts import slack_event, slack_signature, telegram_update
 from bench.start import running
+from tests.support.postgres import on_database
 
 MESSAGES = 1500
 PACED_SECONDS = 4.0
@@ -36,6 +39,12 @@ IN_FLIGHT = 64
 OURS, APART, AIOGRAM = "ours, Telegram", "ours, Telegram, database apart", "aiogram"
 SLACK, SLACK_APART, BOLT = "ours, Slack", "ours, Slack, database apart", "slack_bolt async"
 HALF = "at half load"
+NAME = "end_to_end"
+WRONG = f"""
+SELECT (SELECT count(*) FROM inbox WHERE status = {EventStatus.FAILED}),
+    (SELECT count(*) FROM outbox WHERE status = {MessageStatus.DEAD}),
+    (SELECT count(*) FROM (SELECT FROM outbox GROUP BY inbox_id HAVING count(*) > 1) several)
+"""
 PAIRS = ((OURS, AIOGRAM), (APART, AIOGRAM), (SLACK, BOLT), (SLACK_APART, BOLT))
 
 
@@ -83,9 +92,23 @@ def run(bench: Bench) -> list[Row]:
                 rate = rates[other]
                 paced[name] = partial(bots[name].measure, int(rate * PACED_SECONDS), rate)
         half = interleaved(paced, bench.rounds)
+        _refuse_wrong(bots, on_database(bench.database.dsn, NAME))
     bench.report.keep("end to end", full)
     bench.report.keep(f"end to end, {HALF}", half)
     return [row for ours, other in PAIRS for row in _rows(full, half, ours, other, rates[other])]
+
+
+def _refuse_wrong(bots: Mapping[str, Bot], dsn: str) -> None:
+    """Ends a run in which a message was answered twice or failed: its figures would be those of something else."""
+    twice = sum(len(exchange.twice) for exchange in {bot.exchange for bot in bots.values()})
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        row = connection.execute(WRONG).fetchone()
+    assert row is not None
+    if twice or any(row):
+        raise SystemExit(
+            f"the bench refuses this run: {twice} messages were answered twice, {row[0]} events failed,"
+            f" {row[1]} replies could not be sent, {row[2]} events have several replies"
+        )
 
 
 def _rows(full: Samples, half: Samples, ours: str, other: str, rate: float) -> Iterator[Row]:
@@ -102,7 +125,7 @@ def _rows(full: Samples, half: Samples, ours: str, other: str, rate: float) -> I
 
 @contextmanager
 def _bots(database: Database) -> Iterator[dict[str, Bot]]:
-    dsn, peers = database.fresh("end_to_end"), peers_python()
+    dsn, peers = database.fresh(NAME), peers_python()
     telegram_id, slack_id = asyncio.run(instances(dsn, "agent::bench"))
     cores = os.sched_getaffinity(0)
     with ExitStack() as stack:

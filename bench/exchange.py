@@ -30,10 +30,13 @@ def response(body: bytes) -> bytes:
 
 
 DONE = response(SENT)
+PACED_CONNECTIONS = 512
+"""Enough for what is not acknowledged while a bot stands still for a moment."""
 
 
 class Exchange:
-    """`make` gives the request of a message's number; `replied` are the times of replies by number."""
+    """`make` gives the request of a message's number; `replied` are the times of replies by number, `twice` the
+    numbers of all messages so far that were answered more than once."""
 
     def __init__(self, make: Callable[[int], bytes]) -> None:
         self._make = make
@@ -45,6 +48,7 @@ class Exchange:
         self._count = 0
         self.sent: dict[int, float] = {}
         self.replied: dict[int, float] = {}
+        self.twice: set[int] = set()
 
     async def serve(self) -> int:
         """The port of the resource and the platform."""
@@ -63,7 +67,7 @@ class Exchange:
 
     async def paced(self, port: int, count: int, rate: float) -> None:
         """One message every 1/rate seconds, whatever became of the earlier ones."""
-        await self._begin(port, count, 64)
+        await self._begin(port, count, PACED_CONNECTIONS)
         self._follows = False
         began = time.perf_counter()
         for number in range(count):
@@ -107,7 +111,10 @@ class Exchange:
         return DONE
 
     def _reply(self, number: int) -> None:
-        if number not in self.sent or number in self.replied:
+        if number not in self.sent:
+            return
+        if number in self.replied:
+            self.twice.add(number)
             return
         self.replied[number] = time.perf_counter()
         if len(self.replied) == self._count:

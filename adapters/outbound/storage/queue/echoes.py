@@ -11,7 +11,7 @@ echoes AS MATERIALIZED (
     SELECT DISTINCT e.n
     FROM unnest(
         (SELECT %(echo_rows)s), (SELECT %(echo_instances)s), (SELECT %(echo_sessions)s), (SELECT %(echo_ids)s)
-    ) AS e(n, instance, session, id)
+    ) e(n, instance, session, id)
     WHERE (
         SELECT o.id FROM outbox o
         WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)

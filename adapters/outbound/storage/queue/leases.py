@@ -48,7 +48,7 @@ WITH candidates AS (
         row_number() OVER (PARTITION BY i.user_id ORDER BY c.due_at) AS of_user
     FROM candidates c LEFT JOIN channel_instance i ON i.id = c.instance_id
 ), due AS (
-    SELECT q.instance_id, q.session_key, r.user_id FROM ranked r JOIN queue q
+    SELECT q.kind, q.instance_id, q.session_key, r.user_id FROM ranked r JOIN queue q
     ON q.kind = {kind} AND q.instance_id = r.instance_id AND q.session_key = r.session_key
     LEFT JOIN unnest(%(instances)s::bigint[], %(instance_capacity)s::int[]) AS ic(id, capacity)
     ON ic.id = r.instance_id
@@ -58,7 +58,7 @@ WITH candidates AS (
     ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF q SKIP LOCKED
 ), taken AS (
     UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '{seconds} seconds'
-    FROM due WHERE q.kind = {kind} AND q.instance_id = due.instance_id AND q.session_key = due.session_key
+    FROM due WHERE q.kind = due.kind AND q.instance_id = due.instance_id AND q.session_key = due.session_key
     RETURNING q.instance_id, q.session_key, due.user_id, q.offered
 )
 SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*, (SELECT {async_commit})

@@ -40,20 +40,20 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
     ) AS head
     FROM unnest(%(ids)s, %(main)s, %(instances)s, %(sessions)s, %(errors)s, %(results)s, %(lasts)s,
         %(prompts)s, %(persons)s, %(replied)s, %(answers)s, %(told)s, %(minutes)s)
-      AS t(id, main, instance_id, session_key, error, result, last, prompt, person, replied, answer, told,
+      t(id, main, instance_id, session_key, error, result, last, prompt, person, replied, answer, told,
         minutes)
 ), done AS (
     UPDATE inbox i SET error = r.error, answer = r.answer, finished_at = now(),
         status = CASE WHEN r.error IS NULL THEN {EventStatus.DONE} ELSE {EventStatus.FAILED} END,
         result = CASE WHEN i.await_until > now() THEN r.result END
-    FROM r WHERE i.id = r.id AND i.status = {EventStatus.QUEUED} AND r.head = r.main
+    FROM r WHERE i.id = r.id AND i.status + 0 = {EventStatus.QUEUED} AND r.head = r.main
         AND i.instance_id = r.instance_id AND i.session_key = r.session_key
     RETURNING r.*, i.await_until > now() AND r.result IS NOT NULL AS awaited
 ), sent AS (
     INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology, prompt)
     SELECT d.instance_id, d.session_key, d.id, message, target, key, d.error IS NOT NULL, d.prompt
     FROM unnest(%(message_ids)s, %(messages)s, %(targets)s, %(keys)s) WITH ORDINALITY
-      AS m(event, message, target, key, n)
+      m(event, message, target, key, n)
     JOIN done d ON d.id = m.event AND d.awaited IS NOT TRUE
     WHERE m.event NOT IN (SELECT n FROM echoes) ORDER BY m.n
     RETURNING id, inbox_id, instance_id, session_key
@@ -68,7 +68,8 @@ ORDER BY d.id
 """Of each event that has an outcome now: its id, whether a call takes the answer, whether the queue of its messages
 is to be leased, the ids of its messages where that was leased for this process, whether its conversation has more,
 and whether the rest of the lease is void, as a person has the conversation.
-Index `inbox_queued`, and the primary keys of `inbox` and `queue`.
+Index `inbox_queued`, and the primary keys of `inbox` and `queue`; `status + 0` keeps the planner, while it takes
+`inbox` for small, from reading all that is queued for each outcome.
 
 An outcome whose conversation has an earlier event without one is left out: a database that died has forgotten that
 one's, and what was answered in between must not be sent before it. An echo gets no messages: it came before the

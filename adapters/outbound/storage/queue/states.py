@@ -40,7 +40,7 @@ survive the death of this process; when the database dies in the next moment the
 
 OFFERED = """
 offered AS (
-    SELECT * FROM unnest(%(offered_instances)s, %(offered_keys)s) AS t(instance_id, session_key)
+    SELECT * FROM unnest(%(offered_instances)s, %(offered_keys)s) t(instance_id, session_key)
 )
 """
 """The queues for which this process has reserved slots."""
@@ -96,6 +96,9 @@ def complete_sql(kind: QueueKind, rows: str) -> str:
     Of events it keeps what rounds are counted by: a person wrote (`person`), anybody else got a reply (`replied`).
     A conversation that a person has is released with any event, until the time is over; `minutes`: from now on a
     person has it for so long.
+
+    The kind is a column of `d`, as with a constant the planner would read all queues of that kind as long as it takes
+    the table for small: after each start with an empty database, for a minute.
     """
     inbound = kind is QueueKind.INBOUND
     released = f"q.owner = %(owner)s AND (d.last{f' OR {HELD} > now()' if inbound else ''})"
@@ -105,9 +108,10 @@ def complete_sql(kind: QueueKind, rows: str) -> str:
             owner = CASE WHEN {released} THEN NULL ELSE q.owner END,
             due_at = CASE WHEN {released} THEN {due} ELSE q.due_at END{PROCESSED if inbound else ""}
         FROM (
-            SELECT instance_id, session_key, count(*) AS n, bool_or(last) AS last{EVENTS if inbound else ""}
+            SELECT instance_id, session_key, {kind} kind, count(*) AS n,
+                bool_or(last) AS last{EVENTS if inbound else ""}
             FROM {rows} GROUP BY 1, 2 ORDER BY 1, 2
         ) d
-        WHERE q.kind = {kind} AND q.instance_id = d.instance_id AND q.session_key = d.session_key
+        WHERE q.kind = d.kind AND q.instance_id = d.instance_id AND q.session_key = d.session_key
         RETURNING d.last AND q.pending > 0 AS more{", d.*, q.held_until > now() AS is_held" if inbound else ""}
     """
