@@ -87,12 +87,16 @@ def _name(pid: int) -> str:
 
 
 def _pss_mb(pid: int) -> float:
-    """0 for a process that has ended."""
+    """Without shared memory: PostgreSQL's buffers fill up to their fixed size while tables are smaller. 0 for
+    a process that has ended."""
     try:
-        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:
         return 0.0
-    return int(found[1]) / 1024 if found else 0.0
+    sizes = {
+        name: int(size) for name, size in re.findall(r"^(Pss|Pss_Shmem):\s+(\d+) kB", text, re.MULTILINE)
+    }
+    return (sizes.get("Pss", 0) - sizes.get("Pss_Shmem", 0)) / 1024
 
 
 def _files(pid: int) -> int:
