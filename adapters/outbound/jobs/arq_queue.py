@@ -7,9 +7,8 @@ from typing import Any, cast
 from adapters.optional_modules import lacking, postponed
 from domain.refusals import Unavailable
 
-with postponed(
-    "jwt"
-):  # redis signs in with tokens of clouds, which nobody here uses: 9 MB with its cryptography
+# redis signs in with tokens of clouds, which nobody here uses: 9 MB with its cryptography
+with postponed("jwt"):
     from arq.connections import ArqRedis, RedisSettings
     from redis.asyncio import BlockingConnectionPool, ConnectionPool
     from redis.asyncio.client import Pipeline

@@ -34,6 +34,12 @@ OF_OTHERS = {
 """What a gateway alone has no use for, or only where TLS is set or the console is opened."""
 
 
+def printed(script: str) -> list[str]:
+    """The words that a process of its own prints, which has loaded nothing else."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
 @pytest.mark.parametrize(
     ("program", "unwanted"),
     [
@@ -45,8 +51,7 @@ OF_OTHERS = {
 )
 def test_a_program_loads_only_what_it_needs_to_start(program: str, unwanted: set[str]) -> None:
     script = f"import sys, {program}; print(*sorted({unwanted!r} & set(sys.modules)))"
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == []
+    assert printed(script) == []
 
 
 def test_models_of_requests_are_built_when_they_are_first_used() -> None:
@@ -56,8 +61,7 @@ def test_models_of_requests_are_built_when_they_are_first_used() -> None:
         "assert len(made) > 50;"
         "print(*(kind.__name__ for kind in made if kind.__pydantic_complete__))"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == []
+    assert printed(script) == []
 
 
 def test_a_command_is_loaded_without_going_through_what_stays() -> None:
@@ -66,8 +70,7 @@ def test_a_command_is_loaded_without_going_through_what_stays() -> None:
         "with uncollected(): print(gc.isenabled())\n"
         "print(gc.isenabled(), gc.get_freeze_count() > 0)"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["False", "True", "True"]
+    assert printed(script) == ["False", "True", "True"]
 
 
 def test_a_postponed_module_is_loaded_by_the_first_use_of_a_name() -> None:
@@ -76,5 +79,4 @@ def test_a_postponed_module_is_loaded_by_the_first_use_of_a_name() -> None:
         "with postponed('colorsys'): import colorsys\n"
         "print('colorsys' in sys.modules, colorsys.rgb_to_hsv(0, 0, 0)[2], 'colorsys' in sys.modules)"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["False", "0", "True"]
+    assert printed(script) == ["False", "0", "True"]

@@ -45,5 +45,5 @@ class LongConversations(Steps):
                 after = {"at": at, "instance": instance, "session": session}
                 if last is not None:
                     given = {**after, "last": last, "now": now, "kept": REDELIVERY}
-                    async for step in self._until_none("inbox", DELETE, given):
+                    for step in self._until_none("inbox", DELETE, given):
                         yield step

@@ -42,7 +42,7 @@ class RemovedInstances(Steps):
         done = []
         for instance, is_settled in await database.fetch(REMOVED):
             for table, statement in DELETES.items():
-                async for step in self._until_none(table, statement, {"instance": instance}):
+                for step in self._until_none(table, statement, {"instance": instance}):
                     yield step
             if is_settled:
                 done.append(instance)

@@ -26,5 +26,5 @@ WITH old AS (
 
 class RepeatedFiles(Steps):
     async def steps(self, database: Database, now: datetime | None) -> AsyncIterator[Step]:
-        async for step in self._until_none("message_file", DELETE, {"now": now, "kept": KEPT}):
+        for step in self._until_none("message_file", DELETE, {"now": now, "kept": KEPT}):
             yield step

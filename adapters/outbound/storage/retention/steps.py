@@ -1,6 +1,7 @@
 """Rows that go by more than their age: statements one after the other."""
 
-from collections.abc import AsyncIterator
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ Step = tuple[str, str, dict[str, Any]]
 """The table, a statement that answers with the number of rows, and its parameters but `batch`."""
 
 
-class Steps:
+class Steps(ABC):
     """What deletes; a step is repeated until it finds no row."""
 
     def __init__(self) -> None:
@@ -20,10 +21,10 @@ class Steps:
         """How many rows the step before deleted."""
         self._rows = rows
 
-    def steps(self, database: Database, now: datetime | None) -> AsyncIterator[Step]:
-        raise NotImplementedError
+    @abstractmethod
+    def steps(self, database: Database, now: datetime | None) -> AsyncIterator[Step]: ...
 
-    async def _until_none(self, *step: Any) -> AsyncIterator[Any]:
+    def _until_none(self, *step: *Step) -> Iterator[Step]:
         self._rows = 1
         while self._rows:
             yield step
