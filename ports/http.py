@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any, Protocol
 
 from domain.json_text import loads
+from domain.values import value
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class FormFile:
     size: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HttpRequest:
     """An outbound request. Give at most one of `json`, `form`, `content`, or `fields` with `files`.
 
@@ -57,7 +58,7 @@ class HttpRequest:
     on_head: Callable[[HttpAnswer], None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HttpAnswer:
     """The answer, read whole. Header names are lower-case."""
 

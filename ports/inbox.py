@@ -21,7 +21,7 @@ class Accepted:
     dropped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallResult:
     """What a waiting HTTP call gets."""
 
@@ -50,7 +50,7 @@ class Inbox(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QueuedEvent:
     """An event to be worked on.
 
@@ -81,7 +81,7 @@ class Album:
     quiet: float
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Conversation:
     """A leased conversation and its next events, in order.
 
@@ -95,7 +95,7 @@ class Conversation:
     offered: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EventOutcome:
     """The outcome of one event: `messages` go to `target`; `error` is set when it failed.
 

@@ -7,10 +7,11 @@ from typing import Protocol
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import DeliveryStatus, Target
 from domain.instances.model import Deliveries
+from domain.values import value
 from ports.queue import Capacity, Leases, QueueKey
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QueuedMessage:
     """A message to be sent. `key` is its idempotency key, the same at each try.
 
@@ -27,7 +28,7 @@ class QueuedMessage:
     unreadable: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QueuedMessages:
     key: QueueKey
     messages: Sequence[QueuedMessage] = field(default_factory=tuple)

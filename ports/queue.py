@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from domain.values import value
+
 L = TypeVar("L")
 L_contra = TypeVar("L_contra", contravariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QueueKey:
     """The queue of one conversation, inbound or outbound. `user_id`: whose instance it is."""
 

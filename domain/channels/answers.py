@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from domain.values import value
+
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
@@ -70,7 +72,7 @@ class Author(StrEnum):
     SYSTEM = "system"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """What goes to the sender: Markdown text, files, and choices where something is asked.
 
@@ -95,7 +97,7 @@ class Answer:
     callback_url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OutboundMessage:
     """One message to the platform: a JSON object that only the channel itself reads."""
 

@@ -257,7 +257,7 @@ class Outcome(StrEnum):
     """The platform may or may not have taken it (the connection broke after the request was out)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sent:
     """The result of sending one part. `ref` is the platform's message id.
 

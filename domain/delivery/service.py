@@ -1,7 +1,6 @@
 """Replies are sent: message by message, in order within a conversation."""
 
 import logging
-from dataclasses import dataclass
 
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.rate_limits.service import RateLimiter
@@ -11,6 +10,7 @@ from domain.delivery.sending.service import MessageSender
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of
+from domain.values import value
 from ports.channels import Channels
 from ports.clock import Ids
 from ports.instances import HealthRecorder, InstanceLookup
@@ -25,7 +25,7 @@ MAX_FAULTS = 5
 NO_SENDER = "the instance was removed, or its channel cannot send"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Delivery:
     """`last`: its message is the last one that was leased."""
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from domain.channels.answers import Choice
 from domain.channels.messages import ThreadMessage
+from domain.values import value
 
 
 class ResourceKind(StrEnum):
@@ -36,7 +37,7 @@ class Resource:
         return f"{self.kind}::{self.id}{suffix}"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunSender:
     """Who wrote; `user_id` is the platform user when the sender is verified."""
 
@@ -89,7 +90,7 @@ Progress = Callable[[Callable[[], str]], None]
 far. A try that fails is followed by one that begins anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunRequest:
     """One message for a resource.
 
@@ -157,7 +158,7 @@ class Citation:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunResult:
     """What a resource answered: Markdown text, files, a confirmation when it needs one, replies to choose from.
     `wants_person`: a person is to take the conversation over. `citations`: what the text relies on."""

@@ -3,7 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from domain.channels.answers import Answer, OutboundMessage
@@ -22,6 +22,7 @@ from domain.routing.invocation.model import ConversationContext
 from domain.routing.texts import PROCESSING_FAILED, given_up
 from domain.routing.typing_indicator.service import LingeringTyping
 from domain.routing.withdrawals.service import Withdrawals, Withdrawn
+from domain.values import value
 from ports.channels import Channels
 from ports.inbox import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent
 from ports.instances import HealthRecorder, InstanceLookup
@@ -34,7 +35,7 @@ RETRIES = (2.0, 10.0, 30.0, 60.0)
 the last one it is given up."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Work:
     """An event to be processed. `context` is None where the instance was removed; `last`: no leased event follows."""
 

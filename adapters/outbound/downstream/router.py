@@ -43,6 +43,8 @@ class Router:
 def _without_nul(result: RunResult) -> RunResult:
     """The result without NUL characters, which no platform takes and no database stores as text."""
     asked = result.confirmation
+    if asked is None and "\0" not in result.text:
+        return result
     if asked is not None:
         asked = replace(asked, parameters=_clean(asked.parameters))
     return replace(result, text=_clean(result.text), confirmation=asked)

@@ -3,15 +3,17 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from domain.channels.limits import Limits, Quota
+from domain.values import value
 
 MAX_WAIT = 5.0
 """Seconds that a conversation waits in the worker's slot that it has; for a longer wait it gives the slot back."""
 MIN_WAIT = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Budget:
     """A quota and the key under which it is counted."""
 
@@ -19,7 +21,7 @@ class Budget:
     quota: Quota
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SendRequest:
     """A message to be sent. `queue_key` is its conversation in our queue.
 
@@ -89,5 +91,6 @@ def _budgets(key: str, quotas: Sequence[Quota], kind: str = "") -> tuple[Budget,
     return tuple(Budget(f"{key}#{kind}{number}", quota) for number, quota in enumerate(quotas))
 
 
+@lru_cache(4096)
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()

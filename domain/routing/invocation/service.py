@@ -73,13 +73,12 @@ class InvocationService:
         self, context: ConversationContext, queued: QueuedEvent, request: RunRequest, fetched: FetchedFiles
     ) -> RunRequest:
         """The request with what was said before it, and with the words of recordings."""
-        event = queued.event
-        return replace(
-            request,
-            text=await self.voice.text(context, event.text, fetched.recordings),
-            quoted=await self.contexts.quoted(context, queued),
-            thread=await self.contexts.thread(context, queued),
-        )
+        text = await self.voice.text(context, queued.event.text, fetched.recordings)
+        quoted = await self.contexts.quoted(context, queued)
+        thread = await self.contexts.thread(context, queued)
+        if text == request.text and quoted is None and not thread:
+            return request
+        return replace(request, text=text, quoted=quoted, thread=thread)
 
     async def _pick(self, context: ConversationContext, queued: QueuedEvent) -> QueuedEvent | None:
         """The event, with the value of the choice that the sender picked. None for a button whose choice is not

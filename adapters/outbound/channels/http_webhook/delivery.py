@@ -59,7 +59,9 @@ class Delivery:
 
 
 def _configured_headers(config: WebhookConfig) -> dict[str, str]:
-    headers = json.loads(config.response_headers or "{}")
+    if not config.response_headers:
+        return {}
+    headers = json.loads(config.response_headers)
     return {name: value for name, value in headers.items() if name.lower() not in UNSETTABLE}
 
 

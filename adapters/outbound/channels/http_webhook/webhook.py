@@ -4,8 +4,11 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
+
+import orjson
 
 from adapters.outbound.channels.common.bodies import json_value
 from adapters.outbound.channels.common.calls import require_webhook
@@ -68,6 +71,8 @@ def artifacts_of(answer: Answer) -> list[dict[str, str]]:
 
 
 def json_bytes(body: Any) -> bytes:
+    with suppress(orjson.JSONEncodeError):  # integers over 64 bits, lone surrogates
+        return orjson.dumps(body)
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 

@@ -1,7 +1,6 @@
 """The outbox in PostgreSQL: messages in order, retries, dead letters."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import orjson
 
@@ -24,6 +23,7 @@ from domain.channels.answers import OutboundMessage
 from domain.channels.messages import DeliveryStatus
 from domain.events.model import EventKind
 from domain.instances.model import Deliveries, Delivery, Page
+from domain.values import value
 from ports.outbox import QueuedMessage, QueuedMessages, SentMessage
 from ports.queue import Capacity, Leases, QueueKey
 
@@ -158,7 +158,7 @@ COUNT = "SELECT count(*) FROM outbox WHERE instance_id = %s AND (%s::int IS NULL
 """Index `outbox_by_instance`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Finished:
     message: QueuedMessage
     status: MessageStatus

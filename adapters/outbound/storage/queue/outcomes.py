@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -25,6 +24,7 @@ from adapters.outbound.storage.queue.states import (
 from adapters.outbound.storage.statements import compact
 from domain.channels.answers import OutboundMessage
 from domain.events.model import EventKind
+from domain.values import value
 from ports.inbox import EventOutcome
 from ports.outbox import QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
@@ -79,7 +79,7 @@ into themselves."""
 MERGED = "it failed with the message that it is part of"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OutboxRows:
     """An outcome's messages as rows of the outbox: their JSON texts and idempotency keys.
 
