@@ -151,10 +151,11 @@ class WorkerComponent(Component):
     async def _refresh_limits(self) -> None:
         """Every second, and at once when another worker found something."""
         try:
-            await self._work.rate_limiter.refresh()
+            state = await self._work.rate_limiter.refresh()
         except Exception:
             await asyncio.sleep(1.0)
             raise
+        self._storage.event_bus.turns.set_rank(state.rank, state.workers)
         await self._storage.event_bus.limits.wait(1.0)
 
     async def _renew(self) -> None:

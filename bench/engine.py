@@ -43,6 +43,9 @@ class Stub:
         server = await loop.create_server(lambda: _StubProtocol(self), "127.0.0.1", 0)
         return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/run"
 
+    def answer(self, transport: asyncio.Transport, head: bytes) -> None:
+        transport.write(STUB)
+
     def took(self, head: bytes, body: bytes) -> None:
         self.count += 1
         if self.count >= self.goal:
@@ -71,7 +74,7 @@ class _StubProtocol(asyncio.Protocol):
             if len(rest) < length:
                 return
             self._buffer = rest[length:]
-            self._transport.write(STUB)
+            self._stub.answer(self._transport, head)
             self._stub.took(head, rest[:length])
 
 

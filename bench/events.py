@@ -135,13 +135,10 @@ def _dispatch(database: Database, rounds: int) -> list[Row]:
         if listener is not Listener.NOBODY:
             with psycopg.connect(dsn, autocommit=True) as connection:
                 connection.execute(LISTEN)
-        before = database.cpu()
-        made = uvloop.run(
-            throughput.measure(dsn, 1, CONVERSATIONS, MESSAGES, followed=listener is Listener.HERE)
-        )
-        of_database = (database.cpu() - before) / MESSAGES * 1e6
+        load = throughput.Load(CONVERSATIONS, MESSAGES, MESSAGES // 4)
+        made = uvloop.run(throughput.measure(database, dsn, 1, load, followed=listener is Listener.HERE))
         rates.add(listener, made.per_second)
-        cpu.add(listener, made.cpu_us + of_database)
+        cpu.add(listener, made.cpu_us + made.database_us)
     return [
         *_rows("messages a second", rates, "messages/s"),
         *_rows("CPU of worker and database per message", cpu, "µs"),

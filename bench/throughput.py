@@ -6,10 +6,11 @@ import asyncio
 import os
 import subprocess
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from statistics import median
 
 import orjson
 import psycopg
@@ -17,12 +18,13 @@ import uvloop
 
 from apps.components import StorageComponent
 from apps.container import Container
+from bench.database import Database
 from bench.engine import Stub, events
 from bench.measuring import LOAD_CORE, ROOT, SERVER_CORE, cpu_seconds, pinned, python
 from bench.ours import settings
 from bench.part import Bench
-from bench.report import Row, told
-from bench.rounds import Figure, Sample, Samples, interleaved, middle_of, ratio
+from bench.report import Row, against
+from bench.rounds import Figure, Sample, Samples, interleaved, middle_of
 from domain.channels.messages import Event
 from domain.events.model import EventFilter
 from domain.instances.model import NewInstance
@@ -44,50 +46,90 @@ class Replies(Stub):
             super().took(head, body)
 
 
+class SlowReplies(Replies):
+    """The resource runs `SLOTS` calls at a time, each for a while; the others wait in line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._slots = asyncio.Semaphore(SLOTS)
+        self._running: set[asyncio.Task[None]] = set()
+
+    def answer(self, transport: asyncio.Transport, head: bytes) -> None:
+        if head.startswith(b"POST /answers"):
+            super().answer(transport, head)
+            return
+        task = asyncio.create_task(self._run(transport, head))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _run(self, transport: asyncio.Transport, head: bytes) -> None:
+        async with self._slots:
+            await asyncio.sleep(SLOW_SECONDS)
+        super().answer(transport, head)
+
+
+@dataclass(frozen=True)
+class Load:
+    """`count` messages, all at once or `rate` a second, after `warm` others that count for nothing: while those run,
+    connections are opened and each statement is planned for the first ten times on each of them."""
+
+    conversations: int
+    count: int
+    warm: int
+    rate: float | None = None
+    slow: bool = False
+
+
 @dataclass(frozen=True)
 class Run:
     """`statements` are PostgreSQL's per message, storing it included; latencies in milliseconds."""
 
-    workers: int
-    conversations: int
     per_second: float
     cpu_us: float
+    database_us: float
     statements: float
     p50_ms: float
     p99_ms: float
 
-    def sample(self, database_us: float) -> Sample:
-        return Sample(self.per_second, self.cpu_us, database_us, self.p50_ms, p99_ms=self.p99_ms)
+    @property
+    def sample(self) -> Sample:
+        return Sample(self.per_second, self.cpu_us, self.database_us, self.p50_ms, p99_ms=self.p99_ms)
 
 
-WARM_SECONDS = 2.0
-"""Messages at a `rate` count for the latency from then on: before, connections are opened and statements are prepared
-and planned for the first time, which took 100 to 250 ms a message."""
-SHAPES = {"one conversation": (1, 400), "100 conversations": (100, 4000)}
+SLOTS, SLOW_SECONDS = 8, 0.1
+SLOW = "a slow resource"
+SHAPES = {
+    "one conversation": Load(1, 800, 400),
+    "100 conversations": Load(100, 4000, 1000),
+    SLOW: Load(100, 320, 100, slow=True),
+}
+GOALS = {"one conversation": ">= 0.95", "100 conversations": ">= 1.7", SLOW: ">= 0.95"}
 HALF = "half load"
 
 
 def run(bench: Bench) -> list[Row]:
-    """One worker and two, with one conversation and with many; then half of the load."""
+    """One worker and two, with one conversation, with many, and with a slow resource; then half of the load."""
+    statements: dict[str, list[float]] = {}
 
-    def measured(workers: int, conversations: int, count: int, rate: float | None = None) -> Sample:
-        before = bench.database.cpu()
+    def measured(name: str, workers: int, load: Load) -> Sample:
         dsn = bench.database.fresh("throughput")
-        made = uvloop.run(measure(dsn, workers, conversations, count // 10 if bench.quick else count, rate))
-        return made.sample((bench.database.cpu() - before) / count * 1e6)
+        made = uvloop.run(measure(bench.database, dsn, workers, _shorter(load) if bench.quick else load))
+        statements.setdefault(name, []).append(made.statements)
+        return made.sample
 
     cases = {
-        f"{shape}, {workers}": partial(measured, workers, *SHAPES[shape])
-        for shape in SHAPES
+        name: partial(measured, name, workers, load)
+        for shape, load in SHAPES.items()
         for workers in (1, 2)
+        for name in [f"{shape}, {workers}"]
     }
     samples = interleaved(cases, bench.rounds)
     half = middle_of(samples, "100 conversations, 1", "rate") / 2
-    samples |= interleaved({HALF: partial(measured, 1, 100, 4000, half)}, bench.rounds)
+    load = Load(100, 4000, 1000, rate=half)
+    samples |= interleaved({HALF: partial(measured, HALF, 1, load)}, bench.rounds)
     bench.report.keep("throughput", samples)
     return [
-        _second_worker(samples, "one conversation", ">= 0.95"),
-        _second_worker(samples, "100 conversations", ">= 1.7"),
+        *(_second_worker(samples, statements, shape) for shape in SHAPES),
         *(
             Row(
                 f"stored message to reply at half load, {name[:3]}, ms",
@@ -100,65 +142,69 @@ def run(bench: Bench) -> list[Row]:
     ]
 
 
-def _second_worker(samples: Samples, shape: str, goal: str) -> Row:
+def _shorter(load: Load) -> Load:
+    return replace(load, count=load.count // 10, warm=load.warm // 10)
+
+
+def _second_worker(samples: Samples, statements: Mapping[str, Sequence[float]], shape: str) -> Row:
+    """Two against one: how often the CPU time of one holds that of two, and the rate."""
     one, two = f"{shape}, 1", f"{shape}, 2"
-    return Row(
-        f"messages/s of two workers against one, {shape}",
-        goal,
-        value=ratio(samples, two, one, "rate"),
-        details=f"{told(samples, two)} / {told(samples, one)}",
-    )
+    row = against(f"two workers against one, {shape}", GOALS[shape], samples, two, one)
+    done = " / ".join(f"{median(statements[name]):.2f}" for name in (two, one))
+    return replace(row, details=f"{row.details}; {done} transactions a message")
 
 
-async def measure(
-    dsn: str,
-    workers: int,
-    conversations: int,
-    count: int,
-    rate: float | None = None,
-    *,
-    followed: bool = False,
-) -> Run:
-    """`count` messages, all at once or `rate` a second; `followed` by a reader of all events, in this process."""
-    before = _transactions(dsn)
-    replies = Replies()
+async def measure(database: Database, dsn: str, workers: int, load: Load, *, followed: bool = False) -> Run:
+    """`followed` by a reader of all events, in this process."""
+    replies = SlowReplies() if load.slow else Replies()
     address = (await replies.start()).removesuffix("/run")
     container = Container(settings=settings(), dsn=dsn, solitary=False)
     storage = StorageComponent(container, "core")
     await storage.start()
-    instances = [
-        (
-            await container.storage().instances.add(
-                f"user {n}", NewInstance("http-webhook", "b", {}, "agent::bench")
-            )
-        ).id
-        for n in range(INSTANCES)
-    ]
+    instances = await _instances(container)
     reader = await _follow(container) if followed else None
-    made = events(count, conversations, {"url": f"{address}/answers"})
+    made = events(load.warm + load.count, load.conversations, {"url": f"{address}/answers"})
     async with _running(dsn, f"{address}/run", workers) as pids:
-        replies.expect(count)
-        cpu, began = cpu_seconds(*pids), time.perf_counter()
-        sent = await _load(container, instances, made, rate)
-        async with asyncio.timeout(120):
-            await replies.reached.wait()
+        await _answered(container, instances, made[: load.warm], replies)
+        before, cpu, of_database = _transactions(dsn), cpu_seconds(*pids), database.cpu()
+        began = time.perf_counter()
+        sent = await _answered(container, instances, made[load.warm :], replies, load.rate)
         took, used = time.perf_counter() - began, cpu_seconds(*pids) - cpu
+        of_database = database.cpu() - of_database
     if reader is not None:
         reader.cancel()
         await container.storage().event_feed.close()
     await storage.stop()
-    cold = int(rate * WARM_SECONDS) if rate else 0
-    warm = [event.request_id for event in made[min(cold, count // 2) :]]
-    waits = sorted((replies.at[name] - sent[name]) * 1000 for name in warm)
+    waits = sorted((replies.at[name] - at) * 1000 for name, at in sent.items())
     return Run(
-        workers,
-        conversations,
-        count / took,
-        used / count * 1e6,
-        (_transactions(dsn) - before) / count,
+        load.count / took,
+        used / load.count * 1e6,
+        of_database / load.count * 1e6,
+        (_transactions(dsn) - before) / load.count,
         waits[len(waits) // 2],
         waits[min(len(waits) - 1, len(waits) * 99 // 100)],
     )
+
+
+async def _instances(container: Container) -> list[int]:
+    store = container.storage().instances
+    new = NewInstance("http-webhook", "b", {}, "agent::bench")
+    return [(await store.add(f"user {n}", new)).id for n in range(INSTANCES)]
+
+
+async def _answered(
+    container: Container,
+    instances: Sequence[int],
+    made: Sequence[Event],
+    replies: Replies,
+    rate: float | None = None,
+) -> dict[str, float]:
+    """Stores the messages and waits for their replies; when each was stored."""
+    replies.expect(len(made))
+    sent = await _load(container, instances, made, rate)
+    async with asyncio.timeout(120):
+        await replies.reached.wait()
+    return sent
 
 
 async def _follow(container: Container) -> asyncio.Task[None]:

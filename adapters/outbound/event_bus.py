@@ -2,8 +2,10 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
+
+from adapters.outbound.turns import ALL, Turns
 
 RECENT = 2048
 MISSING = object()
@@ -16,9 +18,15 @@ class Wakeup:
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
 
     def wake(self) -> None:
         self._event.set()
+
+    def wake_within(self, seconds: float) -> None:
+        """At the latest then: whoever is woken before has seen what this was about."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
 
     async def wait(self, seconds: float) -> None:
         """Returns when woken since the last return, or after `seconds`."""
@@ -29,6 +37,9 @@ class Wakeup:
             return
         finally:
             self._event.clear()
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
 
 
 class Listeners(Generic[T]):
@@ -49,10 +60,13 @@ class EventBus:
     """Takes what happened and tells those concerned.
 
     `broadcast` reaches the other processes; it is set once the connection for it stands. `solitary`: this
-    process works off its own messages, so others need no wake-up for them.
+    process works off its own messages, so others need no wake-up for them. `may_take` says of both queues whether the
+    worker of this process would lease what is due at once.
     """
 
     def __init__(self, *, solitary: bool) -> None:
+        self.turns = Turns()
+        self.may_take: Mapping[str, Callable[[], bool]] = dict.fromkeys(("in", "out"), lambda: True)
         self.inbound = Wakeup()
         self.outbound = Wakeup()
         self.limits = Wakeup()
@@ -117,10 +131,10 @@ class EventBus:
         """A notice of another process."""
         kind, _, value = notice.partition(":")
         match kind:
-            case "in":
-                self.inbound.wake()
-            case "out":
-                self.outbound.wake()
+            case "in" | "out":
+                worker = self.inbound if kind == "in" else self.outbound
+                if self.turns.wake(worker, value, self.may_take[kind]):
+                    self.broadcast(f"{kind}:{ALL}")
             case "limits":
                 self.limits.wake()
             case "answer":

@@ -72,11 +72,15 @@ class Storage:
         self.leases = LeaseStore(database, worker_id, self.health)
         self.event_dispatch: DirectDispatch[Conversation] = DirectDispatch()
         self.message_dispatch: DirectDispatch[QueuedMessages] = DirectDispatch()
+        bus.may_take = {
+            "in": lambda: self.event_dispatch.has_capacity,
+            "out": lambda: self.message_dispatch.has_capacity,
+        }
         inbox = PostgresInbox(database, bus.inbound_enqueued, worker_id, self.event_dispatch)
         self.inbox = ChangeableInbox(inbox, database, bus.withdrawn)
         wakeups = Wakeups(
             bus.inbound_enqueued,
-            bus.outbound_enqueued,
+            lambda: bus.outbound_enqueued(here=self.message_dispatch.has_capacity),
             bus.answered,
             lambda: bus.inbound_enqueued(here=self.event_dispatch.has_capacity),
         )

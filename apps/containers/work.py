@@ -59,7 +59,7 @@ class Work:
         clock, ids, meter = foundation.clock, foundation.ids, foundation.meter
         database, health = storage.database, storage.health
         self.approvals = ConfirmationService(PostgresConfirmations(database), clock, ids)
-        self.shared_limits = PostgresSharedLimits(database)
+        self.shared_limits = PostgresSharedLimits(database, foundation.worker_id)
         self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
         self.prompt_feedback = PromptFeedback(storage.outbox)
         self.typing = LingeringTyping()

@@ -9,7 +9,7 @@ from adapters.outbound.storage.pool import Database
 from domain.delivery.rate_limits.model import OpenBreaker, SharedState
 
 STATE = """
-SELECT 0, NULL, NULL::bigint, NULL::float8, count(*)::int FROM process
+SELECT 0, NULL, count(*) FILTER (WHERE worker_id < %s), NULL::float8, count(*)::int FROM process
 WHERE role IN ('worker', 'standalone') AND beat_at > now() - interval '15 seconds'
 UNION ALL
 SELECT 1, key, NULL, extract(epoch FROM until - now()), 0 FROM send_cooldown WHERE until > now()
@@ -58,19 +58,20 @@ LONGEST_REASON = 500
 class PostgresSharedLimits:
     """`ports.shared_limits.SharedLimits`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, worker_id: int = 0) -> None:
         self._database = database
+        self._worker_id = worker_id
 
     async def state(self) -> SharedState:
-        workers, cooldowns, breakers = 1, [], []
-        for kind, key, instance_id, seconds, count in await self._database.fetch(STATE):
+        workers, rank, cooldowns, breakers = 1, 0, [], []
+        for kind, key, instance_id, seconds, count in await self._database.fetch(STATE, (self._worker_id,)):
             if kind == 0:
-                workers = count
+                workers, rank = count, instance_id
             elif kind == 1:
                 cooldowns.append((key, seconds))
             else:
                 breakers.append(OpenBreaker(instance_id, seconds, count))
-        return SharedState(workers, cooldowns, breakers)
+        return SharedState(workers, cooldowns, breakers, rank)
 
     async def reserve(self, key: str, interval: float, burst: int, max_wait: float) -> float:
         parameters = {

@@ -42,6 +42,7 @@ class Signals:
         self._on_notification = on_notification
         self._on_disconnect = on_disconnect
         self._outgoing: dict[str, None] = {}
+        self._number = 0
         self._flusher: asyncio.Task[None] | None = None
         self._listener: asyncio.Task[None] | None = None
         self._away = False
@@ -65,7 +66,8 @@ class Signals:
         """The first notice goes at once; those of the next moments are gathered."""
         while self._outgoing:
             notices, self._outgoing = list(self._outgoing), {}
-            payloads = [f"{self._worker_id}:{notice}" for notice in notices]
+            payloads = [self._payload(notice) for notice in notices]
+            self._number += 1
             try:
                 await self._database.execute(
                     f"SELECT pg_notify('{CHANNEL}', n), (SELECT {ASYNC_COMMIT}) FROM unnest(%s::text[]) AS t(n)",
@@ -76,6 +78,11 @@ class Signals:
             if cancelled():
                 return
             await asyncio.sleep(GATHER_SECONDS)
+
+    def _payload(self, notice: str) -> str:
+        """A notice that has no value gets a number for one, so that it can be one worker's turn."""
+        value = "" if ":" in notice else f":{self._number}"
+        return f"{self._worker_id}:{notice}{value}"
 
     async def _listen(self) -> None:
         while True:

@@ -53,11 +53,13 @@ class OpenBreaker:
 
 @dataclass(frozen=True, slots=True)
 class SharedState:
-    """What all workers have to respect at the moment. `cooldowns`: seconds left by key."""
+    """What all workers have to respect at the moment. `cooldowns`: seconds left by key. `rank`: how many of the
+    workers have a lower id than this one."""
 
     workers: int
     cooldowns: Sequence[tuple[str, float]]
     breakers: Sequence[OpenBreaker]
+    rank: int = 0
 
 
 def send_request(

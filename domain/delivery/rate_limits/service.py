@@ -9,7 +9,7 @@ from domain.delivery.circuit_breakers.service import CircuitBreakers
 from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.cooldowns.service import Cooldowns
 from domain.delivery.quotas.service import Quotas
-from domain.delivery.rate_limits.model import MAX_WAIT, MIN_WAIT, SendRequest
+from domain.delivery.rate_limits.model import MAX_WAIT, MIN_WAIT, SendRequest, SharedState
 from domain.refusals import Unavailable
 from ports.clock import Clock
 from ports.metrics import Meter
@@ -172,7 +172,7 @@ class RateLimiter:
         except Exception:
             log.exception("other workers could not be told of a limit")
 
-    async def refresh(self) -> None:
+    async def refresh(self) -> SharedState:
         """Takes over the state that the workers share, and removes what has expired."""
         self._breakers.begin_refresh()
         state = await self._shared.state()
@@ -181,6 +181,7 @@ class RateLimiter:
         self.quotas.refresh(max(1, state.workers), now)
         self._cooldowns.refresh(state.cooldowns, now)
         self._breakers.refresh(state.breakers, now)
+        return state
 
     def forget(self, instance_id: int | None) -> None:
         """An instance has changed, or None: any may have. What delayed its messages may be over."""
