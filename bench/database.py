@@ -54,17 +54,22 @@ class Database:
 
 
 @contextmanager
-def running_database() -> Iterator[Database]:
-    """A server on a folder of its own, migrated."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o755)
-        postgres = EmbeddedPostgres(Path(folder), tcp_port=None)
-        dsn = postgres.start()
-        try:
-            migrate(dsn)
-            [file] = Path(folder).rglob("postmaster.pid")
-            database = Database(dsn, int(file.read_text().split()[0]))
-            database.pin(LOAD_CORE)
-            yield database
-        finally:
-            postgres.stop()
+def running_database(folder: Path | None = None) -> Iterator[Database]:
+    """A server on `folder`, without one on a folder of its own; migrated."""
+    if folder is None:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            own = Path(name)
+            own.chmod(0o755)
+            with running_database(own) as database:
+                yield database
+        return
+    postgres = EmbeddedPostgres(folder, tcp_port=None)
+    dsn = postgres.start()
+    try:
+        migrate(dsn)
+        [file] = folder.rglob("postmaster.pid")
+        database = Database(dsn, int(file.read_text().split()[0]))
+        database.pin(LOAD_CORE)
+        yield database
+    finally:
+        postgres.stop()

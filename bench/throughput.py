@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -154,36 +154,46 @@ def _second_worker(samples: Samples, statements: Mapping[str, Sequence[float]], 
     return replace(row, details=f"{row.details}; {done} transactions a message")
 
 
-async def measure(database: Database, dsn: str, workers: int, load: Load, *, followed: bool = False) -> Run:
-    """`followed` by a reader of all events, in this process."""
+async def measure(
+    database: Database,
+    dsn: str,
+    workers: int,
+    load: Load,
+    *,
+    followed: bool = False,
+    begin: Callable[[], None] = lambda: None,
+) -> Run:
+    """`followed` by a reader of all events, in this process; `begin` is called before the messages that count."""
     replies = SlowReplies() if load.slow else Replies()
     address = (await replies.start()).removesuffix("/run")
-    container = Container(settings=settings(), dsn=dsn, solitary=False)
-    storage = StorageComponent(container, "core")
-    await storage.start()
-    instances = await _instances(container)
-    reader = await _follow(container) if followed else None
     made = events(load.warm + load.count, load.conversations, {"url": f"{address}/answers"})
-    async with _running(dsn, f"{address}/run", workers) as pids:
+    async with _core(dsn, followed) as container, _running(dsn, f"{address}/run", workers) as pids:
+        instances = await _instances(container)
         await _answered(container, instances, made[: load.warm], replies)
+        begin()
         before, cpu, of_database = _transactions(dsn), cpu_seconds(*pids), database.cpu()
         began = time.perf_counter()
         sent = await _answered(container, instances, made[load.warm :], replies, load.rate)
         took, used = time.perf_counter() - began, cpu_seconds(*pids) - cpu
         of_database = database.cpu() - of_database
+    statements = _transactions(dsn) - before
+    waits = sorted((replies.at[name] - at) * 1000 for name, at in sent.items())
+    each = [1e6 * used / load.count, 1e6 * of_database / load.count, statements / load.count]
+    return Run(load.count / took, *each, waits[len(waits) // 2], waits[len(waits) * 99 // 100])
+
+
+@asynccontextmanager
+async def _core(dsn: str, followed: bool) -> AsyncIterator[Container]:
+    """What stores messages."""
+    container = Container(settings=settings(), dsn=dsn, solitary=False)
+    storage = StorageComponent(container, "core")
+    await storage.start()
+    reader = await _follow(container) if followed else None
+    yield container
     if reader is not None:
         reader.cancel()
         await container.storage().event_feed.close()
     await storage.stop()
-    waits = sorted((replies.at[name] - at) * 1000 for name, at in sent.items())
-    return Run(
-        load.count / took,
-        used / load.count * 1e6,
-        of_database / load.count * 1e6,
-        (_transactions(dsn) - before) / load.count,
-        waits[len(waits) // 2],
-        waits[min(len(waits) - 1, len(waits) * 99 // 100)],
-    )
 
 
 async def _instances(container: Container) -> list[int]:
