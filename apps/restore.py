@@ -72,8 +72,8 @@ def _check_schema(archive: Archive) -> None:
 def _check_key(settings: Settings, archive: Archive, *, optional: bool = False) -> bool:
     """Whether the key at hand opens what is stored. Raises `StartError` where it does not, or there is none."""
     member = SECRETS + ENCRYPTION_KEY
-    key = settings.config_encryption_key
-    if not key and member in archive.members:
+    key, held = settings.config_encryption_key, member in archive.members
+    if not key and held and settings.embedded:
         key = b"".join(archive.pieces(member)).decode().strip()
     if not key and optional:
         return False
@@ -83,7 +83,8 @@ def _check_key(settings: Settings, archive: Archive, *, optional: bool = False) 
             return True
     except DecryptionError as error:
         raise StartError(str(error)) from error
-    fault = "is not the key of this backup" if key else "must be set, as this backup does not hold it"
+    where = f"it is {member} of this backup" if held else "as this backup does not hold it"
+    fault = "is not the key of this backup" if key else f"must be set, {where}"
     raise StartError(
         f"CONFIG_ENCRYPTION_KEY {fault}: set the key that was used before (its mark is {wanted[0]})"
     )

@@ -17,8 +17,13 @@ import pytest
 
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.key_check import check_key
+from adapters.outbound.storage.migrate import schema_version
+from adapters.outbound.storage.schema_version import head
 from apps.cli import main
 from tests.support.postgres import fresh_database
+from tests.support.released import released_database, revision
+from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET, FakeS3
+from tests.support.servers import serving_apart
 
 BYTES = b"Roses are pruned in early spring."
 
@@ -84,6 +89,7 @@ def test_an_external_database_comes_back_and_what_does_not_fit_is_refused(
         assert "is not empty (uploads)" in refused(empty, "restore", "whole.tar")
         for name, words in damaged(Path("whole.tar")).items():
             assert words in refused(empty, "restore", name, folder="new")
+            assert words in refused(empty, "backup", "--check", name, folder="new")
         assert not Path("new").exists()
         assert place(empty, "restore", "whole.tar", folder="new") == 0
         assert (open_folder / "new/uploads" / key[:2] / key).read_bytes() == BYTES
@@ -129,3 +135,89 @@ def test_an_interrupted_backup_leaves_nothing_under_the_name(
     monkeypatch.setattr("adapters.outbound.backup.dumps.dump", interrupted)
     assert place(database_url, "backup", "cut.tar") != 0
     assert [path.name for path in open_folder.iterdir() if path.name.startswith("cut")] == []
+
+
+def test_a_backup_without_secrets_needs_the_key_from_elsewhere(
+    postgres_dsn: str,
+    database_url: str,
+    place: Callable[..., int],
+    open_folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    key: str = place.key  # type: ignore[attr-defined]
+    stored(database_url, open_folder / "data", ConfigCipher(key))
+    (open_folder / "data/secrets").mkdir()
+    (open_folder / "data/secrets/config_encryption_key").write_text(key)
+    assert place(database_url, "backup", "with.tar") == 0
+    assert "the file holds the keys" in capsys.readouterr().err
+    assert place(database_url, "backup", "--without-secrets", "without.tar") == 0
+    assert "does not hold CONFIG_ENCRYPTION_KEY" in capsys.readouterr().err
+    assert secrets_in("with.tar") == ["secrets/config_encryption_key"]
+    assert secrets_in("without.tar") == []
+
+    with fresh_database(postgres_dsn, migrated=False) as empty:
+        told = {}
+        for name in ("with.tar", "without.tar"):
+            assert place(empty, "restore", name, folder="new", with_key="") == 1
+            [told[name]] = capsys.readouterr().err.splitlines()
+            assert not (open_folder / "new").exists()
+        assert "must be set, as this backup does not hold it" in told["without.tar"]
+        assert "it is secrets/config_encryption_key of this backup" in told["with.tar"]
+        assert place(empty, "restore", "without.tar", folder="new") == 0
+
+    capsys.readouterr()
+    assert place(database_url, "backup", "--check", "without.tar", with_key="") == 0
+    assert "looked at without its encryption key" in capsys.readouterr().err
+
+
+def secrets_in(file: str) -> list[str]:
+    with tarfile.open(file) as tar:
+        return [name for name in tar.getnames() if name.startswith("secrets/")]
+
+
+def test_a_backup_of_an_older_schema_is_migrated(
+    postgres_dsn: str, place: Callable[..., int], open_folder: Path
+) -> None:
+    with released_database(postgres_dsn) as old:
+        key = stored(old, open_folder / "data", ConfigCipher(place.key))  # type: ignore[attr-defined]
+        assert place(old, "backup", "old.tar") == 0
+    with tarfile.open("old.tar") as tar:
+        member = tar.extractfile("manifest.json")
+        assert member is not None
+        assert json.load(member)["schema"] == revision()
+    with fresh_database(postgres_dsn, migrated=False) as empty:
+        assert place(empty, "restore", "old.tar", folder="new") == 0
+        with psycopg.connect(empty) as connection:
+            assert schema_version(connection).revision == head()
+            assert connection.execute("SELECT key FROM blob WHERE size > 1").fetchall() == [(key,)]
+
+
+def test_files_of_a_bucket_come_back_into_another_one(
+    postgres_dsn: str,
+    database_url: str,
+    place: Callable[..., int],
+    open_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    key = stored(database_url, open_folder / "elsewhere", ConfigCipher(place.key))  # type: ignore[attr-defined]
+    bucket, other = FakeS3(), FakeS3()
+    bucket.objects[f"switchboard/{key}"] = BYTES
+    settings = {"BUCKET": BUCKET, "REGION": REGION, "ACCESS_KEY_ID": KEY_ID, "SECRET_ACCESS_KEY": SECRET}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"BLOB_S3_{name}", value)
+
+    with serving_apart(bucket.handle) as base:
+        monkeypatch.setenv("BLOB_S3_ENDPOINT", base)
+        bucket.refuse = 403
+        assert place(database_url, "backup", "whole.tar") == 1
+        assert "the file store answers with status 403" in capsys.readouterr().err
+        assert not Path("whole.tar").exists()
+        bucket.refuse = None
+        assert place(database_url, "backup", "whole.tar") == 0
+        assert "1 files were deleted meanwhile" in capsys.readouterr().err
+    with serving_apart(other.handle) as base, fresh_database(postgres_dsn, migrated=False) as empty:
+        monkeypatch.setenv("BLOB_S3_ENDPOINT", base)
+        assert place(empty, "restore", "whole.tar") == 0
+    assert other.objects == {f"switchboard/{key}": BYTES}
+    assert "1 files; all are there" in capsys.readouterr().out

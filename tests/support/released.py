@@ -9,10 +9,17 @@ from __future__ import annotations
 import io
 import subprocess
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from adapters.outbound.storage.migrate import NEEDED
+from adapters.outbound.storage.upgrade import upgrade
+from tests.support.postgres import fresh_database
 
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "tests/released"
@@ -46,6 +53,17 @@ def unpacked(folder: Path) -> Path:
     with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as tar:
         tar.extractall(folder, filter="data")
     return folder
+
+
+@contextmanager
+def released_database(postgres_dsn: str) -> Iterator[str]:
+    """A database as the released version left it."""
+    with fresh_database(postgres_dsn, migrated=False) as dsn:
+        with psycopg.connect(dsn, autocommit=True) as database:
+            for extension in NEEDED:
+                database.execute(f'CREATE EXTENSION IF NOT EXISTS "{extension}"')
+        upgrade(dsn, revision())
+        yield dsn
 
 
 def _git(*arguments: str) -> subprocess.CompletedProcess[bytes]:

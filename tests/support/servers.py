@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -36,6 +37,22 @@ async def serving(
     finally:
         assert server.runner is not None
         await close_runner(server.runner)
+
+
+@contextmanager
+def serving_apart(handler: Handler) -> Iterator[str]:
+    """As `serving`, on a loop in a thread of its own, for a caller that blocks."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    server = serving(handler)
+    try:
+        yield asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(30)
+    finally:
+        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(30)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 async def close_runner(runner: web.BaseRunner) -> None:

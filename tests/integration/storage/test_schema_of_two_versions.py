@@ -6,7 +6,6 @@ import io
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -16,14 +15,13 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
-from adapters.outbound.storage.migrate import NEEDED, MigrationError, migrate, schema_version
+from adapters.outbound.storage.migrate import MigrationError, migrate, schema_version
 from adapters.outbound.storage.migrations.locks import make_index
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema_version import VERSIONS, SchemaVersion, head
-from adapters.outbound.storage.upgrade import upgrade
 from tests.support.catalogue import Catalogue, catalogue, faults
 from tests.support.postgres import fresh_database
-from tests.support.released import revision
+from tests.support.released import released_database, revision
 from tests.support.waiting import until
 
 UNUSED: dict[str, str] = {}
@@ -42,21 +40,10 @@ SLOW = (
 SMALL = {"alembic_version", "schema_version"}
 
 
-@contextmanager
-def released(postgres_dsn: str) -> Iterator[str]:
-    """A database as the released version left it."""
-    with fresh_database(postgres_dsn, migrated=False) as dsn:
-        with psycopg.connect(dsn, autocommit=True) as database:
-            for extension in NEEDED:
-                database.execute(f'CREATE EXTENSION IF NOT EXISTS "{extension}"')
-        upgrade(dsn, revision())
-        yield dsn
-
-
 @pytest.fixture(scope="module")
 def both(postgres_dsn: str) -> Iterator[tuple[Catalogue, Catalogue]]:
     """What the released version left, and what the migrations since made of it."""
-    with released(postgres_dsn) as dsn, psycopg.connect(dsn, autocommit=True) as database:
+    with released_database(postgres_dsn) as dsn, psycopg.connect(dsn, autocommit=True) as database:
         before = catalogue(database)
         migrate(dsn)
         yield before, catalogue(database)
@@ -191,7 +178,7 @@ def test_which_schemas_will_do(version: SchemaVersion, fault: str | None) -> Non
 def test_a_migration_that_waits_for_a_lock_lets_others_pass_and_ends_once_it_is_free(
     postgres_dsn: str,
 ) -> None:
-    with released(postgres_dsn) as dsn, psycopg.connect(dsn) as working:
+    with released_database(postgres_dsn) as dsn, psycopg.connect(dsn) as working:
         working.execute("LOCK TABLE alembic_version IN EXCLUSIVE MODE")
         thread = threading.Thread(target=migrate, args=(dsn,))
         thread.start()
