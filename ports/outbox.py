@@ -17,6 +17,7 @@ class QueuedMessage:
 
     `apology`: it tells the sender that the message failed.
     `unreadable` says why the stored message cannot be read: it can never be sent.
+    `late`: it has been due for so long that nobody waits for it any more.
     """
 
     id: int
@@ -26,6 +27,7 @@ class QueuedMessage:
     attempts: int
     apology: bool = False
     unreadable: str = ""
+    late: bool = False
 
 
 @value

@@ -5,7 +5,7 @@ import logging
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.requests import request_for
-from domain.delivery.rules import OPTED_OUT, next_delay
+from domain.delivery.rules import LATE, OPTED_OUT, next_delay
 from domain.delivery.sending.service import MessageSender
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity
@@ -91,6 +91,8 @@ class DeliveryService:
             return await self._give_up(delivery, f"it failed {MAX_FAULTS} times")
         if fault.outcome is not None:
             return await self._record_sent(delivery, fault.outcome)
+        if message.late:
+            return await self._dead(delivery, LATE)
         if channel.takes_opt_outs and await self._opt_outs.holds(delivery.key):
             return await self._dead(delivery, OPTED_OUT)
         request = request_for(instance, channel, delivery.key.session_key, message.target)

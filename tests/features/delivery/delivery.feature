@@ -197,6 +197,20 @@ Feature: Replies reach their platform
       Then each of the 6 people gets a reply once
       And the bot's health says that replies go out
 
+    Scenario: What has been due for more than a week is given up, and its owner may still send it
+      Given the platform answers that it is broken
+      When 5 people write
+      And the bot's health says that replies wait because the platform does not answer
+      And max writes "hey"
+      And max's reply has been due for 8 days
+      And the platform works again
+      And 10 seconds pass
+      Then max's reply is a dead letter, as it waited for too long
+      And the bot's health says that replies go out
+      When ann replays it
+      Then the request is "accepted"
+      And max gets "hey" once
+
     Scenario: While it is not, one reply is tried at a time and then all wait longer
       Given the platform answers that it is broken
       When 5 people write

@@ -469,6 +469,21 @@ def requests_are(scene: Scene, outcome: str) -> None:
     assert [each.outcome for each in scene.replies] == [outcome] * 3
 
 
+@when("max's reply has been due for 8 days")
+def due_for_days(scene: Scene) -> None:
+    [letter] = scene.wait_deliveries(lambda found: len(found) == 6)[5:]
+    scene.dead_id = letter["id"]
+    earlier = "UPDATE outbox SET created_at = created_at - interval '8 days' WHERE id = %s"
+    scene.world.run(scene.world.container.database().execute(earlier, (scene.dead_id,)))
+
+
+@then("max's reply is a dead letter, as it waited for too long")
+def waited_too_long(scene: Scene) -> None:
+    found = scene.wait_deliveries(lambda found: found[5]["status"] == "dead")
+    assert found[5]["lastError"] == "it was due for 7 days and could not be tried"
+    assert CHATS["max"] not in [chat for chat, _ in scene.platform.tries]
+
+
 @then("there are no dead letters")
 def none_dead(scene: Scene) -> None:
     assert scene.deliveries("dead") == []

@@ -35,7 +35,7 @@ WITH {OFFERED}, message AS (
 
 _SEND = f"""
 WITH {OFFERED}, message AS (
-    UPDATE outbox SET status = {MessageStatus.PENDING}, attempts = 0, next_attempt_at = NULL, finished_at = NULL
+    UPDATE outbox SET status = {MessageStatus.PENDING}, attempts = 0, next_attempt_at = now(), finished_at = NULL
     WHERE {{column}} = %(id)s AND instance_id = %(instance)s AND status = {MessageStatus.DEAD}
     RETURNING instance_id, session_key
 )

@@ -21,15 +21,18 @@ from adapters.outbound.storage.queue.states import (
 )
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import DeliveryStatus
+from domain.delivery.rules import LONGEST_TURN_DAYS
 from domain.events.model import EventKind
 from domain.instances.model import Deliveries, Delivery, Page
 from domain.values import value
 from ports.outbox import QueuedMessage, QueuedMessages, SentMessage
 from ports.queue import Capacity, Leases, QueueKey
 
-OUTBOUND = Queue.of(
-    QueueKind.OUTBOUND, "outbox", MessageStatus.PENDING, "id, message, target, key, attempts, apology"
-)
+COLUMNS = f"""
+id, message, target, key, attempts, apology,
+coalesce(next_attempt_at, created_at) < now() - interval '{LONGEST_TURN_DAYS} days' AS late
+"""
+OUTBOUND = Queue.of(QueueKind.OUTBOUND, "outbox", MessageStatus.PENDING, COLUMNS)
 _PENDING, _SENT, _DEAD = MessageStatus
 FAILED_EARLY = -1
 """`delivery_state` of a message whose failure the platform reported before its taking was on record."""
@@ -120,7 +123,7 @@ recorded while this waits for the row. A failure may be that of an earlier try. 
 
 REPLAY = f"""
 WITH {OFFERED}, message AS (
-    UPDATE outbox SET status = {_PENDING}, attempts = 0, next_attempt_at = NULL, finished_at = NULL,
+    UPDATE outbox SET status = {_PENDING}, attempts = 0, next_attempt_at = now(), finished_at = NULL,
         delivery_state = NULL
     WHERE id = %(message)s AND instance_id = %(instance)s AND status = {_DEAD} RETURNING instance_id, session_key
 )
@@ -275,11 +278,13 @@ class PostgresOutbox:
         await self._batcher.close()
 
 
-def _queued(id: int, message: str, target: str, key: str, attempts: int, apology: bool) -> QueuedMessage:
+def _queued(
+    id: int, message: str, target: str, key: str, attempts: int, apology: bool, late: bool
+) -> QueuedMessage:
     """A row that cannot be read concerns itself alone: its message says why."""
     try:
         read = OutboundMessage(orjson.loads(message))
-        return QueuedMessage(id, read, orjson.loads(target), key, attempts, apology)
+        return QueuedMessage(id, read, orjson.loads(target), key, attempts, apology, late=late)
     except ValueError as error:
         reason = f"the stored message cannot be read: {error}"
         return QueuedMessage(id, OutboundMessage({}), {}, key, attempts, apology, unreadable=reason)
