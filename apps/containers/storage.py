@@ -160,6 +160,5 @@ def blob_store(settings: Settings) -> Blobs:
         settings.blob_s3_secret_access_key,
         settings.blob_s3_region,
         settings.blob_s3_prefix,
-        authorities=settings.ssl_cert_file,
     )
     return S3Blobs(bucket)

@@ -33,10 +33,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """Where blobs lie: `endpoint` such as https://s3.eu-central-1.amazonaws.com, keys under `prefix`.
-
-    `authorities`: CAs to trust besides the system's, in PEM form; the library does not know SSL_CERT_FILE.
-    """
+    """Where blobs lie: `endpoint` such as https://s3.eu-central-1.amazonaws.com, keys under `prefix`."""
 
     endpoint: str
     name: str
@@ -45,7 +42,6 @@ class Bucket:
     region: str = "us-east-1"
     prefix: str = "switchboard/"
     temporary: Path | None = None
-    authorities: Path | None = None
 
 
 class S3Blobs:
@@ -109,7 +105,6 @@ class S3Blobs:
     def _store(self) -> S3Store:
         from obstore.store import S3Store
 
-        authorities = self._bucket.authorities
         return S3Store(
             self._bucket.name,
             endpoint=self._bucket.endpoint,
@@ -121,7 +116,6 @@ class S3Blobs:
                 "allow_http": True,
                 "timeout": _LONGEST_TRANSFER,
                 "connect_timeout": _CONNECT_TIMEOUT,
-                **({"root_certificate": authorities.read_bytes()} if authorities else {}),
             },
             retry_config={"max_retries": 2, "retry_timeout": _RETRY_TIMEOUT},
         )
