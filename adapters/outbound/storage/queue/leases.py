@@ -36,7 +36,7 @@ REFUSED_SECONDS = 60.0
 
 LEASE = """
 WITH candidates AS (
-    SELECT instance_id, session_key, due_at FROM queue
+    SELECT kind, instance_id, session_key, due_at FROM queue
     WHERE kind = {kind} AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
     AND (held_until > now()) IS NOT TRUE
     AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
@@ -49,7 +49,7 @@ WITH candidates AS (
     FROM candidates c LEFT JOIN channel_instance i ON i.id = c.instance_id
 ), due AS (
     SELECT q.kind, q.instance_id, q.session_key, r.user_id FROM ranked r JOIN queue q
-    ON q.kind = {kind} AND q.instance_id = r.instance_id AND q.session_key = r.session_key
+    ON q.kind = r.kind AND q.instance_id = r.instance_id AND q.session_key = r.session_key
     LEFT JOIN unnest(%(instances)s::bigint[], %(instance_capacity)s::int[]) AS ic(id, capacity)
     ON ic.id = r.instance_id
     LEFT JOIN unnest(%(users)s::text[], %(user_capacity)s::int[]) AS uc(id, capacity) ON uc.id = r.user_id
@@ -76,8 +76,9 @@ ORDER BY leased.instance_id, leased.session_key, leased.id
 leased; where none was leased, that is all. Indexes `queue_due`, then the primary key, then `inbox_queued` or
 `outbox_queued`.
 
-`pending + 0` keeps the row that gets locked from being looked up in `queue_due`: as long as the planner takes the
-table for empty, it would read the whole index for each candidate."""
+`pending + 0` keeps the row that gets locked from being looked up in `queue_due`, and a kind that is no constant keeps
+it from being looked for among all of its kind: as long as the planner takes the table for empty, it would do so for
+each candidate."""
 
 RECOUNT = """
 UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until), pending = (
