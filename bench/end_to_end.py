@@ -23,7 +23,7 @@ import uvloop
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
 from bench.acknowledgement import HOOK, SECRET, TOKEN, instances
 from bench.database import Database
-from bench.exchange import Exchange
+from bench.exchange import PACED_CONNECTIONS, Exchange
 from bench.measuring import LOAD_CORE, SERVER_CORE, cpu_seconds, free_port, server
 from bench.part import Bench
 from bench.peers_environment import peers_python
@@ -62,9 +62,8 @@ class Bot:
     def measure(self, count: int, rate: float = 0.0) -> Sample:
         """All messages at once, or `rate` of them a second."""
         exchange, database = self.exchange, self.database
-        load = (
-            exchange.paced(self.port, count, rate) if rate else exchange.at_once(self.port, count, IN_FLIGHT)
-        )
+        self.loop.run(exchange.connect(self.port, PACED_CONNECTIONS if rate else IN_FLIGHT))
+        load = exchange.paced(count, rate) if rate else exchange.at_once(count, IN_FLIGHT)
         stored, before = database.cpu() if database else 0.0, cpu_seconds(self.pid)
         with ExitStack() as stack:
             if database:
@@ -83,7 +82,7 @@ class Bot:
 def run(bench: Bench) -> list[Row]:
     """All at once first; then half of what ours took, for all."""
     count = 200 if bench.quick else MESSAGES
-    with _bots(bench.database) as bots:
+    with running_bots(bench.database) as bots:
         full = interleaved({name: partial(bot.measure, count) for name, bot in bots.items()}, bench.rounds)
         rates = {other: middle_of(full, ours, "rate") / 2 for ours, other in ((OURS, AIOGRAM), (SLACK, BOLT))}
         paced: dict[str, Callable[[], Sample]] = {}
@@ -124,7 +123,7 @@ def _rows(full: Samples, half: Samples, ours: str, other: str, rate: float) -> I
 
 
 @contextmanager
-def _bots(database: Database) -> Iterator[dict[str, Bot]]:
+def running_bots(database: Database) -> Iterator[dict[str, Bot]]:
     dsn, peers = database.fresh(NAME), peers_python()
     telegram_id, slack_id = asyncio.run(instances(dsn, "agent::bench"))
     cores = os.sched_getaffinity(0)

@@ -40,7 +40,7 @@ class Stub:
 
     async def start(self) -> str:
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: _StubProtocol(self), "127.0.0.1", 0)
+        server = await loop.create_server(lambda: StubProtocol(self), "127.0.0.1", 0)
         return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/run"
 
     def answer(self, transport: asyncio.Transport, head: bytes) -> None:
@@ -56,7 +56,7 @@ class Stub:
         self.reached.clear()
 
 
-class _StubProtocol(asyncio.Protocol):
+class StubProtocol(asyncio.Protocol):
     def __init__(self, stub: Stub) -> None:
         self._stub = stub
         self._buffer = b""

@@ -57,17 +57,17 @@ class Exchange:
         port: int = server.sockets[0].getsockname()[1]
         return port
 
-    async def at_once(self, port: int, count: int, in_flight: int) -> None:
+    async def at_once(self, count: int, in_flight: int) -> None:
         """So many messages at a time: the next one follows each reply."""
-        await self._begin(port, count, in_flight)
+        self._begin(count)
         self._follows = True
         for _ in range(min(in_flight, count)):
             self._send()
         await self._finished()
 
-    async def paced(self, port: int, count: int, rate: float) -> None:
+    async def paced(self, count: int, rate: float) -> None:
         """One message every 1/rate seconds, whatever became of the earlier ones."""
-        await self._begin(port, count, PACED_CONNECTIONS)
+        self._begin(count)
         self._follows = False
         began = time.perf_counter()
         for number in range(count):
@@ -75,16 +75,19 @@ class Exchange:
             self._send()
         await self._finished()
 
-    async def _begin(self, port: int, count: int, connections: int) -> None:
+    async def connect(self, port: int, connections: int) -> None:
+        """To the bot, before it is measured: it may have to take more connections than messages."""
         loop = asyncio.get_running_loop()
-        first = random.randrange(10**9)
-        self.sent, self.replied, self._count = {}, {}, count
-        self._left = iter(range(first, first + count))
-        self._all.clear()
         self._free.clear()
         for _ in range(connections):
             _, sender = await loop.create_connection(lambda: _Sender(self._free), "127.0.0.1", port)
             self._free.append(sender)
+
+    def _begin(self, count: int) -> None:
+        first = random.randrange(10**9)
+        self.sent, self.replied, self._count = {}, {}, count
+        self._left = iter(range(first, first + count))
+        self._all.clear()
 
     async def _finished(self) -> None:
         async with asyncio.timeout(60):

@@ -91,7 +91,7 @@ class Bare:
         recorded = await (await self._connection.execute(COMPLETE, parameters)).fetchall()
         sent = [id for _, _, _, ids, *_ in recorded for id in ids]
         assert len(sent) == len(leased)
-        await self._connection.execute(FINISH, _marks(sent, rows))
+        await self._connection.execute(FINISH, marks(sent, rows))
 
     def _outcome(self, key: QueueKey, id: int, *, last: bool) -> EventOutcome:
         answer = Answer("hello", request_id=f"r{next(self._numbers)}", session_id="s0")
@@ -101,7 +101,7 @@ class Bare:
         )
 
 
-def _marks(ids: Sequence[int], rows: Sequence[OutboxRows]) -> dict[str, object]:
+def marks(ids: Sequence[int], rows: Sequence[OutboxRows]) -> dict[str, object]:
     by_event = sorted(rows, key=lambda row: row.inbox_id)
     return {
         "ids": Bigints(ids),
