@@ -4,9 +4,9 @@ from domain.channels.messages import Outcome, Sent
 
 OPTED_OUT = "the person wrote STOP and gets no more messages until they write START"
 
-LONGEST_TURN_DAYS = 7
+LATE_AFTER_DAYS = 7
 """So long a message that is due may wait for its turn, as behind an open circuit breaker, until it is given up."""
-LATE = f"it was due for {LONGEST_TURN_DAYS} days and could not be tried"
+LATE = f"it was due for {LATE_AFTER_DAYS} days and could not be tried"
 
 DELAYS = (1.0, 2.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0)
 """Seconds before the second, third, ... try; after the last one the part is a dead letter (about 16 hours)."""

@@ -21,7 +21,7 @@ from adapters.outbound.storage.queue.states import (
 )
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import DeliveryStatus
-from domain.delivery.rules import LONGEST_TURN_DAYS
+from domain.delivery.rules import LATE_AFTER_DAYS
 from domain.events.model import EventKind
 from domain.instances.model import Deliveries, Delivery, Page
 from domain.values import value
@@ -30,7 +30,7 @@ from ports.queue import Capacity, Leases, QueueKey
 
 COLUMNS = f"""
 id, message, target, key, attempts, apology,
-coalesce(next_attempt_at, created_at) < now() - interval '{LONGEST_TURN_DAYS} days' AS late
+coalesce(next_attempt_at, created_at) < now() - interval '{LATE_AFTER_DAYS} days' AS late
 """
 OUTBOUND = Queue.of(QueueKind.OUTBOUND, "outbox", MessageStatus.PENDING, COLUMNS)
 _PENDING, _SENT, _DEAD = MessageStatus
