@@ -78,23 +78,23 @@ class Statements:
             arrays.register(connection.adapters)
         try:
             for connection in connections:
-                await found._warm(connection)
+                await found.warm(connection)
             for connection in connections:
                 found.free.put_nowait(connection)
-            found.made = found._groups(groups)
+            found.made = found.groups(groups)
             yield found
         finally:
             for connection in connections:
                 await connection.close()
 
-    async def _warm(self, connection: psycopg.AsyncConnection[Any]) -> None:
+    async def warm(self, connection: psycopg.AsyncConnection[Any]) -> None:
         self.free.put_nowait(connection)
-        self.made = self._groups(PLANNED)
+        self.made = self.groups(PLANNED)
         for group in range(PLANNED):
             await self.run(group)
         self.free.get_nowait()
 
-    def _groups(self, count: int) -> list[list[dict[str, object]]]:
+    def groups(self, count: int) -> list[list[dict[str, object]]]:
         return [self._parameters(range(n * self.size, (n + 1) * self.size)) for n in range(count)]
 
     def _parameters(self, numbers: Sequence[int]) -> list[dict[str, object]]:
