@@ -1,7 +1,7 @@
 """Renders Markdown in a platform's markup, in messages that are well formed each on its own."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from adapters.outbound.rendering.cards import render_cards
 from adapters.outbound.rendering.composing import compose, verbatim
@@ -10,7 +10,7 @@ from adapters.outbound.rendering.markup_writer import MarkupWriter
 from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.parsing import parsed
 from adapters.outbound.rendering.rendered_text import RenderedText
-from adapters.outbound.rendering.styled_text import StyledText, pieces
+from adapters.outbound.rendering.styled_text import Run, StyledText, pieces
 from adapters.outbound.rendering.writers.markdown import Discord, Mattermost, Teams
 from adapters.outbound.rendering.writers.mrkdwn import Mrkdwn
 from adapters.outbound.rendering.writers.plain import Plain, WhatsApp
@@ -33,7 +33,7 @@ _LEAST_FOR_MARKUP = 300
 """A limit under which there is no room to spare for markup: the text goes without."""
 
 WORDS = re.compile(r"[^\W\d_](?:[^\W_]|[ ,;'\"?()!-]|[.:](?= |$))*(?<! )")
-"""A text that means the same with and without Markdown: no line ends, no markup, no addresses."""
+"""A paragraph that means the same with and without Markdown: no line ends, no markup, no addresses."""
 
 
 def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rendered]:
@@ -48,9 +48,9 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
     if markup is Markup.CARD:
         return render_cards(markdown, limit)
     writer = WRITERS[markup]
-    if (limit is None or 4 * len(markdown) <= limit.size) and WORDS.fullmatch(markdown):
-        [run] = verbatim(markdown).runs
-        return [Rendered(writer.text(markdown, run, line_start=True), markdown)]
+    paragraphs = markdown.rstrip(" \n").split("\n\n")
+    if (limit is None or 4 * len(markdown) <= limit.size) and all(map(WORDS.fullmatch, paragraphs)):
+        return [_of_words(paragraphs, writer)]
     styled = _styled(markdown, writer, limit)
     if limit is None:
         end = len(styled.text.rstrip())
@@ -63,6 +63,11 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
             )
         ]
     return list(_messages(styled, writer, limit))
+
+
+def _of_words(paragraphs: Sequence[str], writer: MarkupWriter) -> Rendered:
+    written = (writer.text(each, Run(0, len(each), ()), line_start=True) for each in paragraphs)
+    return Rendered("\n\n".join(written), "\n\n".join(paragraphs))
 
 
 def _styled(markdown: str, writer: MarkupWriter, limit: TextLimit | None) -> StyledText:

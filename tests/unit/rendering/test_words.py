@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.rendering import rendering
-from adapters.outbound.rendering.model import Markup
+from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.rendering import WORDS, WRITERS, render
 from domain.channels.model import TextLimit, Unit
 
@@ -20,7 +20,15 @@ PIECES = [
 LIMITS = (None, TextLimit(4096, Unit.UTF16), TextLimit(160, Unit.CHARACTERS))
 
 
-@given(words=st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map(" ".join))
+PARAGRAPHS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map(" ".join)
+TEXTS = st.builds(
+    lambda paragraphs, end: "\n\n".join(paragraphs) + end,
+    st.lists(PARAGRAPHS, min_size=1, max_size=3),
+    st.sampled_from(["", " ", "   ", "\n", " \n\n", "\n \n"]),
+)
+
+
+@given(words=TEXTS)
 @pytest.mark.parametrize("markup", list(WRITERS))
 def test_words_come_out_as_by_way_of_markdown(words: str, markup: Markup) -> None:
     for limit in LIMITS:
@@ -28,6 +36,17 @@ def test_words_come_out_as_by_way_of_markdown(words: str, markup: Markup) -> Non
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(rendering, "WORDS", re.compile("(?!)"))
             assert render(markup, words, limit) == short
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"), [("Yes ", "Yes"), ("Yes\n", "Yes"), ("So\n\nis it.\n", "So\n\nis it\\.")]
+)
+def test_paragraphs_and_what_ends_them_take_the_short_way(
+    text: str, sent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendering, "parsed", None)
+    [message] = render(Markup.TELEGRAM_MARKDOWNV2, text, LIMITS[1])
+    assert message == Rendered(sent, sent.replace("\\", ""))
 
 
 @pytest.mark.parametrize(
