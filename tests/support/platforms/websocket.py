@@ -53,11 +53,13 @@ class Peer:
 
 
 class Peers:
-    """The connections that a platform took: `new` gives each once, `all` those in order."""
+    """The connections that a platform took: `new` gives each once, `all` those in order; `most_open`: so many were
+    open at the same time."""
 
     def __init__(self) -> None:
         self.new: asyncio.Queue[Peer] = asyncio.Queue()
         self.all: list[Peer] = []
+        self.most_open = 0
 
     @property
     def open(self) -> list[Peer]:
@@ -74,5 +76,6 @@ class Peers:
         for greeting in greetings:
             peer.say(greeting)
         self.all.append(peer)
+        self.most_open = max(self.most_open, len(self.open))
         self.new.put_nowait(peer)
         return await peer.serve(request)
