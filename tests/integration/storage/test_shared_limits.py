@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
 from domain.delivery.rate_limits.model import OpenBreaker
 from tests.support.database import an_instance
@@ -99,3 +100,25 @@ async def test_living_workers_are_counted(limits: PostgresSharedLimits, database
             (worker_id, role, age),
         )
     assert (await limits.state()).workers == 2
+
+
+async def test_each_worker_sees_who_joins_leaves_and_falls_silent(database: Database) -> None:
+    processes, seen = PostgresProcesses(database), dict[int, PostgresSharedLimits]()
+
+    async def ranks() -> list[tuple[int, int]]:
+        states = [await seen[id].state() for id in sorted(seen)]
+        return [(state.rank, state.workers) for state in states]
+
+    for worker_id in (30, 10, 20):
+        await processes.beat(worker_id, "worker")
+        seen[worker_id] = PostgresSharedLimits(database, worker_id)
+        assert await ranks() == [(rank, len(seen)) for rank in range(len(seen))]
+    await processes.beat(5, "core")
+    assert await ranks() == [(0, 3), (1, 3), (2, 3)]
+
+    await processes.leave(10)
+    del seen[10]
+    assert await ranks() == [(0, 2), (1, 2)]
+    await database.execute("UPDATE process SET beat_at = now() - interval '16 seconds' WHERE worker_id = 30")
+    del seen[30]
+    assert await ranks() == [(0, 1)]

@@ -63,6 +63,28 @@ def test_a_place_is_always_one_that_comes_round(rank: int, workers: int) -> None
     assert 0.0 in woken.within
 
 
+@pytest.mark.parametrize("views", [(1, 1, 1), (2, 3, 3), (4, 3, 2), (100, 1, 7), (3, 3, 3)])
+def test_workers_that_disagree_about_their_number_all_look(views: tuple[int, ...]) -> None:
+    """At once, or after the time that each of them counts: none leaves a notice to another alone."""
+    for number in range(2 * max(views)):
+        for rank, workers in enumerate(views):
+            woken = _Woken()
+            _worker(rank, workers).wake(woken, str(number), lambda: True)
+            assert woken.within in ([0.0], [workers * EACH_SECONDS])
+
+
+@pytest.mark.parametrize("payload", ["in", "in:0", "in:1", "in:all"])
+async def test_a_worker_is_woken_by_a_notice_of_any_version(payload: str) -> None:
+    """Of the time before notices had numbers, its own turn and another's, and one that was passed on."""
+    bus = EventBus(solitary=False)
+    bus.turns.set_rank(1, 2)
+
+    bus.on_notification(payload)
+
+    async with asyncio.timeout(60):
+        await bus.inbound.wait(600)
+
+
 @pytest.mark.parametrize(
     ("rank", "notice", "passed"),
     [(0, "in:0", ["in:all"]), (0, "out:0", ["out:all"]), (1, "in:0", []), (0, "in:all", []), (0, "in", [])],
