@@ -8,7 +8,6 @@ import resource
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +18,7 @@ from dependency_injector import providers
 from apps.components import StorageComponent, WorkerComponent
 from apps.container import Container
 from apps.process import collect_rarely
+from bench.database import Database
 from bench.ours import settings
 from bench.part import Bench
 from bench.report import Row, against
@@ -122,13 +122,14 @@ def run(bench: Bench) -> list[Row]:
     """Dispatch against bare tasks; order and the CPU of few busy conversations."""
     count = 500 if bench.quick else 4000
 
-    def measured(bare: bool) -> Sample:
-        before = bench.database.cpu()
-        made = uvloop.run(plain(count) if bare else durable(bench.database.fresh("dispatch"), count))
-        stored = 0.0 if bare else (bench.database.cpu() - before) / count * 1e6
-        return Sample(made.per_second, made.cpu_us, stored)
+    def bare() -> Sample:
+        made = uvloop.run(plain(count))
+        return Sample(made.per_second, made.cpu_us, 0.0)
 
-    samples = interleaved({"ours": partial(measured, False), "bare": partial(measured, True)}, bench.rounds)
+    def ours() -> Sample:
+        return dispatched(bench.database, bench.database.fresh("dispatch"), count)
+
+    samples = interleaved({"ours": ours, "bare": bare}, bench.rounds)
     bench.report.keep("dispatch", samples)
     found = [
         uvloop.run(order(bench.database.fresh("orders"), sessions, count)) for sessions in (10, 100, 2000)
@@ -158,16 +159,25 @@ def _order_rows(found: Sequence[Order], count: int) -> list[Row]:
     ]
 
 
-async def durable(dsn: str, count: int) -> Throughput:
-    """One worker with everything recorded."""
-    stub = Stub()
-    url = await stub.start()
-    container = Container(settings=settings(DOWNSTREAM_URL=url), dsn=dsn, solitary=True)
-    storage, worker = StorageComponent(container, "worker"), WorkerComponent(container)
-    await storage.start()
-    await _filled(container, count, count // 4, {"url": url})
+def dispatched(database: Database, dsn: str, count: int) -> Sample:
+    """`durable` with the CPU of PostgreSQL."""
+    before: list[float] = []
+    made = uvloop.run(durable(dsn, count, lambda: before.append(database.cpu())))
+    return Sample(made.per_second, made.cpu_us, (database.cpu() - before[0]) / count * 1e6)
 
-    async def ours() -> None:
+
+async def durable(dsn: str, count: int, begin: Callable[[], object]) -> Throughput:
+    """One worker with everything recorded. As many messages come first that do not count, while which connections are
+    opened and each statement is planned for the first ten times on each of them; then `begin` is called."""
+    stub = Stub()
+    target = {"url": await stub.start()}
+    container = Container(settings=settings(DOWNSTREAM_URL=target["url"]), dsn=dsn, solitary=True)
+    storage = StorageComponent(container, "worker")
+    await storage.start()
+    collect_rarely()
+
+    async def worked_off() -> None:
+        worker = WorkerComponent(container)
         stub.expect(2 * count)
         await worker.start()
         running = asyncio.create_task(worker.run())
@@ -176,14 +186,17 @@ async def durable(dsn: str, count: int) -> Throughput:
         await worker.stop()
         await asyncio.gather(running, return_exceptions=True)
 
-    collect_rarely()
-    figures = await _timed(count, ours)
+    await _filled(container, count, count // 4, target)
+    await worked_off()
+    await _filled(container, count, count // 4, target)
+    begin()
+    figures = await _timed(count, worked_off)
     await storage.stop()
     return figures
 
 
 async def plain(count: int) -> Throughput:
-    """Bare tasks doing the same two calls, as anybody would write them."""
+    """Bare tasks doing the same two calls, as anybody would write them; as many that do not count come first."""
     stub = Stub()
     url = await stub.start()
     gate = asyncio.Semaphore(256)
@@ -196,8 +209,13 @@ async def plain(count: int) -> Throughput:
                 await taken.read()
 
     async with aiohttp.ClientSession() as http:
+
+        async def all_of_them() -> None:
+            await asyncio.gather(*(one(http, number) for number in range(count)))
+
         collect_rarely()
-        return await _timed(count, lambda: asyncio.gather(*(one(http, number) for number in range(count))))
+        await all_of_them()
+        return await _timed(count, all_of_them)
 
 
 async def _drained(container: Container) -> None:

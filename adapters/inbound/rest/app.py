@@ -78,7 +78,14 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
 
 
 def _api(gateway: Gateway, streams: events.Streams) -> FastAPI:
-    api = FastAPI(title="Switchboard", version="0.1.0", docs_url=None, redoc_url=None, redirect_slashes=False)
+    api = FastAPI(
+        title="Switchboard",
+        version="0.1.0",
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     api.state.gateway = gateway
     api.state.operations = gateway.options
     api.state.streams = streams

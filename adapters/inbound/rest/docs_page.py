@@ -1,15 +1,17 @@
 """The interactive description of the interface. Its script and style lie in a package: nothing comes from afar."""
 
+import asyncio
 from importlib.resources import files
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
-from starlette.responses import FileResponse
+from starlette.responses import FileResponse, JSONResponse
 
 from domain.refusals import NotFound
 
 PAGE = "/docs"
+DESCRIPTION = "/openapi.json"
 SCRIPT, STYLE = "swagger-ui-bundle.js", "swagger-ui.css"
 ASSETS = {SCRIPT: "text/javascript", STYLE: "text/css"}
 PARAMETERS = {"validatorUrl": None}
@@ -19,12 +21,19 @@ NO_ICON = "data:,"
 router = APIRouter(include_in_schema=False)
 
 
+@router.head(DESCRIPTION)
+@router.get(DESCRIPTION)
+async def description(request: Request) -> Response:
+    """Made with the first call, which takes half a second: other requests do not wait for it."""
+    return await asyncio.to_thread(lambda: JSONResponse(request.app.openapi()))
+
+
 @router.head(PAGE)
 @router.get(PAGE)
 async def page(request: Request) -> Response:
     root = request.scope.get("root_path", "").rstrip("/")
     return get_swagger_ui_html(
-        openapi_url=f"{root}{request.app.openapi_url}",
+        openapi_url=f"{root}{DESCRIPTION}",
         title=request.app.title,
         swagger_js_url=f"{root}{PAGE}/{SCRIPT}",
         swagger_css_url=f"{root}{PAGE}/{STYLE}",
