@@ -34,7 +34,8 @@ class Sample:
     connections: int
     oldest_s: float
     loop_ms: float
-    cpu_s: float
+    service_cpu_s: float
+    database_cpu_s: float
     messages: int
     tables: dict[str, int]
 
@@ -65,7 +66,8 @@ class Sampler:
             connections=row[0] if row else 0,
             oldest_s=max(ages, default=0.0),
             loop_ms=loop_ms,
-            cpu_s=cpu_seconds(*service, *database),
+            service_cpu_s=cpu_seconds(*service),
+            database_cpu_s=cpu_seconds(*database),
             messages=messages,
             tables={name: int(size) for name, size in self._database.execute(TABLES)},
         )

@@ -46,8 +46,14 @@ def rows(
         _row("age of the oldest waiting row (s)", first, second, lambda sample: sample.oldest_s, 1.5, 2),
         _row("answer of /healthz (ms)", first, second, lambda sample: sample.loop_ms, 1.5, 20),
     ]
-    per_message = [(half[-1].cpu_s - half[0].cpu_s) * 1000 / _messages(half) for half in (first, second)]
-    found.append(Row("processor time per message (ms)", *per_message, most=per_message[0] * 1.1))
+    for name, spent in (
+        ("service", lambda sample: sample.service_cpu_s),
+        ("database", lambda sample: sample.database_cpu_s),
+    ):
+        before, after = (
+            (spent(half[-1]) - spent(half[0])) * 1000 / _messages(half) for half in (first, second)
+        )
+        found.append(Row(f"processor time per message, {name} (ms)", before, after, before * 1.1))
     growth = [_growth(half) for half in (first, second)]
     found.append(
         Row("growth of all tables (bytes a message)", *growth, most=max(growth[0], 0.0) * 1.05 + 200)
