@@ -1,5 +1,5 @@
 PYTHON ?= python3
-WORKERS ?= 4
+WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -14,7 +14,7 @@ help: ## list the targets
 up: $(STAMP) ## install what is needed and start everything
 	@exec $(BIN)/switchboard up
 
-test: $(DEV_STAMP) ## run the whole suite (WORKERS=4 side by side)
+test: $(DEV_STAMP) ## run the whole suite (WORKERS=3 side by side)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV_STAMP) ## style, types and import contracts
