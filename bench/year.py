@@ -58,8 +58,9 @@ WAITING = (
     "DELETE FROM inbox WHERE status = 0",
     "DELETE FROM outbox WHERE status = 0",
     "DELETE FROM queue WHERE pending > 0",
+    "DELETE FROM channel_instance WHERE channel_id <> 'http-webhook'",
 )
-"""Removes what an earlier measurement acknowledged: the worker would take it up now."""
+"""Removes what an earlier measurement acknowledged, which the worker would take up now, and its instances."""
 
 
 def main() -> None:
