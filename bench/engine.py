@@ -167,8 +167,8 @@ def dispatched(database: Database, dsn: str, count: int) -> Sample:
 
 
 async def durable(dsn: str, count: int, begin: Callable[[], object]) -> Throughput:
-    """One worker with everything recorded. As many messages come first that do not count, while which connections are
-    opened and each statement is planned for the first ten times on each of them; then `begin` is called."""
+    """One worker with everything recorded. As many messages come first that do not count: they open the connections,
+    and each statement is planned for the first ten times on each of them. Then `begin` is called."""
     stub = Stub()
     target = {"url": await stub.start()}
     container = Container(settings=settings(DOWNSTREAM_URL=target["url"]), dsn=dsn, solitary=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import re
 import signal
 from collections.abc import Callable, Generator
@@ -14,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from adapters.outbound.storage import pool
+from apps.loading import uncollected
 from tests.support.exported import exported
 from tests.support.folders import open_folder
 from tests.support.loops import Loops
@@ -54,12 +54,8 @@ def anyio_backend() -> str:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """The tests stay until the end: the collector of garbage would go through all of them again and again."""
-    gc.disable()
-    try:
+    with uncollected():
         return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
