@@ -26,9 +26,11 @@ from apps.settings_loading import load
 from apps.subscriptions import SubscriptionsComponent
 from domain.access.model import Role
 from domain.refusals import Unavailable
+from domain.routing.ack_reaction.service import AckReaction
 from tests.drivers.clockwork import MovableClock
 from tests.drivers.loops import end_loop
 from tests.support.hashed_embedder import HashedEmbedder
+from tests.support.waiting import until
 
 T = TypeVar("T")
 
@@ -91,23 +93,33 @@ class World:
         self.clock.go_on()
 
     async def _empty(self) -> None:
-        await self._delete_all()
-        self.container.storage().event_bus.on_disconnect()
-        await self.container.foundation().http.close()  # a later receiver may listen where an earlier one did
-        if await self._let_end():
+        """Repeats, as what ends may begin another: an answer that is stored begins its delivery."""
+        under_way = True
+        while under_way:
             await self._delete_all()
             self.container.storage().event_bus.on_disconnect()
+            # A later receiver may listen where an earlier one did.
             await self.container.foundation().http.close()
+            under_way = await self._let_end()
 
     async def _let_end(self) -> bool:
-        """Waits for what was under way when the database was emptied, and ends what hangs; whether there was any."""
+        """Waits for what was under way when the database was emptied, and ends what hangs; whether there was any.
+
+        Signs of writing end too: each would wait for the delivery of an answer that is deleted by now.
+        """
         tasks = self._under_way()
         if tasks:
             _, hanging = await asyncio.wait(tasks, timeout=HANGING)
             for task in hanging:
                 task.cancel()
             await asyncio.gather(*hanging, return_exceptions=True)
+        self.container.work().typing.stop_all()
         return bool(tasks)
+
+    def settle(self) -> None:
+        """Waits until everything that waits is worked off and on record, deliveries included."""
+        waiting = "SELECT 1 FROM inbox WHERE status = 0 UNION ALL SELECT 1 FROM outbox WHERE status = 0"
+        until(lambda: not self.run(self.container.database().fetch(waiting)), "everything is worked off")
 
     def works(self) -> bool:
         """Whether anything is being worked on."""
@@ -118,8 +130,10 @@ class World:
         return self.run(look())
 
     def _under_way(self) -> list[asyncio.Task[Any]]:
-        """What the worker has begun with: conversations, what it does beside them, deliveries, jobs and uploads."""
-        tasks: list[asyncio.Task[Any]] = []
+        """What the worker has begun with: conversations, what it does beside them, deliveries, jobs, uploads."""
+        tasks: list[asyncio.Task[Any]] = [
+            task for task in AckReaction.running if task.get_loop() is self._loop
+        ]
         for part in self.parts:
             if isinstance(part, WorkerComponent):
                 tasks += [task for worker in part.queue_workers for task in worker.tasks]

@@ -17,7 +17,8 @@ CALL_SECONDS = 5.0
 class AckReaction:
     """Adds the reaction at once, and takes it away after `stop`, beside the work on the answer."""
 
-    _running: ClassVar[set[asyncio.Task[None]]] = set()
+    running: ClassVar[set[asyncio.Task[None]]] = set()
+    """All that are shown now, or are taken away."""
 
     def __init__(
         self,
@@ -34,8 +35,8 @@ class AckReaction:
         self._emoji = emoji
         self._finished = asyncio.Event()
         task = asyncio.create_task(self._show())
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        self.running.add(task)
+        task.add_done_callback(self.running.discard)
 
     def stop(self) -> None:
         self._finished.set()

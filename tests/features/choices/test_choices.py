@@ -16,7 +16,6 @@ from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases
 from tests.drivers.world import World
-from tests.support.waiting import until
 
 scenarios("choices.feature")
 
@@ -74,7 +73,7 @@ class Scene:
         way, at = UseCases(self.world), instance_id or self.instance_id
         reply = way.call(self.group.channel_id, at, call.body, call.headers, call.callback)
         assert reply.outcome == "done", reply
-        self.settle()
+        self.world.settle()
 
     def write(self, who: str, text: str) -> None:
         self.post(self.group.write(who, text, self.world.clock.now()))
@@ -89,12 +88,6 @@ class Scene:
     def erase(self, session_id: str) -> None:
         conversations = self.world.container.use_cases().conversations
         self.world.run(conversations.erase(Caller("ann"), self.instance_id, session_id))
-
-    def settle(self) -> None:
-        """Everything that waits is worked off and on record, deliveries included."""
-        fetch = self.world.container.database().fetch
-        waiting = "SELECT 1 FROM inbox WHERE status = 0 UNION ALL SELECT 1 FROM outbox WHERE status = 0"
-        until(lambda: not self.world.run(fetch(waiting)), "everything is worked off")
 
 
 @pytest.fixture
@@ -211,7 +204,7 @@ def sent_first(scene: Scene, text: str, one: str, first: str, two: str, second: 
     body = {"sessionId": scene.resource.requests[0].session_id, "text": text, "choices": choices}
     reply = UseCases(scene.world).send("ann", scene.instance_id, body, None)
     assert reply.outcome == "accepted", reply
-    scene.settle()
+    scene.world.settle()
 
 
 @then(parsers.re(r'the message has the buttons "(?P<one>[^"]+)" and "(?P<two>[^"]+)"'))

@@ -171,7 +171,6 @@ Feature: Tool confirmations
   Rule: What was decided or discarded by typing cannot be pressed any more
 
     Scenario Outline: "<reply>"
-      Given it is on record that the question arrived
       When "ada" writes "<reply>"
       Then the resource is called again with the decision "<decision>"
       And the question loses its buttons
@@ -183,7 +182,6 @@ Feature: Tool confirmations
         | no     | rejected             |
 
     Scenario Outline: The question is discarded by "<text>"
-      Given it is on record that the question arrived
       When "ada" writes "<text>"
       Then the question loses its buttons
 
@@ -193,7 +191,6 @@ Feature: Tool confirmations
         | /help         |
 
     Scenario: The reply of somebody who was not asked
-      Given it is on record that the question arrived
       When "bob" writes "yes"
       Then the resource is handed "yes" as a message
       And the question keeps its buttons

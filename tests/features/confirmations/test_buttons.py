@@ -15,7 +15,6 @@ from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases
 from tests.drivers.world import World
-from tests.support.waiting import until
 
 scenarios("buttons.feature")
 
@@ -83,7 +82,7 @@ class Scene:
         before = len(self.resource.requests)
         self.post(self.group.write(who, text, self.world.clock.now()))
         self.calls = len(self.resource.wait_for(before + 1))
-        self.settle()
+        self.world.settle()
 
     def press(self, who: str, label: str, number: int = -1, instance_id: int = 0) -> None:
         asked = self.group.questions()
@@ -96,14 +95,8 @@ class Scene:
         assert self.driver.wait_until(lambda: len(self.group.questions()) == number), (
             self.driver.platform.seen
         )
-        self.settle()
+        self.world.settle()
         self.asked.append(self.group.shown(number - 1))
-
-    def settle(self) -> None:
-        """Everything that waits is worked off and on record, deliveries included."""
-        fetch = self.world.container.database().fetch
-        waiting = "SELECT 1 FROM inbox WHERE status = 0 UNION ALL SELECT 1 FROM outbox WHERE status = 0"
-        until(lambda: not self.world.run(fetch(waiting)), "everything is worked off")
 
     def reads(self, number: int, words: list[str], *, buttons: bool) -> bool:
         text, has_buttons = self.group.shown(number)
@@ -175,7 +168,7 @@ def approved_it(scene: Scene, who: str, way: str) -> None:
     else:
         scene.post(scene.group.write(who, "yes", scene.world.clock.now()))
     decided(scene, "approved")
-    scene.settle()
+    scene.world.settle()
     if scene.group.channel_id != "business-messaging":
         assert scene.driver.wait_until(lambda: scene.reads(0, ["Approved"], buttons=False)), (
             scene.group.shown(0)
@@ -207,7 +200,7 @@ def presses(scene: Scene, who: str, label: str) -> None:
 @when(parsers.parse('"{who}" sends the button value "{value}"'))
 def sends_value(scene: Scene, who: str, value: str) -> None:
     scene.post(scene.group.press(who, 0, value, scene.world.clock.now()))
-    scene.settle()
+    scene.world.settle()
 
 
 @when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)" of the first question'))
@@ -227,7 +220,7 @@ def is_told(scene: Scene, who: str, words: str) -> None:
 
 @then("the question reads as it was asked, with its buttons")
 def unchanged(scene: Scene) -> None:
-    scene.settle()
+    scene.world.settle()
     assert scene.group.shown(0) == scene.asked[0]
     assert scene.asked[0][1]
 
@@ -252,7 +245,7 @@ def question_reads_time(scene: Scene) -> None:
 
 @then("no other message is changed")
 def only_question_changed(scene: Scene) -> None:
-    scene.settle()
+    scene.world.settle()
     assert len(scene.group.changed()) == 1
     assert scene.group.named not in scene.group.changed()
 
@@ -295,6 +288,6 @@ def decided(scene: Scene, decision: str) -> None:
 @then("the resource is not called again")
 def not_called(scene: Scene) -> None:
     before = scene.calls
-    scene.settle()
+    scene.world.settle()
     requests = [each for each in scene.resource.requests[before:] if each.text != "the end"]
     assert requests == []

@@ -95,7 +95,9 @@ class Chat:
         return {button["text"]: button["callback_data"] for row in rows for button in row}
 
     def wait_questions(self, number: int) -> None:
+        """Until they have arrived, and that is on record."""
         assert self.driver.wait_until(lambda: len(self.questions) >= number), self.platform.calls
+        self.world.settle()
 
     def next_request(self) -> RunRequest:
         """The resource's next call that a scenario has not looked at."""
@@ -171,12 +173,6 @@ def wrote(chat: Chat, who: str, text: str) -> None:
 @given("the question has reached the chat")
 def question_arrived(chat: Chat) -> None:
     chat.wait_questions(1)
-
-
-@given("it is on record that the question arrived")
-def question_on_record(world: World) -> None:
-    fetch = world.container.database().fetch
-    until(lambda: world.run(fetch("SELECT 1 FROM outbox WHERE prompt AND status = 1")), "it is on record")
 
 
 @given("a second question has reached the chat")

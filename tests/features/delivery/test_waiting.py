@@ -18,7 +18,7 @@ from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases
 from tests.drivers.world import World
 from tests.support.platforms.standin import Reply, Seen
-from tests.support.waiting import let_pass, until
+from tests.support.waiting import let_pass
 
 scenarios("waiting.feature")
 
@@ -63,11 +63,6 @@ class Scene:
             self.group.channel_id, self.instance_id, call.body, call.headers, call.callback
         )
         assert reply.outcome == "done", reply
-
-    def settle(self) -> None:
-        fetch = self.world.container.database().fetch
-        waiting = "SELECT 1 FROM inbox WHERE status = 0 UNION ALL SELECT 1 FROM outbox WHERE status = 0"
-        until(lambda: not self.world.run(fetch(waiting)), "everything is worked off")
 
     def wait(self, condition: Callable[[], bool]) -> None:
         assert self.driver.wait_until(condition), self.driver.platform.seen
@@ -141,7 +136,7 @@ def exclusive_bot(scene: Scene, platform: str) -> None:
     scene.open(platform, accessMode="allowlist", identifyUsers=True)
     scene.post(scene.group.write("ada", "may I?", scene.world.clock.now()))
     scene.wait(lambda: any(b"Only verified users" in each.body for each in scene.driver.platform.seen))
-    scene.settle()
+    scene.world.settle()
 
 
 @given("the platform refuses to show that somebody is writing")
@@ -188,7 +183,7 @@ def commands(scene: Scene, who: str, text: str) -> None:
 
 @when(parsers.parse('the question has arrived, "{who}" gives the command "{text}"'))
 def commands_after(scene: Scene, who: str, text: str) -> None:
-    scene.settle()
+    scene.world.settle()
     # The stand-in knows one command at a time.
     scene.driver.platform.originals.clear()  # type: ignore[attr-defined]
     commands(scene, who, text)
@@ -232,7 +227,7 @@ def answers(scene: Scene) -> None:
     hold, scene.resource.hold = scene.resource.hold, None
     assert hold is not None
     scene.world.run(_set(hold))
-    scene.settle()
+    scene.world.settle()
 
 
 @then("the platform is asked to show that somebody is writing")
@@ -261,13 +256,13 @@ def answer_arrives(scene: Scene) -> None:
 @then(parsers.parse('"{words}" arrives'))
 def words_arrive(scene: Scene, words: str) -> None:
     scene.wait(lambda: any(words.encode() in each.body for each in scene.driver.platform.seen))
-    scene.settle()
+    scene.world.settle()
 
 
 @then("the bot stops thinking")
 def stops_thinking(scene: Scene) -> None:
     scene.wait(lambda: scene.driver.platform.withdrawn == 1)  # type: ignore[attr-defined]
-    scene.settle()
+    scene.world.settle()
 
 
 @then("the answer takes the place of thinking")
@@ -286,5 +281,5 @@ def told_alone(scene: Scene, who: str, words: str) -> None:
 def press_answered(scene: Scene) -> None:
     platform: Any = scene.driver.platform
     scene.wait(lambda: bool(platform.of("answerCallbackQuery")))
-    scene.settle()
+    scene.world.settle()
     assert len(platform.of("answerCallbackQuery")) == 1
