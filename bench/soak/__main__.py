@@ -35,6 +35,8 @@ from bench.soak.stub import Stub
 SAMPLE_SECONDS = 10.0
 DRAIN_SECONDS = 120.0
 READY_SECONDS = 120.0
+REST_SECONDS = 90.0
+"""After which connections that are not used are closed."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,12 @@ async def soak(folder: Path, minutes: float, rate: float, given: dict[str, str])
                 dsn = attach(running.data_dir)
                 assert dsn is not None
                 sampler = Sampler(running.pid, dsn, session, running.base)
+                before = await sampler.take(0)
                 samples = await _measured(load, sampler, rate, seconds)
-                outcome = Outcome(load, samples, await _drained(load), sampler.rows(), minutes, rate)
+                lost = await _drained(load)
+                await asyncio.sleep(REST_SECONDS)
+                at_rest = before, await sampler.take(len(load.acknowledged))
+                outcome = Outcome(load, samples, at_rest, lost, sampler.rows(), minutes, rate)
                 sampler.close()
     finally:
         await stub.stop()

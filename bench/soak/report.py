@@ -7,20 +7,26 @@ from dataclasses import dataclass
 
 from bench.soak.load import Load
 from bench.soak.samples import Sample
-from bench.soak.verdict import Row, minutes, rows, tables
+from bench.soak.verdict import Row, files_at_rest, minutes, rows, tables
 
 SATURATED = (
     "**The rate was not reached: the service or the machine is saturated, and the figures say nothing of half"
     " load.**"
 )
+WARM_UP = (
+    "The first fifth of the time is left out as warm-up. Processor time per message may grow by 10 % more than the"
+    " fixed computation does."
+)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`lost` are acknowledged messages without an answer; `stored` counts rows by table."""
+    """`lost` are acknowledged messages without an answer; `stored` counts rows by table; `at_rest` is before the load
+    and a while after it."""
 
     load: Load
     samples: Sequence[Sample]
+    at_rest: tuple[Sample, Sample]
     lost: set[int]
     stored: dict[str, int]
     minutes: float
@@ -32,7 +38,10 @@ class Outcome:
 
     @property
     def rows(self) -> list[Row]:
-        return rows(self.samples, self.load.acks, self.load.stub.latency)
+        return [
+            *rows(self.samples, self.load.acks, self.load.stub.latency),
+            files_at_rest(*self.at_rest),
+        ]
 
     @property
     def ok(self) -> bool:
@@ -68,7 +77,7 @@ def report(outcome: Outcome, machine: str, given: Sequence[str]) -> str:
                 for row in outcome.rows
             ),
             "",
-            "The first fifth of the time is left out as warm-up.",
+            WARM_UP,
             "",
             "| Table | MB at the end | Bytes a message, first half | Second half |",
             "|---|---|---|---|",

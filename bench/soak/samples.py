@@ -25,9 +25,11 @@ OLDEST = re.compile(r"^switchboard_queue_oldest_seconds\S* (\S+)$", re.MULTILINE
 
 @dataclass(frozen=True)
 class Sample:
-    """At a time of the monotonic clock. Memory is the proportional set size in MB."""
+    """At a time of the monotonic clock. Memory is the proportional set size in MB; `machine_ms` is the processor time
+    of a fixed computation: a machine that others share gets slower and faster."""
 
     at: float
+    machine_ms: float
     service_mb: float
     database_mb: float
     service_files: int
@@ -60,6 +62,7 @@ class Sampler:
         row = self._database.execute(CONNECTIONS).fetchone()
         return Sample(
             at=time.monotonic(),
+            machine_ms=_machine_ms(),
             service_mb=sum(map(_pss_mb, service)),
             database_mb=sum(map(_pss_mb, database)),
             service_files=sum(map(_files, service)),
@@ -79,6 +82,16 @@ class Sampler:
 
     def close(self) -> None:
         self._database.close()
+
+
+def _machine_ms() -> float:
+    return min(_computation_ms() for _ in range(3))
+
+
+def _computation_ms() -> float:
+    began = time.thread_time()
+    sum(number * number for number in range(100_000))
+    return (time.thread_time() - began) * 1000
 
 
 def _name(pid: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from statistics import mean, quantiles
 
 from bench.soak.samples import Sample
@@ -36,16 +37,26 @@ def halves(samples: Sequence[Sample]) -> tuple[Sequence[Sample], Sequence[Sample
 def rows(
     samples: Sequence[Sample], acks: Sequence[tuple[float, float]], replies: Sequence[tuple[float, float]]
 ) -> list[Row]:
-    """Allowed growth: 5 % of memory and tables per message, a few files and connections, half of the times again."""
+    """Allowed growth: 5 % of memory and tables per message, a few connections, half of the times again; 10 % of the
+    processor time per message beyond what the machine itself became slower by."""
     first, second = halves(samples)
+    machine = _row(
+        "a fixed computation, for the speed of the machine (ms)",
+        first,
+        second,
+        lambda sample: sample.machine_ms,
+        inf,
+        0,
+    )
     found = [
+        machine,
         _row("memory of the service (MB)", first, second, lambda sample: sample.service_mb, 1.05, 5),
         _row("memory of the database (MB)", first, second, lambda sample: sample.database_mb, 1.10, 20),
-        _row("open files of the service", first, second, lambda sample: sample.service_files, 1.05, 10),
         _row("connections to the database", first, second, lambda sample: sample.connections, 1.0, 3),
         _row("age of the oldest waiting row (s)", first, second, lambda sample: sample.oldest_s, 1.5, 2),
         _row("answer of /healthz (ms)", first, second, lambda sample: sample.loop_ms, 1.5, 20),
     ]
+    slower = max(1.0, machine.second / machine.first)
     for name, spent in (
         ("service", lambda sample: sample.service_cpu_s),
         ("database", lambda sample: sample.database_cpu_s),
@@ -53,7 +64,7 @@ def rows(
         before, after = (
             (spent(half[-1]) - spent(half[0])) * 1000 / _messages(half) for half in (first, second)
         )
-        found.append(Row(f"processor time per message, {name} (ms)", before, after, before * 1.1))
+        found.append(Row(f"processor time per message, {name} (ms)", before, after, before * 1.1 * slower))
     growth = [_growth(half) for half in (first, second)]
     found.append(
         Row("growth of all tables (bytes a message)", *growth, most=max(growth[0], 0.0) * 1.05 + 200)
@@ -63,6 +74,12 @@ def rows(
         for place, (before, after) in zip(("p50", "p99"), zip(*cuts, strict=True), strict=True):
             found.append(Row(f"{name} {place} (ms)", before, after, before * 1.5 + 20))
     return found
+
+
+def files_at_rest(before: Sample, after: Sample) -> Row:
+    """Before the load and a while after it. Under load the number follows how many calls are under way at once."""
+    first, second = before.service_files, after.service_files
+    return Row("open files of the service at rest, before and after", first, second, most=first + 15)
 
 
 def _row(
