@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from apps.loading import uncollected
+from apps.loading import quickly
 from apps.settings import Settings
 from apps.settings_loading import load
 from apps.starting import reporting
@@ -114,7 +114,7 @@ def _lazy(path: str) -> Command:
     module, _, function = path.rpartition(".")
 
     def run(settings: Settings, options: argparse.Namespace) -> int:
-        with uncollected():
+        with quickly():
             command: Command = getattr(import_module(module), function)
         return command(settings, options)
 

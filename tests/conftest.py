@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from adapters.outbound.storage import pool
-from apps.loading import uncollected
+from apps.loading import quickly
 from tests.support.exported import exported
 from tests.support.folders import open_folder
 from tests.support.loops import Loops
@@ -54,7 +54,7 @@ def anyio_backend() -> str:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """The tests stay until the end: the collector of garbage would go through all of them again and again."""
-    with uncollected():
+    with quickly():
         return (yield)
 
 

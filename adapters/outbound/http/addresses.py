@@ -5,18 +5,17 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import ThreadedResolver
-
 from adapters.outbound.http.policy import AddressPolicy, numeric_host
 from ports.http import Address, AddressRefused, HttpFailed
 
 AddrInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]]
 
-
 PER_HOST = 32
 """Connections to one host that a user named."""
+
+
+class NameNotFound(OSError):
+    """The host name has no address."""
 
 
 class Forbidden(PermissionError):
@@ -32,26 +31,6 @@ def refused(host: str) -> AddressRefused:
     )
 
 
-class PolicedResolver(AbstractResolver):
-    """Resolves names to those of their addresses that the policy allows."""
-
-    def __init__(self, policy: AddressPolicy, resolver: AbstractResolver | None = None) -> None:
-        self._policy = policy
-        self._resolver = resolver or ThreadedResolver()
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        results = await self._resolver.resolve(host, port, family)
-        allowed = [result for result in results if self._policy.allows(result["host"])]
-        if not allowed:
-            raise Forbidden(f"{host} has no allowed address")
-        return allowed
-
-    async def close(self) -> None:
-        await self._resolver.close()
-
-
 class PolicedSockets:
     """A socket factory: the last gate, asked with the very address that is about to be connected to."""
 
@@ -65,15 +44,15 @@ class PolicedSockets:
         return socket.socket(family, kind, protocol)
 
 
-def policed_connector(policy: AddressPolicy, limit: int = 100) -> aiohttp.TCPConnector:
-    """A connection pool whose every connection passed the policy."""
-    return aiohttp.TCPConnector(
-        limit=limit,
-        limit_per_host=PER_HOST,
-        ttl_dns_cache=30,
-        resolver=PolicedResolver(policy),
-        socket_factory=PolicedSockets(policy),
+async def resolved(host: str, port: int, policy: AddressPolicy | None) -> list[AddrInfo]:
+    """The addresses of a name, with a `policy` those that it allows. Raises `Forbidden` where there is none left."""
+    infos: list[AddrInfo] = await asyncio.get_running_loop().getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG
     )
+    allowed = [info for info in infos if policy is None or policy.allows(str(info[4][0]))]
+    if not allowed:
+        raise Forbidden(f"{host} has no allowed address")
+    return allowed
 
 
 class AllowedAddresses:

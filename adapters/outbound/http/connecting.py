@@ -8,10 +8,8 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 import aiohappyeyeballs
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import ThreadedResolver
 
-from adapters.outbound.http.addresses import AddrInfo, PolicedResolver, PolicedSockets
+from adapters.outbound.http.addresses import AddrInfo, NameNotFound, PolicedSockets, resolved
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.http.wire import Connection
 
@@ -20,10 +18,6 @@ NAME_SECONDS = 30.0
 MOST_NAMES = 1000
 NEXT_ADDRESS_SECONDS = 0.25
 """After which the next address of a name is tried beside the first (RFC 8305)."""
-
-
-class NameNotFound(OSError):
-    """The host name has no address."""
 
 
 class Origin(NamedTuple):
@@ -41,11 +35,11 @@ class Connector:
     def __init__(
         self, policy: AddressPolicy | None, tls: Callable[[], ssl.SSLContext], connect_timeout: float
     ) -> None:
-        self._resolver: AbstractResolver = PolicedResolver(policy) if policy else ThreadedResolver()
+        self._policy = policy
         self._sockets = PolicedSockets(policy) if policy else None
         self._tls = tls
         self._connect_timeout = connect_timeout
-        self._names: dict[tuple[str, int], tuple[float, asyncio.Task[list[ResolveResult]]]] = {}
+        self._names: dict[tuple[str, int], tuple[float, asyncio.Task[list[AddrInfo]]]] = {}
 
     async def connect(self, origin: Origin) -> Connection:
         loop = asyncio.get_running_loop()
@@ -70,20 +64,16 @@ class Connector:
         if is_literal(origin.host):
             family = socket.AF_INET6 if ":" in origin.host else socket.AF_INET
             return [(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (origin.host, origin.port))]
-        results = await self._resolve(origin.host, origin.port)
-        return [
-            (each["family"], socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (each["host"], each["port"]))
-            for each in results
-        ]
+        return await self._resolve(origin.host, origin.port)
 
-    async def _resolve(self, host: str, port: int) -> list[ResolveResult]:
+    async def _resolve(self, host: str, port: int) -> list[AddrInfo]:
         """One look-up for all that ask at the same time."""
         now = asyncio.get_running_loop().time()
         until, task = self._names.get((host, port), (0.0, None))
         if task is None or until <= now:
             if len(self._names) >= MOST_NAMES:
                 self._names.clear()
-            task = asyncio.create_task(self._resolver.resolve(host, port))
+            task = asyncio.create_task(resolved(host, port, self._policy))
             self._names[host, port] = now + NAME_SECONDS, task
         try:
             return await asyncio.shield(task)

@@ -2,13 +2,10 @@
 
 import ssl
 
-import aiohttp
-
-from adapters.outbound.http.addresses import Forbidden, refused
-from adapters.outbound.http.connecting import NameNotFound
+from adapters.outbound.http.addresses import Forbidden, NameNotFound, refused
 from adapters.outbound.http.redaction import safe_text, safe_url
 from adapters.outbound.http.wire import Unreadable
-from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest, NoAddress
+from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest
 
 
 def failure(error: Exception, request: HttpRequest, sent: bool, source: Exception | None) -> HttpFailed:
@@ -20,8 +17,6 @@ def failure(error: Exception, request: HttpRequest, sent: bool, source: Exceptio
         return HttpFailed(f"the content to send cannot be read: {words}", before_request=False)
     if isinstance(error, Forbidden) or isinstance(getattr(error, "os_error", None), Forbidden):
         return refused(_host(request.url))
-    if isinstance(error, aiohttp.InvalidURL):
-        return NoAddress(f"{safe_url(request.url)} is not an address that can be called")
     return HttpFailed(f"{safe_url(request.url)} {_words(error, request, sent)}", before_request=not sent)
 
 
@@ -50,19 +45,17 @@ def _words(error: Exception, request: HttpRequest, sent: bool) -> str:
     if isinstance(error, TimeoutError):
         what = "does not answer" if sent else "cannot be connected to"
         return f"{what} within {request.timeout:g} s"
-    if isinstance(error, NameNotFound | aiohttp.ClientConnectorDNSError | UnicodeError):
+    if isinstance(error, NameNotFound | UnicodeError):
         return "cannot be reached: the host name is not found"
-    if isinstance(error, ssl.SSLCertVerificationError | aiohttp.ClientConnectorCertificateError):
+    if isinstance(error, ssl.SSLCertVerificationError):
         return "cannot be trusted: its TLS certificate is not valid for it"
-    if isinstance(error, ssl.SSLError | aiohttp.ClientSSLError):
+    if isinstance(error, ssl.SSLError):
         return "does not speak TLS as we do"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return f"cannot be connected to: {error.os_error.strerror or 'connection failed'}"
-    if isinstance(error, OSError) and not sent:
+    if isinstance(error, OSError) and (not sent or hasattr(error, "os_error")):
         return f"cannot be connected to: {error.strerror or 'connection failed'}"
     if isinstance(error, Unreadable):
         return f"does not answer as HTTP/1.1 wants it: {error}"
-    if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ServerDisconnectedError | ConnectionError):
+    if isinstance(error, ConnectionError):
         return "broke the connection before the answer was whole"
     return f"cannot be spoken to: {type(error).__name__}"
 

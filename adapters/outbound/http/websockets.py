@@ -1,21 +1,25 @@
 """`ports.websockets.WebSockets` on aiohttp."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import aiohttp
-
-from adapters.outbound.http.addresses import policed_connector
-from adapters.outbound.http.failures import failure
+from adapters.optional_modules import postponed
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.http.redaction import safe_url
 from ports.http import HttpFailed, HttpRequest
 from ports.websockets import ConnectionClosed, Handshake
 
+with postponed("aiohttp"), postponed("adapters.outbound.http.pools"):  # until the first connection
+    import aiohttp
+
+    from adapters.outbound.http import pools
+
 CONNECT_SECONDS = 30.0
 MAX_FRAME = 16 * 1024 * 1024
-_CLOSING = aiohttp.ClientWSTimeout(ws_close=0.5)
+CLOSE_SECONDS = 0.5
 """How long the other side may take to answer the closing of a connection."""
 
 
@@ -26,8 +30,10 @@ class AioWebSockets:
         self._policy = policy
 
     @asynccontextmanager
-    async def open(self, handshake: Handshake) -> AsyncIterator["AioWebSocket"]:
-        connector = policed_connector(self._policy) if handshake.user_address else aiohttp.TCPConnector()
+    async def open(self, handshake: Handshake) -> AsyncIterator[AioWebSocket]:
+        connector = (
+            pools.policed_connector(self._policy) if handshake.user_address else aiohttp.TCPConnector()
+        )
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         tracing = aiohttp.TraceConfig()
         tracing.on_request_redirect.append(_refuse_redirect)
@@ -56,13 +62,13 @@ async def _connected(session: aiohttp.ClientSession, handshake: Handshake) -> ai
                 headers=handshake.headers,
                 heartbeat=handshake.heartbeat,
                 max_msg_size=MAX_FRAME,
-                timeout=_CLOSING,
+                timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
             )
     except aiohttp.WSServerHandshakeError as error:
         words = f"{safe_url(handshake.url)} answers with status {error.status}"
         raise HttpFailed(words, before_request=False) from None
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        raise failure(error, request, sent=False, source=None) from None
+        raise pools.failure_of(error, request, sent=False, source=None) from None
 
 
 class AioWebSocket:
