@@ -33,7 +33,11 @@ from apps.installation import RunningInstallation
 from apps.readiness import checks_of
 from apps.settings import Settings
 
-with lacking("fastapi"), lacking("starlette"):  # 9 MB that a core or a worker has no other use for
+with (
+    lacking("fastapi"),
+    lacking("starlette"),
+    lacking("yaml"),
+):  # 10 MB that a core or a worker has no other use for
     from dependency_injector import containers, providers
 
 

@@ -10,6 +10,8 @@ from functools import cached_property, partial
 from types import FunctionType
 from typing import Any
 
+from adapters.optional_modules import lacking
+
 _CREATE = "_create_fn"
 """What `dataclasses` compiles each method with, up to Python 3.12; later versions compile all of a class at once."""
 
@@ -17,7 +19,7 @@ _CREATE = "_create_fn"
 @contextmanager
 def quickly() -> Iterator[None]:
     """Loads modules without work that an idle process has no use for."""
-    with _uncollected(), _compiled_when_used():
+    with _uncollected(), _compiled_when_used(), lacking("pydantic.v1"):  # which the web framework looks for
         yield
 
 

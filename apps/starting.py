@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from apps.printable import escaped
-from apps.secrets import folder_of_encryption_key
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 from apps.shutdown import INTERRUPTED, PROCESS
@@ -148,6 +147,7 @@ def unlocked(settings: Settings, dsn: str) -> str:
     from adapters.outbound.security.encryption import ConfigCipher
     from adapters.outbound.storage.key_check import WrongKey, check_key
     from adapters.outbound.storage.migrate import first_line
+    from apps.secrets import folder_of_encryption_key
 
     try:
         unreadable = check_key(dsn, ConfigCipher(settings.config_encryption_key))
