@@ -58,7 +58,7 @@ class _Method:
         self._create = partial(create, name, *text, **names)
 
     @cached_property
-    def _compiled(self) -> FunctionType:
+    def _compiled(self) -> Any:
         return self._create()
 
     def __get__(self, instance: object, kind: type) -> Any:

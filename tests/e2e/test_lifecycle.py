@@ -215,7 +215,7 @@ def _nobodys(data_dir: Path) -> dict[str, str]:
 def _runs_for_nobody(python: str, folder: Path) -> bool:
     try:
         done = subprocess.run(
-            [python, "-c", "import apps.standalone.main"],
+            [python, "-c", "import apps.standalone.service"],
             env=_nobodys(folder),
             cwd="/",
             user="nobody",

@@ -46,10 +46,10 @@ class PolicedSockets:
 
 async def resolved(host: str, port: int, policy: AddressPolicy | None) -> list[AddrInfo]:
     """The addresses of a name, with a `policy` those that it allows. Raises `Forbidden` where there is none left."""
-    infos: list[AddrInfo] = await asyncio.get_running_loop().getaddrinfo(
+    infos = await asyncio.get_running_loop().getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG
     )
-    allowed = [info for info in infos if policy is None or policy.allows(str(info[4][0]))]
+    allowed: list[AddrInfo] = [info for info in infos if policy is None or policy.allows(str(info[4][0]))]
     if not allowed:
         raise Forbidden(f"{host} has no allowed address")
     return allowed

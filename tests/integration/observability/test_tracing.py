@@ -101,7 +101,7 @@ def test_the_exporter_and_the_sdk_of_mcp_are_imported_only_when_they_are_used() 
     import subprocess
 
     code = (
-        "import sys; import apps.standalone.main; "
+        "import sys; import apps.standalone.service; "
         "sys.exit(any(name.startswith(('opentelemetry.exporter', 'mcp')) for name in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, timeout=300)

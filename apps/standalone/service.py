@@ -1,0 +1,76 @@
+"""REST gateway, gRPC core, worker and queue as the components of one process."""
+
+import socket
+import sys
+
+from apps.components import EventsComponent, SocketsComponent, StorageComponent, WorkerComponent
+from apps.container import Container
+from apps.grpc_server.component import GrpcComponent
+from apps.http_server import HttpComponent
+from apps.jobs import JobsComponent
+from apps.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
+from apps.process import Component, Phase, run
+from apps.rest import build_gateway
+from apps.settings import Settings
+from apps.subscriptions import SubscriptionsComponent
+from apps.verification import VerificationBotComponent
+from domain.access.model import Role
+from domain.access.service import FIRST_ADMIN
+from domain.access.tokens import sign_in_address
+
+
+async def run_service(settings: Settings, dsn: str, listener: socket.socket) -> int:
+    """Runs until it is told to stop; the exit status."""
+    container = Container(settings=settings, dsn=dsn, solitary=True)
+    first = _FirstSignIn(container)
+    grpc = GrpcComponent(container)
+    components: list[Component] = [
+        StorageComponent(container, "standalone"),
+        first,
+        WorkerComponent(container),
+        JobsComponent(container),
+        SocketsComponent(container),
+        SubscriptionsComponent(container),
+        KnowledgeComponent(container),
+        ReadersComponent(container),
+        ModelComponent(container),
+        EventsComponent(container),
+        grpc,
+        VerificationBotComponent(settings, container.foundation().http),
+        HttpComponent(build_gateway(container), listener, settings),
+    ]
+    host, port = listener.getsockname()[:2]
+    return await run(components, lambda: _banner(f"{host}:{port}", grpc.port, settings, first))
+
+
+class _FirstSignIn(Component):
+    """Makes an admin key when there is none yet, and at each start a link to sign in to the console."""
+
+    name = "first sign-in"
+    phase = Phase.CONNECTIONS
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self.token: str | None = None
+        self.link = ""
+
+    async def start(self) -> None:
+        access = self._container.access()
+        if not await access.list_keys():
+            _, self.token = await access.create_key(FIRST_ADMIN, Role.ADMIN)
+        self.link = sign_in_address(self._container.settings().agent_url, await access.create_link())
+
+
+def _banner(rest: str, grpc_port: int, settings: Settings, first: _FirstSignIn) -> None:
+    lines = [
+        "Switchboard is ready",
+        f"  REST gateway   http://{rest}  (documentation at /docs)",
+        f"  gRPC core      {settings.grpc_host}:{grpc_port}",
+        f"  data           {settings.data_dir if settings.embedded else 'DATABASE_URL'}",
+        "",
+        "  Console; this link signs in once, within an hour:",
+        f"  {first.link}",
+    ]
+    if first.token:
+        lines += ["", "  Admin API key, shown this once:", f"  {first.token}"]
+    print("\n".join([*lines, ""]), file=sys.stdout, flush=True)
