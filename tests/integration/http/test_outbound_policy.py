@@ -47,22 +47,47 @@ def names(monkeypatch: pytest.MonkeyPatch, table: dict[str, list[list[str]]]) ->
     asked: list[str] = []
     real = socket.getaddrinfo
 
-    def fake(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+    def fake(host: Any, port: Any, family: int = 0, *rest: Any, **named: Any) -> Any:
         if host not in table:
-            return real(host, port, *args, **kwargs)
+            return real(host, port, family, *rest, **named)
         asked.append(host)
         answers = table[host]
         found = answers.pop(0) if len(answers) > 1 else answers[0]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in found]
+        return [info for info in (_info(ip, port) for ip in found) if family in (0, info[0])]
 
     monkeypatch.setattr(socket, "getaddrinfo", fake)
     return asked
+
+
+def _info(ip: str, port: int) -> tuple[Any, ...]:
+    if ":" in ip:
+        return socket.AF_INET6, socket.SOCK_STREAM, 6, "", (ip, port, 0, 0)
+    return socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)
 
 
 async def test_an_allowed_address_is_called(http: AioHttp) -> None:
     hits: list[str] = []
     async with serving(counting(hits)) as base:
         answer = await http.send(HttpRequest("GET", base + "/x", user_address=True))
+
+    assert answer.ok
+    assert hits == ["/x"]
+
+
+@pytest.mark.parametrize("user_address", [False, True])
+@pytest.mark.parametrize("follow_redirects", [False, True])
+async def test_a_name_of_an_address_of_version_6_alone_is_called(
+    monkeypatch: pytest.MonkeyPatch, user_address: bool, follow_redirects: bool
+) -> None:
+    names(monkeypatch, {"six.example": [["::1"]]})
+    client = AioHttp(AddressPolicy.parse("open"))
+    hits: list[str] = []
+    async with serving(counting(hits), "::1") as base:
+        url = f"http://six.example:{base.rsplit(':', 1)[1]}/x"
+        answer = await client.send(
+            HttpRequest("GET", url, user_address=user_address, follow_redirects=follow_redirects)
+        )
+    await client.close()
 
     assert answer.ok
     assert hits == ["/x"]
