@@ -88,3 +88,14 @@ def test_a_postponed_module_is_loaded_by_the_first_use_of_a_name() -> None:
         "print('colorsys' in sys.modules, colorsys.rgb_to_hsv(0, 0, 0)[2], 'colorsys' in sys.modules)"
     )
     assert printed(script) == ["False", "0", "True"]
+
+
+def test_a_fault_of_a_postponed_module_is_told_by_each_use() -> None:
+    script = (
+        "from adapters.optional_modules import postponed\n"
+        "with postponed('no_such_module'): import no_such_module\n"
+        "for _ in range(2):\n"
+        "    try: no_such_module.name\n"
+        "    except ModuleNotFoundError as error: print(error.name)"
+    )
+    assert printed(script) == ["no_such_module", "no_such_module"]
