@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
+
+from adapters.outbound.counting import Counts, Durations
 
 if TYPE_CHECKING:
     from adapters.outbound.database_metrics import DatabaseMetrics
     from adapters.outbound.storage.pool import Database
     from adapters.outbound.storage.retention.runner import Retention
-
-SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 
 class PrometheusMeter:
@@ -49,43 +48,41 @@ class PrometheusMeter:
 
         return DatabaseMetrics()
 
-    def _counter(self, name: str, meaning: str, *labels: str) -> Callable[..., Counter]:
-        """The counter of given label values. Remembered, as finding it costs more than counting."""
-        return cache(Counter(f"switchboard_{name}", meaning, labels, registry=self.registry).labels)
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counts:
+        return Counts(self.registry, name, meaning, *labels)
 
-    def _seconds(self, name: str, meaning: str, *labels: str) -> Callable[..., Histogram]:
-        full_name = f"switchboard_{name}_seconds"
-        return cache(Histogram(full_name, meaning, labels, buckets=SECONDS, registry=self.registry).labels)
+    def _seconds(self, name: str, meaning: str, *labels: str) -> Durations:
+        return Durations(self.registry, name, meaning, *labels)
 
     def received(self, channel_id: str, kind: str) -> None:
-        self._received(channel_id, kind).inc()
+        self._received.add(channel_id, kind)
 
     def refused(self, channel_id: str, reason: str) -> None:
-        self._refused(channel_id, reason).inc()
+        self._refused.add(channel_id, reason)
 
     def accepted(self, channel_id: str, fresh: bool) -> None:
-        (self._accepted if fresh else self._duplicates)(channel_id).inc()
+        (self._accepted if fresh else self._duplicates).add(channel_id)
 
     def processed(self, channel_id: str, outcome: str, waited: float) -> None:
-        self._processed(channel_id, outcome).inc()
-        self._waited(channel_id).observe(waited)
+        self._processed.add(channel_id, outcome)
+        self._waited.add(waited, channel_id)
 
     def downstream(self, kind: str, outcome: str, seconds: float) -> None:
-        self._downstream(kind, outcome).observe(seconds)
+        self._downstream.add(seconds, kind, outcome)
 
     def throttled(self, channel_id: str, reason: str) -> None:
-        self._throttled(channel_id, reason).inc()
+        self._throttled.add(channel_id, reason)
 
     def delivered(self, channel_id: str, outcome: str, seconds: float) -> None:
-        self._delivered(channel_id, outcome).observe(seconds)
+        self._delivered.add(seconds, channel_id, outcome)
 
     def exchanged(self, host: str, outcome: str, seconds: float) -> None:
         """An outbound HTTP exchange ended."""
-        self._http(host, outcome).observe(seconds)
+        self._http.add(seconds, host, outcome)
 
     def answered(self, channel_id: str, status: int, seconds: float) -> None:
         """The gateway answered a call of a platform."""
-        self._answered(channel_id, status).observe(seconds)
+        self._answered.add(seconds, channel_id, status)
 
     def exposition(self) -> bytes:
         """The metrics of this process in Prometheus' text format."""
@@ -93,7 +90,7 @@ class PrometheusMeter:
 
     def removed(self, table: str, count: int) -> None:
         """Old rows were deleted."""
-        self._removed(table).inc(count)
+        self._removed.add(table, count=count)
 
     async def scrape(self, database: Database, retention: Retention) -> bytes:
         """The same, and those of the database."""
