@@ -15,23 +15,22 @@ from psycopg.pq import Format
 
 _HEADER = struct.Struct(">iiiii").pack
 _LENGTH = struct.Struct(">i").pack
-_BIGINT = struct.Struct(">q").pack
-_DOUBLE = struct.Struct(">d").pack
+_BIGINT = struct.Struct(">iq").pack
+_DOUBLE = struct.Struct(">id").pack
 _NULL = _LENGTH(-1)
+_FALSE, _TRUE = _LENGTH(1) + b"\x00", _LENGTH(1) + b"\x01"
 
 
 class _Array:
-    """A parameter that is packed already."""
+    """A parameter that is packed already. Its elements are packed behind their lengths."""
 
     __slots__ = ("packed",)
     element_oid: ClassVar[int]
     oid: ClassVar[int]
 
-    def __init__(self, elements: Sequence[bytes | None]) -> None:
-        pieces = [_HEADER(1, 1 if None in elements else 0, self.element_oid, len(elements), 1)]
-        for element in elements:
-            pieces += (_NULL,) if element is None else (_LENGTH(len(element)), element)
-        self.packed = b"".join(pieces)
+    def __init__(self, elements: Sequence[bytes]) -> None:
+        header = _HEADER(1, _NULL in elements, self.element_oid, len(elements), 1)
+        self.packed = b"".join((header, *elements))
 
 
 class Texts(_Array):
@@ -39,7 +38,7 @@ class Texts(_Array):
     element_oid, oid = 25, 1009
 
     def __init__(self, elements: Iterable[str | bytes | None]) -> None:
-        super().__init__([each.encode() if isinstance(each, str) else each for each in elements])
+        super().__init__([_text(each) for each in elements])
 
 
 class Bigints(_Array):
@@ -47,7 +46,7 @@ class Bigints(_Array):
     element_oid, oid = 20, 1016
 
     def __init__(self, elements: Iterable[int | None]) -> None:
-        super().__init__([None if each is None else _BIGINT(each) for each in elements])
+        super().__init__([_NULL if each is None else _BIGINT(8, each) for each in elements])
 
 
 class Bools(_Array):
@@ -55,7 +54,7 @@ class Bools(_Array):
     element_oid, oid = 16, 1000
 
     def __init__(self, elements: Iterable[bool]) -> None:
-        super().__init__([b"\x01" if each else b"\x00" for each in elements])
+        super().__init__([_TRUE if each else _FALSE for each in elements])
 
 
 class Doubles(_Array):
@@ -63,7 +62,14 @@ class Doubles(_Array):
     element_oid, oid = 701, 1022
 
     def __init__(self, elements: Iterable[float | None]) -> None:
-        super().__init__([None if each is None else _DOUBLE(each) for each in elements])
+        super().__init__([_NULL if each is None else _DOUBLE(8, each) for each in elements])
+
+
+def _text(element: str | bytes | None) -> bytes:
+    if element is None:
+        return _NULL
+    encoded = element.encode() if isinstance(element, str) else element
+    return _LENGTH(len(encoded)) + encoded
 
 
 class _ArrayDumper(Dumper):

@@ -169,9 +169,9 @@ class PostgresInbox:
             parameters = {**columns_of(rows), **offer.parameters, "owner": self._owner}
             stored = await self._database.fetch(ENQUEUE, parameters)
             offer.leased = _leased(rows, stored)
-        if any(is_open for _, _, _, is_open, *_ in stored):
+        if any(is_open for _, _, _, is_open, _, _, _ in stored):
             self._enqueued()
-        fresh = {(instance_id, key): id for instance_id, key, id, *_ in stored}
+        fresh = {(instance_id, key): id for instance_id, key, id, _, _, _, _ in stored}
         ids = [fresh.pop((row.instance_id, row.event_key), None) for row in rows]
         return await self._accepted(rows, ids)
 
@@ -209,7 +209,7 @@ def _keys(rows: Sequence[InboxRow]) -> Iterator[QueueKey]:
 
 def _leased(rows: Sequence[InboxRow], stored: Sequence[tuple[Any, ...]]) -> dict[QueueKey, Conversation]:
     """The conversations that the statement leased, with their first events."""
-    if all(user_id is None for *_, user_id, _, _ in stored):
+    if all(user_id is None for _, _, _, _, user_id, _, _ in stored):
         return {}
     by_key = {(row.instance_id, row.event_key): row for row in reversed(rows)}
     now = datetime.now(UTC)
