@@ -1,4 +1,4 @@
-"""The types of ASGI, and the limit of bodies."""
+"""The types of ASGI, and bodies within their limit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -16,8 +17,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 def limited(receive: Receive, declared: str | None, limit: int) -> Receive:
     """`receive` for a body of `limit` bytes at most; `declared` is its Content-Length. Raises a 413."""
-    if declared and declared.isdigit() and int(declared) > limit:
-        raise _too_large(limit)
+    _check_declared(declared, limit)
     size = 0
 
     async def counted() -> Message:
@@ -29,6 +29,29 @@ def limited(receive: Receive, declared: str | None, limit: int) -> Receive:
         return message
 
     return counted
+
+
+async def whole_body(receive: Receive, declared: str | None, limit: int) -> bytes:
+    """A body of `limit` bytes at most; `declared` is its Content-Length. Raises a 413, and `ClientDisconnect`: half a
+    message is none."""
+    _check_declared(declared, limit)
+    pieces, size, more = [], 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size > limit:
+            raise _too_large(limit)
+        pieces.append(piece)
+        more = message.get("more_body", False)
+    return b"".join(pieces)
+
+
+def _check_declared(declared: str | None, limit: int) -> None:
+    if declared and declared.isdigit() and int(declared) > limit:
+        raise _too_large(limit)
 
 
 def _too_large(limit: int) -> HTTPException:

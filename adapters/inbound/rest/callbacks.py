@@ -8,7 +8,7 @@ import time
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from adapters.inbound.rest.asgi import App, Receive, Scope, Send, limited
+from adapters.inbound.rest.asgi import App, Receive, Scope, Send, whole_body
 from adapters.inbound.rest.auth_middleware import ResponseRecorder
 from adapters.inbound.rest.errors import (
     INTERNAL,
@@ -93,7 +93,7 @@ class CallbackApp:
             callback=callback,
             url=f"{self._options.agent_url}{path}" + (f"?{query}" if query else ""),
             headers=headers,
-            body=await _body(limited(receive, headers.get("content-length"), self._options.max_body)),
+            body=await whole_body(receive, headers.get("content-length"), self._options.max_body),
         )
 
 
@@ -102,18 +102,6 @@ def _instance_id(text: str, channel_id: str) -> int:
     if instance_id is None:
         raise NotFound(f"there is no instance {text[:30]} of the channel '{channel_id}'")
     return instance_id
-
-
-async def _body(receive: Receive) -> bytes:
-    """Raises `ClientDisconnect`: half a message is none."""
-    chunks, more = [], True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        chunks.append(message.get("body", b""))
-        more = message.get("more_body", False)
-    return b"".join(chunks)
 
 
 async def _answer(answer: RawAnswer, request_id: str, send: Send) -> None:
