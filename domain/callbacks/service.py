@@ -103,11 +103,12 @@ class EventIntake:
     ) -> Sequence[Accepted]:
         """`wait`: the call waits for its answer that long. Raises `NotFound` where the instance was removed."""
         accepted = await self._add(instance, events, wait)
-        if any(stored.id == 0 and not stored.dropped for stored in accepted):
-            raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
         for stored in accepted:
-            if not stored.dropped:
-                self.meter.accepted(instance.channel_id, stored.fresh)
+            if stored.dropped:
+                continue
+            if stored.id == 0:
+                raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
+            self.meter.accepted(instance.channel_id, stored.fresh)
         if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
             await self.deactivation.retire(instance.id)
         return accepted
