@@ -24,6 +24,7 @@ from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, Jso
 from domain.events.model import EventFilter, LoggedEvent
 from domain.instances.validation import address_fault
 from domain.subscriptions.model import CHANNEL_ID, PUSH_HEADER
+from domain.values import value
 from ports.channels import AnyChannel, Channel, Channels
 from ports.clock import Clock
 from ports.events import EventLog
@@ -43,7 +44,7 @@ class SubscriptionConfig(ChannelConfig):
     off: str = setting("Why nothing is pushed any more.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class PushTarget(ChannelTarget):
     subscription: int = 0
 

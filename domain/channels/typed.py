@@ -1,6 +1,6 @@
 """Typed values of stored JSON objects: the config of an instance and the target of a reply.
 
-A channel declares both as frozen dataclasses. The declaration of a config gives its fields in the catalogue, their
+A channel declares both as dataclasses. The declaration of a config gives its fields in the catalogue, their
 validation, the list of secrets and the documentation.
 """
 
@@ -23,6 +23,7 @@ from domain.channels.model import (
     FieldType,
     Format,
 )
+from domain.values import value
 
 V = TypeVar("V")
 
@@ -35,7 +36,7 @@ class ChannelConfig:
     """Base of all config types. Their field names give the keys of the JSON object in camelCase."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ChannelTarget:
     """Base of all target types. Their field names are the keys of the JSON object."""
 
@@ -147,15 +148,18 @@ class JsonModel(Generic[V]):
     def load(self, values: Mapping[str, object]) -> V:
         """Never raises for what stands in the JSON object."""
         members = self._defaults.copy()
-        for key, value in values.items():
+        for key, stored in values.items():
             if column := self._by_key.get(key):
-                members[column.name] = column.accepted(value)
+                members[column.name] = column.accepted(stored)
         return self.type(**members)
 
-    def dump(self, value: V) -> dict[str, Any]:
+    def dump(self, typed: V) -> dict[str, Any]:
         """The JSON object, without the fields that have their default."""
-        dumped = ((column, getattr(value, column.name)) for column in self._columns)
-        return {column.key: each for column, each in dumped if each != column.default}
+        return {
+            column.key: member
+            for column in self._columns
+            if (member := getattr(typed, column.name)) != column.default
+        }
 
 
 class ConfigModel(JsonModel[V]):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting, stored_as
+from domain.values import value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,7 @@ class PagerConfig(CommonConfig):
     repeated: bool = setting("Whether it rings again.", default=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class PagerTarget(ChannelTarget):
     to: str | int = ""
     thread_id: str = stored_as("threadId")

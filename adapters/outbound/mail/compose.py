@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from email.errors import MessageError
 from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
@@ -20,6 +19,7 @@ from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.typed import ChannelTarget, stored_as
+from domain.values import value
 
 MAX_REFERENCES = 30
 """Ids kept in References: the first and the newest."""
@@ -45,7 +45,7 @@ _HEADERS.map_to_type("references", _MessageIds)
 _POLICY = SMTP.clone(header_factory=_HEADERS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MailTarget(ChannelTarget):
     """The mail that is answered: `to` and `name` of its sender, its subject and its thread.
 

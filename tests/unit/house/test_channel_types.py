@@ -10,6 +10,7 @@ from mypy import api
 ROOT = Path(__file__).parents[3]
 CHANNEL = """
 from dataclasses import dataclass
+from domain.values import value
 from domain.channels.messages import Sent
 from domain.channels.model import ChannelDefinition
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel
@@ -19,7 +20,7 @@ from ports.channels import Channel
 class PagerConfig(ChannelConfig):
     number: str = ""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class PagerTarget(ChannelTarget):
     to: str = ""
 

@@ -6,6 +6,7 @@ from adapters.outbound.channels.common.reactions import ack_reaction
 from adapters.outbound.rendering import Markup
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting
+from domain.values import value
 
 WEBHOOK = "webhook"
 POLLING = "polling"
@@ -37,7 +38,7 @@ class BotConfig(GroupConfig):
         return self.parse_mode if self.parse_mode in MARKUPS else "HTML"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class BotTarget(ChannelTarget):
     """A chat and the forum topic in it; the message to reply to, or the pressed button and its prompt."""
 

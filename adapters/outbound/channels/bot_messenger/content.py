@@ -72,8 +72,7 @@ def attachments_of(message: Mapping[str, Any]) -> tuple[Attachment, ...]:
     kinds = [kind for kind in _MIME_TYPES if kind in message]
     if "animation" in kinds and "document" in kinds:
         kinds.remove("document")
-    attachments = (_attachment(kind, _file(message, kind)) for kind in kinds)
-    return tuple(attachment for attachment in attachments if attachment)
+    return tuple(filter(None, [_attachment(kind, _file(message, kind)) for kind in kinds]))
 
 
 def _file(message: Mapping[str, Any], kind: str) -> Any:

@@ -16,11 +16,11 @@ def quoted_in(message: Mapping[str, Any], bot: Bot) -> Quoted | None:
     Each message of a forum topic names the one that opened the topic, which nobody replied to.
     """
     original = at(message, "reply_to_message")
-    if isinstance(original, Mapping) and "forum_topic_created" not in original:
+    if isinstance(original, dict) and "forum_topic_created" not in original:
         author = Author.RESOURCE if text(original, "from", "id") == bot.id else _author(original)
     else:
         original = at(message, "external_reply")  # of another chat: with its files, without its text
-        if not isinstance(original, Mapping):
+        if not isinstance(original, dict):
             return None
         author = _author(at(original, "origin"))
     marked = text(message, "quote", "text")

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
@@ -30,6 +31,7 @@ GREETING = "Hello! Send me a message, a question or a file, and I will answer he
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
 
 
+@lru_cache
 def secret_of(token: str) -> str:
     """The secret that Telegram repeats in each call: the SHA-256 of the bot token in hex."""
     return hashlib.sha256(token.encode()).hexdigest()

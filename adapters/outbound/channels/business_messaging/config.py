@@ -7,6 +7,7 @@ from adapters.outbound.channels.common.reactions import ack_reaction, reactions
 from adapters.outbound.channels.common.setup import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
+from domain.values import value
 
 DEFAULT_API_VERSION = "v21.0"
 TEXT_LIMIT = TextLimit(4096)
@@ -44,7 +45,7 @@ class WhatsAppConfig(ChatConfig):
     reactions: bool = reactions()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class WhatsAppTarget(ChannelTarget):
     """A person, by phone number (`to`) or business-scoped id (`recipient`), and the message to answer."""
 

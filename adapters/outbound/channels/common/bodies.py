@@ -14,7 +14,6 @@ from domain.refusals import Invalid
 
 MAX_FORM_FIELDS = 1000
 
-_OBJECT = (dict, Mapping)  # checking dict first avoids the slow check of Mapping
 _NUMBER = (int, float)
 _AS_NULLS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_NUMBER = b"0" * 20
@@ -36,7 +35,7 @@ def json_value(body: bytes) -> Any:
         value = _exact(body) if _LONG_NUMBER in body.translate(_AS_NULLS) else orjson.loads(body)
     except orjson.JSONDecodeError:
         value = _exact(body)
-    return _cleaned(value) if b"\\u0000" in body else value
+    return _cleaned(value) if b"\\" in body and b"\\u0000" in body else value  # one byte is found faster
 
 
 def frame_object(frame: str | bytes) -> Mapping[str, Any]:
@@ -100,7 +99,7 @@ def query(call: RawCall) -> dict[str, str]:
 def text(source: object, *path: str) -> str:
     """The string or number at the end of the path as a string, "" where there is none."""
     for name in path:
-        if not isinstance(source, _OBJECT):
+        if not isinstance(source, dict):
             return ""
         source = source.get(name)
     if isinstance(source, str):
@@ -113,7 +112,7 @@ def text(source: object, *path: str) -> str:
 def at(source: object, *path: str) -> Any:
     """The value at the end of the path of keys, None where there is none."""
     for name in path:
-        if not isinstance(source, _OBJECT):
+        if not isinstance(source, dict):
             return None
         source = source.get(name)
     return source

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from adapters.outbound.channels.common.reactions import ack_reaction
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting, stored_as
+from domain.values import value
 
 WEBHOOK = "webhook"
 SOCKET = "socket"
@@ -49,7 +50,7 @@ class MattermostConfig(ThreadConfig):
     ack_reaction: str = ack_reaction("eyes")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MattermostTarget(ChannelTarget):
     """`root` is the first post of a thread; `prompt` the post whose button `user_name` pressed."""
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting, stored_as
+from domain.values import value
 
 
 def _base_fault(value: object) -> str | None:
@@ -49,7 +50,7 @@ class DriveConfig(ChannelConfig):
         return set(filter(None, entries))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FileTarget(ChannelTarget):
     """The file that an answer is about, and the folder of the answer where it is not the configured one."""
 

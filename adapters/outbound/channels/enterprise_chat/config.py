@@ -7,6 +7,7 @@ from typing import Any
 from adapters.outbound.channels.common.setup import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting, stored_as
+from domain.values import value
 
 WEBHOOK_LIMIT = TextLimit(21 * 1024, Unit.BYTES)
 """A message to an incoming webhook, whole. Microsoft's page says 28 KB ("Limits and specifications for Microsoft
@@ -42,7 +43,7 @@ class TeamsConfig(GroupConfig):
         return bool(self.app_id and self.app_password)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TeamsTarget(ChannelTarget):
     """`bot` and `user` are the accounts, with id and name; `prompt` is the message whose button was pressed.
 

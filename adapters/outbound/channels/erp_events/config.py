@@ -5,6 +5,7 @@ from typing import Any
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting, stored_as
+from domain.values import value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class OdooConfig(ChannelConfig):
         return frozenset(_entries(self.events.lower()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RecordTarget(ChannelTarget):
     """The record of an event, as it was then; `key` is the key of the event."""
 

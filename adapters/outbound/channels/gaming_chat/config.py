@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from adapters.outbound.channels.common.reactions import ack_reaction, reactions
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
+from domain.values import value
 
 TEXT_LIMIT = TextLimit(2000)
 
@@ -34,7 +35,7 @@ class DiscordConfig(ThreadConfig):
     reactions: bool = reactions()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DiscordTarget(ChannelTarget):
     """`token` is that of an interaction at `since`, in seconds since 1970; `max_file` is in bytes.
 

@@ -7,6 +7,7 @@ from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.limits import CHOICES
+from domain.values import value
 
 from .signatures import secret_fault
 
@@ -73,7 +74,7 @@ class WebhookConfig(CommonConfig):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class WebhookTarget(ChannelTarget):
     """The response address, empty for an answer that goes nowhere but into the call."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
+from domain.values import value
 
 TEXT_LIMIT = TextLimit(4096)
 
@@ -37,7 +38,7 @@ class DeviceConfig(ChatConfig):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DeviceTarget(ChannelTarget):
     """A chat of the account that an instance is linked to."""
 

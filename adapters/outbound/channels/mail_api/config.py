@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from adapters.outbound.mail.compose import MailTarget
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import CommonConfig, ConfigModel, JsonModel, setting, stored_as
+from domain.values import value
 
 THREAD_DOMAIN = "mail.gmail.com"
 """Of the ids of threads that we open, as of the mails that Gmail sends."""
@@ -31,7 +32,7 @@ class GmailConfig(CommonConfig):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class GmailTarget(MailTarget):
     """`own_address` is the address of the mailbox."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from adapters.outbound.channels.common.setup import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
+from domain.values import value
 
 TEXT_LIMIT = TextLimit(1500)
 """Twilio itself refuses a body over 1600 characters (its error 21617)."""
@@ -43,7 +44,7 @@ class SmsConfig(ChatConfig):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SmsTarget(ChannelTarget):
     """A person's number, and the address for status callbacks."""
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from domain.channels.model import ChannelDefinition, SetupInstructions
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.limits import CHOICES
+from domain.values import value
 
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _LEAST_SECRET = 32
@@ -64,7 +65,7 @@ class WebChatConfig(ChatConfig):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class WebChatTarget(ChannelTarget):
     """A visitor's conversation; `prompt` is the message whose buttons were pressed, by `author`."""
 

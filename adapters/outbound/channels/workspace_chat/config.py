@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from adapters.outbound.channels.common.reactions import ack_reaction, reactions
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
+from domain.values import value
 
 TEXT_LIMIT = TextLimit(4000)
 """What Slack advises for a message; one in blocks has 3000."""
@@ -35,7 +36,7 @@ class SlackConfig(ThreadConfig):
     reactions: bool = reactions()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SlackTarget(ChannelTarget):
     """`since` is when a command was called or a button pressed, in seconds since 1970. `bot` is the bot's own user
     id, where the message was posted in a thread."""
