@@ -49,6 +49,10 @@ class RawAnswer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+TAKEN = RawAnswer()
+"""What most platforms expect: 200 and nothing else."""
+
+
 @value
 class Identity:
     """An external identity: `field` such as 'phone' or 'email', and its value."""
@@ -237,7 +241,7 @@ class Received:
     the instance has nothing to check it with: the use case decides whether that is enough.
     """
 
-    answer: RawAnswer = field(default_factory=RawAnswer)
+    answer: RawAnswer = TAKEN
     events: tuple[Event, ...] = ()
     delivery_statuses: tuple[DeliveryStatus, ...] = ()
     session_renames: tuple[SessionRename, ...] = ()

@@ -81,7 +81,7 @@ class CallbackApp:
 
     async def _call(self, scope: Scope, receive: Receive, request_id: str, callback: str) -> RawCall:
         query = scope["query_string"].decode("latin-1")
-        path = scope.get("raw_path", scope["path"].encode()).decode("latin-1").partition("?")[0]
+        path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
         headers: dict[str, str] = {}
         for name, value in scope["headers"]:
             key = name.decode("latin-1")

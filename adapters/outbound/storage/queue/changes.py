@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from adapters.outbound.storage.codec import ERASED, dump, key_of
 from adapters.outbound.storage.failures import retried
@@ -39,6 +40,8 @@ COPY_DRAFT = "UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key =
 
 DROPPED = Accepted(0, fresh=False, dropped=True)
 
+_change = attrgetter("change")
+
 
 class ChangeableInbox:
     """`ports.inbox.Inbox`. `withdrawn` is told each message that was taken back while it was queued or under way."""
@@ -51,7 +54,7 @@ class ChangeableInbox:
     async def add(
         self, instance_id: int, events: Sequence[Event], wait: float | None = None
     ) -> Sequence[Accepted]:
-        if not any(event.change for event in events):
+        if not any(map(_change, events)):
             return await self._inbox.add(instance_id, events, wait)
         return [await self._add_one(instance_id, event, wait) for event in events]
 
