@@ -7,8 +7,9 @@ src/backend/utils/adt/arrayfuncs.c).
 """
 
 import struct
-from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import Any, ClassVar
 
 from psycopg.adapt import AdaptersMap, Dumper
 from psycopg.pq import Format
@@ -70,6 +71,14 @@ def _text(element: str | bytes | None) -> bytes:
         return _NULL
     encoded = element.encode() if isinstance(element, str) else element
     return _LENGTH(len(encoded)) + encoded
+
+
+def columns(
+    kinds: Mapping[str, type[Bigints | Texts | Bools]], rows: Sequence[Sequence[Any]]
+) -> dict[str, object]:
+    """Rows as the parameters of `unnest`: an array for each column."""
+    values = zip(*rows, strict=True) if rows else repeat(())
+    return {name: kind(column) for (name, kind), column in zip(kinds.items(), values, strict=False)}
 
 
 class _ArrayDumper(Dumper):

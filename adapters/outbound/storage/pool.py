@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from pgvector.psycopg import register_vector_async
@@ -85,8 +85,11 @@ class Database:
 
     async def open(self) -> None:
         """Opens the pool. Raises `StorageAway` when the server does not answer."""
-        with _refusing([]):
+        try:
             await self._pool.open(wait=True, timeout=self._wait)
+        except Exception as error:
+            _refuse(error, lost=True)
+            raise
 
     async def close(self) -> None:
         await self._pool.close(timeout=CLOSE_SECONDS)
@@ -95,23 +98,30 @@ class Database:
     async def connection(self, within: float | None = None) -> AsyncIterator[Connection]:
         """A connection for a moment. Raises `StorageAway` when the server is away, or the block takes more than
         `within` seconds."""
-        used: list[Connection] = []
-        with _refusing(used):
-            try:
-                async with (
-                    asyncio.timeout(within),
-                    self._pool.connection(SHORT_PATIENCE if self._away else self._wait) as connection,
-                ):
-                    used.append(connection)
-                    self._held += 1
-                    try:
-                        yield connection
-                    finally:
-                        self._held -= 1
-                        self._note(away=connection.closed)
-            except PoolTimeout:
-                self._note(away=self._away or not self._held)
-                raise
+        connection: Connection | None = None
+        try:
+            async with asyncio.timeout(within):
+                connection = await self._taken()
+                try:
+                    yield connection
+                finally:
+                    self._held -= 1
+                    self._note(away=connection.closed)
+                    await self._pool.putconn(connection)
+        except Exception as error:
+            _refuse(error, lost=connection is None or connection.closed)
+            raise
+
+    async def _taken(self) -> Connection:
+        """A connection, to be put back. The pool's own context manager would end a transaction each time, and our
+        connections commit by themselves."""
+        try:
+            connection = await self._pool.getconn(SHORT_PATIENCE if self._away else self._wait)
+        except PoolTimeout:
+            self._note(away=self._away or not self._held)
+            raise
+        self._held += 1
+        return connection
 
     def _note(self, *, away: bool) -> None:
         if away is not self._away:
@@ -167,12 +177,7 @@ async def _configure(connection: Connection) -> None:
     )
 
 
-@contextmanager
-def _refusing(used: Sequence[Connection]) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        refusal = refusal_of(error, lost=not used or used[0].closed)
-        if refusal is None:
-            raise
+def _refuse(error: Exception, *, lost: bool) -> None:
+    """Raises the refusal that an error comes to, if it is one."""
+    if refusal := refusal_of(error, lost=lost):
         raise refusal from error

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 
+from adapters.outbound.clock import url_uuid
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.codec import dump, key_of
@@ -239,7 +240,7 @@ class PostgresPushes:
             "sessions": Texts(key_of(push.session_key) for push in pushes),
             "messages": Texts(dump({"event": push.event_id}) for push in pushes),
             "targets": Texts(dump({"subscription": push.subscription_id}) for push in pushes),
-            "keys": Texts(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{id}#{event}")) for id, event in ids),
+            "keys": Texts(url_uuid(f"{id}#{event}") for id, event in ids),
         }
         row = await self._database.fetch_one(ENQUEUE, parameters)
         moved = bool(row and row[0])

@@ -29,6 +29,10 @@ class CircuitBreakers:
         self._publishing: Counter[int] = Counter()
         self._published: set[int] = set()
 
+    def __bool__(self) -> bool:
+        """Whether any instance has a breaker, open or not."""
+        return bool(self._breakers)
+
     def not_closed(self, now: float) -> Mapping[int, State]:
         """Instances whose breaker is open or half open."""
         states = ((instance_id, breaker.state(now)) for instance_id, breaker in self._breakers.items())

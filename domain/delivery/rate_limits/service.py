@@ -49,7 +49,10 @@ class RateLimiter:
         self._without_slot: dict[int, SendRequest] = {}
 
     def throttled(self) -> Mapping[int, int]:
-        """Instances of which fewer conversations are to be leased than their share, with how many."""
+        """Instances of which fewer conversations are to be leased than their share, with how many. Asked several
+        times for each message, and nearly always none."""
+        if not (self._paused_until or self._without_slot or self._breakers):
+            return {}
         now = self._now()
         leases = self._leases_without_slot()
         self._paused_until = {

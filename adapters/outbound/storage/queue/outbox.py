@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
-from adapters.outbound.storage.arrays import Bigints, Bools, Texts
+from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns
 from adapters.outbound.storage.codec import storable, storable_reason
 from adapters.outbound.storage.events.recording import detail_sql, log_event_sql
 from adapters.outbound.storage.pool import Database
@@ -161,6 +161,16 @@ COUNT = "SELECT count(*) FROM outbox WHERE instance_id = %s AND (%s::int IS NULL
 """Index `outbox_by_instance`."""
 
 
+_FINISHED_COLUMNS = {
+    "ids": Bigints,
+    "keys": Texts,
+    "statuses": Bigints,
+    "refs": Texts,
+    "errors": Texts,
+    "lasts": Bools,
+}
+
+
 @value
 class _Finished:
     message: QueuedMessage
@@ -202,15 +212,11 @@ class PostgresOutbox:
         await through_outage(lambda: self._batcher.submit(key, finished))
 
     async def _flush(self, batch: Sequence[_Finished]) -> Sequence[None]:
-        parameters = {
-            "ids": Bigints(finished.message.id for finished in batch),
-            "keys": Texts(finished.message.key for finished in batch),
-            "statuses": Bigints(finished.status for finished in batch),
-            "refs": Texts(finished.ref for finished in batch),
-            "errors": Texts(finished.error for finished in batch),
-            "lasts": Bools(finished.last for finished in batch),
-            "owner": self._leases.owner,
-        }
+        rows = [
+            (done.message.id, done.message.key, done.status, done.ref, done.error, done.last)
+            for done in batch
+        ]
+        parameters = {**columns(_FINISHED_COLUMNS, rows), "owner": self._leases.owner}
         row = await self._database.fetch_one(FINISH, parameters)
         if row and row[0]:
             self._left()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
 
-from adapters.outbound.storage.arrays import Bigints, Bools, Texts
+from adapters.outbound.clock import url_uuid
+from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns
 from adapters.outbound.storage.codec import content_to_json, dump_bytes, result_to_json, storable_reason
 from adapters.outbound.storage.events.recording import log_event_sql
 from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
@@ -109,31 +109,38 @@ class OutboxRows:
 def message_key(request_id: str, row: int, number: int) -> str:
     """The idempotency key of a message: random by the request id, unique by the rest. `row` is the event that it
     answers, or what was sent first."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request_id}#{row}.{number}"))
+    return url_uuid(f"{request_id}#{row}.{number}")
+
+
+_EVENT_COLUMNS = {
+    "ids": Bigints,
+    "main": Bigints,
+    "instances": Bigints,
+    "sessions": Texts,
+    "errors": Texts,
+    "results": Texts,
+    "lasts": Bools,
+    "prompts": Bools,
+    "persons": Bools,
+    "replied": Bools,
+    "minutes": Bigints,
+    "answers": Texts,
+    "told": Texts,
+}
+_MESSAGE_COLUMNS = {"message_ids": Bigints, "messages": Texts, "targets": Texts, "keys": Texts}
 
 
 def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> dict[str, object]:
     """The parameters of `COMPLETE`, those of direct dispatch aside."""
-    events = [
-        (id, outcome, id == outcome.inbox_id)
-        for outcome in outcomes
-        for id in (outcome.inbox_id, *outcome.merged)
+    events = [_event(outcome, id) for outcome in outcomes for id in (outcome.inbox_id, *outcome.merged)]
+    messages = [
+        (row.inbox_id, message, row.target, key)
+        for row in rows
+        for message, key in zip(row.messages, row.keys, strict=True)
     ]
     return {
-        "ids": Bigints(id for id, _, _ in events),
-        "main": Bigints(outcome.inbox_id for _, outcome, _ in events),
-        "instances": Bigints(outcome.key.instance_id for _, outcome, _ in events),
-        "sessions": Texts(outcome.key.session_key for _, outcome, _ in events),
-        "errors": Texts(_error(outcome, own) for _, outcome, own in events),
-        "results": Texts(_result(outcome) if own else None for _, outcome, own in events),
-        "lasts": Bools(own and outcome.last for _, outcome, own in events),
-        "prompts": Bools(own and outcome.prompt for _, outcome, own in events),
-        "persons": Bools(own and outcome.by_person for _, outcome, own in events),
-        "replied": Bools(own and _got_reply(outcome) for _, outcome, own in events),
-        "minutes": Bigints(outcome.handler_minutes if own else None for _, outcome, own in events),
-        "answers": Texts(_answer(outcome) if own else None for _, outcome, own in events),
-        "told": Texts(" ".join(_told(outcome, own)) or None for _, outcome, own in events),
-        **_message_columns(rows),
+        **columns(_EVENT_COLUMNS, events),
+        **columns(_MESSAGE_COLUMNS, messages),
         "async": all(outcome.messages and not outcome.require_sync_commit for outcome in outcomes),
         **echo_columns(
             (outcome.inbox_id, outcome.key.instance_id, outcome.key.session_key, outcome.event)
@@ -143,13 +150,24 @@ def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> 
     }
 
 
-def _message_columns(rows: Sequence[OutboxRows]) -> dict[str, object]:
-    return {
-        "message_ids": Bigints(row.inbox_id for row in rows for _ in row.messages),
-        "messages": Texts(message for row in rows for message in row.messages),
-        "targets": Texts(row.target for row in rows for _ in row.messages),
-        "keys": Texts(key for row in rows for key in row.keys),
-    }
+def _event(outcome: EventOutcome, id: int) -> tuple[object, ...]:
+    """`_EVENT_COLUMNS` of an event that the outcome is of, its own or one that was merged into it."""
+    own = id == outcome.inbox_id
+    return (
+        id,
+        outcome.inbox_id,
+        outcome.key.instance_id,
+        outcome.key.session_key,
+        _error(outcome, own),
+        _result(outcome) if own else None,
+        own and outcome.last,
+        own and outcome.prompt,
+        own and outcome.by_person,
+        own and _got_reply(outcome),
+        outcome.handler_minutes if own else None,
+        _answer(outcome) if own else None,
+        " ".join(_told(outcome, own)) or None,
+    )
 
 
 def _error(outcome: EventOutcome, own: bool) -> str | None:
