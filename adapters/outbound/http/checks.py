@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from yarl import URL
 
@@ -40,12 +41,20 @@ def checked_url(text: str) -> URL:
 
 def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers to send, without those that the client sets itself; raises `HttpFailed`."""
+    checked = {}
     for name, value in headers.items():
-        if not _TOKEN.fullmatch(name):
+        if not _is_name(name):
             raise HttpFailed(f"{name!r} is not the name of an HTTP header", before_request=True)
-        if not _VALUE.fullmatch(value):
+        if not (value.isprintable() or _VALUE.fullmatch(value)):
             raise HttpFailed(f"the header {name} has a control character in its value", before_request=True)
-    return {name: value for name, value in headers.items() if name.lower() not in _OURS}
+        if name.lower() not in _OURS:
+            checked[name] = value
+    return checked
+
+
+@lru_cache(1024)
+def _is_name(text: str) -> bool:
+    return _TOKEN.fullmatch(text) is not None
 
 
 def for_hop(headers: dict[str, str], origin: URL, target: URL) -> dict[str, str]:

@@ -32,9 +32,9 @@ _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 """Sent again where a kept connection turns out to be closed (RFC 9110, 9.2.2)."""
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _DEFAULTS = {
-    "user-agent": f"User-Agent: {USER_AGENT}\r\n".encode(),
-    "accept": b"Accept: */*\r\n",
-    "accept-encoding": b"Accept-Encoding: gzip, deflate\r\n",
+    "user-agent": f"User-Agent: {USER_AGENT}\r\n",
+    "accept": "Accept: */*\r\n",
+    "accept-encoding": "Accept-Encoding: gzip, deflate\r\n",
 }
 
 
@@ -42,8 +42,8 @@ class _Target(NamedTuple):
     """What of an address goes into a request. `has_user`: it names a user, for whom the client library logs in."""
 
     origin: Origin
-    path: bytes
-    host: bytes
+    path: str
+    host: str
     has_user: bool
 
 
@@ -56,7 +56,7 @@ def target_of(text: str) -> _Target:
     host = f"[{url.raw_host}]" if ":" in url.raw_host else url.raw_host
     name = host.rstrip(".") + ("" if url.is_default_port() else f":{url.port}")
     origin = Origin(url.raw_host, url.port, url.scheme == "https")
-    return _Target(origin, url.raw_path_qs.encode(), name.encode(), bool(url.raw_user or url.raw_password))
+    return _Target(origin, url.raw_path_qs, name, bool(url.raw_user or url.raw_password))
 
 
 def is_direct(request: HttpRequest) -> bool:
@@ -253,15 +253,17 @@ def decoder_of(encoding: str) -> Decoder | None:
 
 def _written(request: HttpRequest) -> tuple[Origin, bytes]:
     target, headers, body = target_of(request.url), checked_headers(request.headers), whole_body(request)
-    lines = [b"%s %s HTTP/1.1\r\nHost: %s\r\n" % (request.method.upper().encode(), target.path, target.host)]
+    method = request.method.upper()
+    lines = [f"{method} {target.path} HTTP/1.1\r\nHost: {target.host}\r\n"]
     given = {name.lower() for name in headers}
-    lines += [f"{name}: {value}\r\n".encode("utf-8", "surrogateescape") for name, value in headers.items()]
+    lines += [f"{name}: {value}\r\n" for name, value in headers.items()]
     lines += [line for name, line in _DEFAULTS.items() if name not in given]
     content = b""
     if body is not None:
         content, kind = body
         if "content-type" not in given:
-            lines.append(f"Content-Type: {kind}\r\n".encode())
-    if body is not None or request.method.upper() in _WITH_BODY:
-        lines.append(b"Content-Length: %d\r\n" % len(content))
-    return target.origin, b"%s\r\n%s" % (b"".join(lines), content)
+            lines.append(f"Content-Type: {kind}\r\n")
+    if body is not None or method in _WITH_BODY:
+        lines.append(f"Content-Length: {len(content)}\r\n")
+    lines.append("\r\n")
+    return target.origin, "".join(lines).encode("utf-8", "surrogateescape") + content

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import by_halves, is_rolled_back
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
 from adapters.outbound.storage.queue.states import (
@@ -215,18 +216,20 @@ class LeaseStore:
     def _parameters(
         self, queue: Queue, capacity: Capacity, without: Collection[int] = ()
     ) -> dict[str, object]:
+        """The arrays are packed, so that their types are the same whatever they hold: for each combination of types
+        a statement is prepared and planned anew."""
         now = time.monotonic()
         self._refused = {row: until for row, until in self._refused.items() if until > now}
         refused = [instance_id for kind, instance_id in self._refused if kind is queue.kind]
         full = [instance_id for instance_id, left in capacity.instances.items() if left <= 0]
         return {
             "count": capacity.total,
-            "full": [*full, *refused, *without],
-            "full_users": [user_id for user_id, left in capacity.users.items() if left <= 0],
-            "instances": list(capacity.instances),
-            "instance_capacity": list(capacity.instances.values()),
-            "users": list(capacity.users),
-            "user_capacity": list(capacity.users.values()),
+            "full": Bigints([*full, *refused, *without]),
+            "full_users": Texts(user_id for user_id, left in capacity.users.items() if left <= 0),
+            "instances": Bigints(capacity.instances),
+            "instance_capacity": Bigints(capacity.instances.values()),
+            "users": Texts(capacity.users),
+            "user_capacity": Bigints(capacity.users.values()),
             "per_instance": capacity.per_instance,
             "per_user": capacity.per_user,
             "owner": self.owner,
