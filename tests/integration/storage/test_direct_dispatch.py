@@ -374,6 +374,15 @@ async def test_a_lease_does_not_go_through_all_that_wait_for_each_queue(database
     assert any("queue_pkey" in line for (line,) in plan)
 
 
+async def test_a_lease_is_one_prepared_statement_whatever_is_full(one: Process, database: Database) -> None:
+    """The types of its parameters do not change with what they hold: each combination would be planned anew."""
+    some = Capacity(10, 5, 8, {1: 0, 2**40: 3}, {"somebody": 0, "somebody else": 3})
+    for capacity in (Capacity(10, 5, 8), some) * 10:
+        await one.conversations.lease(capacity)
+    prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%%SKIP LOCKED%%'"
+    assert await database.fetch_value(prepared) == 1
+
+
 @pytest.mark.parametrize("error", [None, "the resource failed"])
 async def test_an_apology_is_known_whoever_sends_it(
     one: Process, other: Process, instance: int, error: str | None
