@@ -16,7 +16,18 @@ CODE = sorted(
     if "tests" not in path.relative_to(ROOT).parts
 )
 BROAD = {"Exception", "BaseException", "Unavailable"}
-CLOSING = {"aclose", "cancel", "close", "gather", "_quit", "release", "to_thread", "unlink", "wait"}
+CLOSING = {
+    "aclose",
+    "cancel",
+    "close",
+    "gather",
+    "putconn",
+    "_quit",
+    "release",
+    "to_thread",
+    "unlink",
+    "wait",
+}
 """What a `finally` may wait for: the end of what the function opened or began itself."""
 ANSWERS_LAST = {"adapters/inbound/rest/callbacks.py"}
 """The last word of a call that the server cut off, in a task that ends with it."""
