@@ -83,12 +83,11 @@ def _knowledge(settings: Settings) -> Iterator[Finding]:
 
 
 def _queue(settings: Settings) -> str:
-    async def ping() -> None:
+    async def checked() -> str:
         queue = ArqQueue(connect(settings.redis_url))
         try:
-            await queue.ping()
+            return await findings.queue_text(settings, queue.ping)
         finally:
             await queue.close()
 
-    asyncio.run(ping())
-    return findings.queue_text(settings)
+    return asyncio.run(checked())

@@ -15,12 +15,13 @@ from adapters.outbound.storage.key_check import WrongKey
 from apps.containers.knowledge import whisper_folder
 from apps.downstream import rules_of
 from apps.knowledge_state import KnowledgeState
+from apps.readiness import Check
 from apps.secrets import complete
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 from apps.starting import StartError
 from domain.monitoring.model import Finding, Grade
-from domain.refusals import Refusal
+from domain.refusals import Refusal, Unavailable
 
 UNPREPARED = (
     "must be prepared once with PyTorch, which is not installed here: start the service once from the image of the"
@@ -78,8 +79,13 @@ def key_text(unreadable: int) -> str:
     return "CONFIG_ENCRYPTION_KEY fits the database"
 
 
-def queue_text(settings: Settings) -> str:
-    return "REDIS_URL answers" if settings.redis_url else "embedded"
+async def queue_text(settings: Settings, ping: Check) -> str:
+    """Raises `StartError`."""
+    try:
+        await ping()
+    except Unavailable as error:
+        raise StartError(f"REDIS_URL cannot be used: {error.__cause__ or error}") from error
+    return "REDIS_URL takes writes" if settings.redis_url else "embedded"
 
 
 def database_text(settings: Settings) -> str:

@@ -53,7 +53,7 @@ class RunningInstallation:
                 *await asyncio.to_thread(_of_this_machine, settings),
                 await findings.awaited("database", self._answers()),
                 await findings.awaited("encryption", self._key()),
-                await findings.awaited("queue", self._queue()),
+                await findings.awaited("queue", findings.queue_text(settings, self._checks["queue"])),
                 await self._old_rows(),
                 await asyncio.to_thread(findings.of_resources, settings),
                 *await self._bases(),
@@ -77,10 +77,6 @@ class RunningInstallation:
             return await old_rows(Retention(self._database, times_of(self._settings)))
         except findings.FAILURES as error:
             return Finding(Grade.FAIL, "old rows", str(error))
-
-    async def _queue(self) -> str:
-        await self._checks["queue"]()
-        return findings.queue_text(self._settings)
 
     async def _bases(self) -> Sequence[Finding]:
         try:

@@ -43,7 +43,6 @@ def check_match(
 
 def _private_key(file: PemSetting, data: bytes) -> PublicKeyTypes:
     """Its public half. Raises `BadCertificate`."""
-
     try:
         return load_pem_private_key(data, password=None).public_key()
     except TypeError as error:

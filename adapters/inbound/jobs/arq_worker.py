@@ -53,7 +53,9 @@ class SupervisedWorker:
                 await self._worker.async_run()
             except (RedisError, OSError) as error:
                 if time.monotonic() - began > STEADY_SECONDS or not told:
-                    log.warning("the job queue is away (%s), trying again", type(error).__name__)
+                    log.warning(
+                        "the job queue is away (%s), trying again", str(error) or type(error).__name__
+                    )
                     told = True
             except asyncio.CancelledError:
                 if not self._stopping:

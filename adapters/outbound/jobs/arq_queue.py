@@ -19,6 +19,7 @@ ALWAYS_DUE = datetime(1970, 1, 2, tzinfo=UTC)
 """All jobs are due at once, also for a worker whose clock is behind."""
 KEPT = timedelta(days=1)
 AWAY = "the job queue is away for the moment; try again shortly"
+CHECK_KEY = "switchboard:check"
 
 
 def dumps(value: Any) -> bytes:
@@ -92,11 +93,11 @@ class ArqQueue:
         return job is not None
 
     async def ping(self) -> None:
-        """Raises `Unavailable` when the queue does not answer."""
+        """Raises `Unavailable` where the queue takes no writes: a full one, or a replica, answers all the same."""
         try:
-            await self.redis.ping()
+            await self.redis.set(CHECK_KEY, b"", ex=60)
         except (RedisError, OSError) as error:
             raise Unavailable(AWAY) from error
 
     async def close(self) -> None:
-        await self.redis.aclose()
+        await self.redis.aclose(close_connection_pool=True)

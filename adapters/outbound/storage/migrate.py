@@ -76,6 +76,12 @@ def _check_server(connection: psycopg.Connection) -> None:
         raise MigrationError(
             f"PostgreSQL 15 or newer is needed, this is {connection.info.server_version // 10000}"
         )
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise MigrationError(
+            f"the database has the encoding {encoding}, which cannot hold every message; make one with:"
+            " CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
+        )
     for name, least in NEEDED.items():
         _check_extension(connection, name, least)
 

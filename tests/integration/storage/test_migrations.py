@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,12 +10,13 @@ from hashlib import sha256
 from itertools import pairwise
 
 import psycopg
+import pytest
 from alembic.script import ScriptDirectory
 
 from adapters.outbound.storage.codec import key_of
-from adapters.outbound.storage.migrate import NEEDED, migrate
+from adapters.outbound.storage.migrate import NEEDED, MigrationError, migrate
 from adapters.outbound.storage.schema_version import VERSIONS, head
-from tests.support.postgres import fresh_database
+from tests.support.postgres import fresh_database, on_database
 
 
 def test_the_chain_is_linear_and_numbered() -> None:
@@ -63,6 +65,19 @@ def test_a_migration_leaves_nothing_of_alembic_behind_and_a_failure_has_words(po
 
     assert done.returncode == 0
     assert done.stdout == f'the database cannot be brought to {head()}: relation "inbox" already exists\n'
+
+
+def test_a_database_that_cannot_hold_every_character_is_refused(postgres_dsn: str) -> None:
+    name = f"switchboard_latin_{os.getpid()}"
+    with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as server:
+        server.execute(
+            f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc".encode()
+        )
+        try:
+            with pytest.raises(MigrationError, match="has the encoding LATIN1"):
+                migrate(on_database(postgres_dsn, name))
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
 INCOMPRESSIBLE = "".join(sha256(str(number).encode()).hexdigest() for number in range(40))
