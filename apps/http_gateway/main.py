@@ -52,8 +52,8 @@ from ports.use_cases import UseCases, Verification
 CHECK_SECONDS = 2.0
 LACKS = {
     "database": "database is away, or takes no writes",
-    "queue": "queue is away",
-    "migrations": "schema is not the newest; run: switchboard migrate",
+    "queue": "queue is away, or takes no writes",
+    "migrations": "schema is not the newest, or cannot be read; where the database answers, run: switchboard migrate",
 }
 """What a core needs, by the names that its health checking answers for, and in words when it is not there."""
 

@@ -76,6 +76,10 @@ def _check_server(connection: psycopg.Connection) -> None:
         raise MigrationError(
             f"PostgreSQL 15 or newer is needed, this is {connection.info.server_version // 10000}"
         )
+    if connection.execute("SHOW transaction_read_only").fetchone() == ("on",):
+        raise MigrationError(
+            "the database takes no writes: it is a standby or set to read only; name the writable one in DATABASE_URL"
+        )
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise MigrationError(

@@ -12,6 +12,7 @@ from itertools import pairwise
 import psycopg
 import pytest
 from alembic.script import ScriptDirectory
+from psycopg import sql
 
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.migrate import NEEDED, MigrationError, migrate
@@ -65,6 +66,19 @@ def test_a_migration_leaves_nothing_of_alembic_behind_and_a_failure_has_words(po
 
     assert done.returncode == 0
     assert done.stdout == f'the database cannot be brought to {head()}: relation "inbox" already exists\n'
+
+
+def test_a_database_that_takes_no_writes_is_refused(postgres_dsn: str) -> None:
+    for migrated in (False, True):
+        with fresh_database(postgres_dsn, migrated=migrated) as dsn:
+            with psycopg.connect(dsn, autocommit=True) as there:
+                there.execute(
+                    sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(
+                        sql.Identifier(there.info.dbname)
+                    )
+                )
+            with pytest.raises(MigrationError, match="takes no writes"):
+                migrate(dsn)
 
 
 def test_a_database_that_cannot_hold_every_character_is_refused(postgres_dsn: str) -> None:
