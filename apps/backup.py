@@ -34,8 +34,8 @@ def main(settings: Settings, options: Namespace) -> int:
             raise StartError("say which file: switchboard backup --check FILE")
         return restore.main(settings, options)
     path = options.file or Path(f"switchboard-{datetime.now(UTC):%Y%m%d-%H%M%S}.tar")
-    _check_target(settings, path)
     with reported():
+        _check_target(settings, path)
         notes = _write(complete(settings), path, with_secrets=not options.without_secrets)
     print(f"{path}: {path.stat().st_size:,} bytes")
     for note in notes:
@@ -55,7 +55,7 @@ def _check_target(settings: Settings, path: Path) -> None:
 def _write(settings: Settings, path: Path, *, with_secrets: bool) -> list[str]:
     """What the person should know."""
     with a_database(settings) as dsn, written(path) as archive:
-        with dumps.snapshot(dsn) as found, tempfile.TemporaryDirectory(dir=path.absolute().parent) as folder:
+        with dumps.snapshot(dsn) as found, _folder_beside(path) as folder:
             if found.revision is None:
                 raise StartError("there is nothing to back up: the database is empty")
             dumps.dump(dsn, settings.pg_bin_dir, found, Path(folder) / DATABASE)
@@ -78,16 +78,28 @@ def _write(settings: Settings, path: Path, *, with_secrets: bool) -> list[str]:
     return [*_key_note(kept), *_notes(gone, left_out)]
 
 
+def _folder_beside(path: Path) -> tempfile.TemporaryDirectory[str]:
+    """Named after the backup, as one that is killed leaves it."""
+    return tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=f"{path.name}.", suffix=".partial")
+
+
 def _add_devices(archive: NewArchive, devices: Path, folder: Path) -> None:
     """Copies that SQLite makes itself, as a linked device may be writing."""
     for path in sorted(devices.glob("*.db")):
-        copy = folder / path.name
+        _copy_device(path, folder / path.name)
+        archive.add(DEVICES + path.name, folder / path.name)
+
+
+def _copy_device(path: Path, copy: Path) -> None:
+    """Raises `StartError`."""
+    try:
         with (
-            closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(copy)) as target,
         ):
             source.backup(target)
-        archive.add(DEVICES + path.name, copy)
+    except sqlite3.Error as error:
+        raise StartError(f"{path} cannot be copied: {error}") from error
 
 
 async def _add_blobs(archive: NewArchive, settings: Settings, blobs: Mapping[str, int]) -> list[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psycopg
+
 from adapters.outbound.backup.archive import BadBackup
 from adapters.outbound.backup.dumps import DumpFailed
-from adapters.outbound.storage.embedded import EmbeddedPostgresError
+from adapters.outbound.storage.migrate import first_line
 from apps.starting import StartError
 
 DATABASE = "database.dump"
@@ -21,8 +23,10 @@ def reported() -> Iterator[None]:
     """What can go wrong, as one line."""
     try:
         yield
-    except (DumpFailed, BadBackup, EmbeddedPostgresError) as error:
+    except (DumpFailed, BadBackup) as error:
         raise StartError(str(error)) from error
+    except psycopg.Error as error:
+        raise StartError(f"the database does not answer: {first_line(error)}") from error
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise StartError(f"{where}{error.strerror or error}") from error

@@ -57,15 +57,31 @@ def _kept(path: Path, make) -> str:  # type: ignore[no-untyped-def]
     """The secret in the file; made first when the file is not there."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return path.read_text(encoding="ascii").strip()
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _read(path)
+    except OSError as error:
+        raise _not_written(path, error) from error
+    try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            secret: str = make()
-            file.write(secret + "\n")
+            file.write(make() + "\n")
             file.flush()
             os.fsync(file.fileno())
-        return secret
     except OSError as error:
-        raise SettingsError(f"DATA_DIR {path.parent.parent} cannot be written: {error.strerror}") from error
+        path.unlink()
+        raise _not_written(path, error) from error
+    return _read(path)
+
+
+def _not_written(path: Path, error: OSError) -> SettingsError:
+    return SettingsError(f"DATA_DIR {path.parent.parent} cannot be written: {error.strerror}")
+
+
+def _read(path: Path) -> str:
+    try:
+        secret = path.read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path} cannot be read: {getattr(error, 'strerror', error)}") from error
+    if not secret:
+        raise SettingsError(f"{path} is empty: put the key of this installation back, as from a backup")
+    return secret

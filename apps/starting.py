@@ -89,10 +89,7 @@ def embedded_database(settings: Settings, meanwhile: Callable[[], None] = lambda
 @contextmanager
 def a_database(settings: Settings) -> Iterator[str]:
     """The database for a command: the given one, that of a running service, or the embedded one for a moment."""
-    from adapters.outbound.storage.embedded import attach
-
-    dsn = settings.database_url or attach(settings.data_dir)
-    if dsn:
+    if dsn := settings.database_url or _running_database(settings):
         yield dsn
     else:
         with embedded_database(settings) as started:
@@ -104,9 +101,7 @@ def shared_database(settings: Settings) -> str:
 
     Processes that share a database share a queue too: an embedded one would be seen by none but its own.
     """
-    from adapters.outbound.storage.embedded import attach
-
-    dsn = settings.database_url or attach(settings.data_dir)
+    dsn = settings.database_url or _running_database(settings)
     if not dsn:
         raise StartError(
             "no database: set DATABASE_URL (and REDIS_URL), or start `switchboard up` with this DATA_DIR"
@@ -115,6 +110,16 @@ def shared_database(settings: Settings) -> str:
     if not settings.redis_url:
         raise StartError("no queue: processes that run apart share one; set REDIS_URL")
     return dsn
+
+
+def _running_database(settings: Settings) -> str | None:
+    """The DSN of the embedded server that another process runs. Raises `StartError`."""
+    from adapters.outbound.storage.embedded import EmbeddedPostgresError, attach
+
+    try:
+        return attach(settings.data_dir)
+    except EmbeddedPostgresError as error:
+        raise StartError(str(error)) from error
 
 
 def migrated(dsn: str, *, embedded: bool = False) -> str:
@@ -183,7 +188,7 @@ def _reported(main: Callable[[], int]) -> int:
     try:
         return main()
     except KeyboardInterrupt:
-        print("switchboard: stopped while starting", file=sys.stderr)
+        print("switchboard: interrupted", file=sys.stderr)
         return INTERRUPTED
     except (StartError, SettingsError, Refusal) as error:
         print(f"switchboard: {escaped(str(error))}", file=sys.stderr)

@@ -5,6 +5,7 @@ The embedded database: test_wheel.py.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import tarfile
@@ -135,6 +136,53 @@ def test_an_interrupted_backup_leaves_nothing_under_the_name(
     monkeypatch.setattr("adapters.outbound.backup.dumps.dump", interrupted)
     assert place(database_url, "backup", "cut.tar") != 0
     assert [path.name for path in open_folder.iterdir() if path.name.startswith("cut")] == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "cut.tar.partial: No space left on device"),
+        (
+            psycopg.OperationalError("the connection is lost\nbecause"),
+            "does not answer: the connection is lost",
+        ),
+    ],
+)
+def test_what_goes_wrong_on_the_way_is_one_line_and_leaves_nothing(
+    database_url: str,
+    place: Callable[..., int],
+    open_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    fault: Exception,
+    words: str,
+) -> None:
+    def failing(*_: object) -> None:
+        assert all(path.name.startswith("cut.tar.") for path in open_folder.iterdir()), "found by its name"
+        raise fault
+
+    monkeypatch.setattr("adapters.outbound.backup.dumps.dump", failing)
+    assert place(database_url, "backup", "cut.tar") == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert words in line
+    assert list(open_folder.iterdir()) == []
+
+
+def test_a_place_or_a_file_that_cannot_be_used_is_one_line(
+    database_url: str, place: Callable[..., int], open_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(file: str) -> str:
+        assert place(database_url, "backup", file) == 1
+        [line] = capsys.readouterr().err.splitlines()
+        return line
+
+    assert "File name too long" in refused("x" * 300)
+    assert "does not exist" in refused("absent/whole.tar")
+    device = open_folder / "data/linked-devices/1.db"
+    device.parent.mkdir(parents=True)
+    device.write_text("no database at all")
+    assert f"{device} cannot be copied: file is not a database" in refused("whole.tar")
+    assert [path.name for path in open_folder.iterdir()] == ["data"]
 
 
 def test_a_backup_without_secrets_needs_the_key_from_elsewhere(

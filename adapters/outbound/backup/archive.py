@@ -74,9 +74,11 @@ def written(path: Path) -> Iterator[NewArchive]:
             file.flush()
             os.fsync(file.fileno())
         partial.rename(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             partial.unlink()
+        if isinstance(error, OSError) and not error.filename:
+            error.filename = str(partial)
         raise
     _sync_folder(path.parent)
 

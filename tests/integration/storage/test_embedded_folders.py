@@ -128,11 +128,11 @@ def test_programs_that_nobody_can_reach_are_copied_once(open_folder: Path, close
     assert len(copies[0]) == 1
 
 
-def ordinary_python() -> list[str]:
-    """The start of a command that runs our Python code as `nobody`; skips where that cannot be."""
+def ordinary_python(user: str = "nobody") -> list[str]:
+    """The start of a command that runs our Python code as `user`; skips where that cannot be."""
     libraries = sysconfig.get_path("purelib")
     for python in (sys.executable, "/usr/bin/python3"):
-        command = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+        command = ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups"]
         command += ["env", f"PYTHONPATH={ROOT}:{libraries}", "PYTHONDONTWRITEBYTECODE=1", python]
         try:
             done = subprocess.run(
@@ -142,7 +142,7 @@ def ordinary_python() -> list[str]:
             break
         if done.returncode == 0:
             return command
-    pytest.skip("no Python with our libraries that the user nobody may run")
+    pytest.skip(f"no Python with our libraries that the user {user} may run")
 
 
 @pytest.fixture
@@ -186,6 +186,24 @@ def test_an_unwritable_data_dir_is_said_to_an_ordinary_user(open_folder: Path, m
     assert done.stderr == ""
     assert done.stdout.count("\n") == 1
     assert f"DATA_DIR {roots}/data {words}" in done.stdout
+
+
+@as_root
+def test_another_user_is_told_whose_database_it_is(open_folder: Path) -> None:
+    code = (
+        "import sys, pathlib; from adapters.outbound.storage.embedded import EmbeddedPostgresError, attach\n"
+        "try: attach(pathlib.Path(sys.argv[1]))\n"
+        "except EmbeddedPostgresError as error: print(error)"
+    )
+    with EmbeddedPostgres(open_folder / "data", fast_and_unsafe=True):
+        done = subprocess.run(
+            [*ordinary_python("daemon"), "-c", code, str(open_folder / "data")],
+            capture_output=True,
+            text=True,
+            cwd="/",
+            check=False,
+        )
+    assert done.stdout.endswith("run this as the user that runs the service\n"), done.stderr
 
 
 def test_a_file_in_the_place_of_the_data_dir(open_folder: Path) -> None:

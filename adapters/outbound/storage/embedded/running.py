@@ -51,6 +51,8 @@ def attach(data_dir: Path) -> str | None:
     try:
         while is_owned(folder / "owner.lock"):
             record = read_record(folder / "running.json")
+            if record and not os.access(record.socket_dir, os.X_OK):
+                raise PermissionError
             if record and _answers(record.dsn()):
                 return record.dsn()
             if time.monotonic() > deadline:

@@ -1,0 +1,53 @@
+"""Secrets that the installation makes: once, whole or not at all, and never taken from a file that is damaged."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from apps.secrets import ENCRYPTION_KEY, FOLDER, complete
+from apps.setting_types import SettingsError
+from apps.settings import Settings
+from apps.settings_loading import load
+
+
+def settings_of(folder: Path) -> Settings:
+    return load({"DATA_DIR": str(folder)}, env_file=None)
+
+
+def test_they_are_made_once(tmp_path: Path) -> None:
+    made = complete(settings_of(tmp_path))
+    again = complete(settings_of(tmp_path))
+    assert made.config_encryption_key == again.config_encryption_key
+    assert len(made.internal_service_key) >= 32
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / FOLDER).iterdir()] == [0o600] * 2
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "is empty"), (b"\n", "is empty"), ("ключ".encode(), "cannot be read"), (None, "cannot be read")],
+)
+@pytest.mark.parametrize("name", ["internal_service_key", ENCRYPTION_KEY])
+def test_a_damaged_one_is_named(tmp_path: Path, name: str, content: bytes | None, words: str) -> None:
+    complete(settings_of(tmp_path))
+    path = tmp_path / FOLDER / name
+    path.unlink()
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(SettingsError, match=words) as told:
+        complete(settings_of(tmp_path))
+    assert str(path) in str(told.value)
+
+
+def test_a_full_disk_leaves_none_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fsync", full)
+        with pytest.raises(SettingsError, match="No space left on device"):
+            complete(settings_of(tmp_path))
+    assert list((tmp_path / FOLDER).iterdir()) == []
+    assert complete(settings_of(tmp_path)).internal_service_key
