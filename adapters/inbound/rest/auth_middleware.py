@@ -38,11 +38,13 @@ PRIVATE = re.compile(
     r"/api/agent/(?:verification/identities|files|channel-instances/[^/]+/conversations)/(.+)"
 )
 """Paths whose group is kept out of the log."""
+CLOSED_OUTSIDE = ("/metrics", "/readyz")
+"""Paths that a reverse proxy closes to the outside by their names, and that answer to no other spelling therefore."""
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
 class AuthMiddleware:
-    """Authenticates before a byte of the body is read. A slash at the end of a path means nothing."""
+    """Authenticates before a byte of the body is read."""
 
     def __init__(self, app: App, access: Access, ids: Ids, options: GatewayOptions) -> None:
         self._app = app
@@ -54,7 +56,7 @@ class AuthMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope = _without_slash(scope)
+        scope = _routed(scope)
         headers = Headers(scope=scope)
         requested = headers.get("x-request-id", "")
         request_id = requested if REQUEST_ID.fullmatch(requested) else self._ids.request_id()
@@ -108,10 +110,15 @@ class AuthMiddleware:
         return limited(receive, headers.get("content-length"), limit)
 
 
-def _without_slash(scope: Scope) -> Scope:
-    """A redirect to the path without it would not do: senders of callbacks and many clients follow none."""
+def _routed(scope: Scope) -> Scope:
+    """A slash at the end of a path means nothing. A redirect to the path without it would not do: senders of
+    callbacks and many clients follow none."""
     path = scope["path"]
-    return {**scope, "path": path[:-1]} if len(path) > 1 and path.endswith("/") else scope
+    if len(path) > 1 and path.endswith("/"):
+        path = path[:-1]
+    if path in CLOSED_OUTSIDE:
+        path = scope["raw_path"].decode("latin-1")
+    return {**scope, "path": path}
 
 
 def text_of(header: str | None) -> str | None:

@@ -209,6 +209,20 @@ Feature: The REST gateway
         | GET    | /api/agent/nowhere/                       | nothing                                                       | 404    |
         | GET    | /api/agent/kb//                           | nothing                                                       | 404    |
 
+    Scenario Outline: <path>, which proxies close to the outside by its name, has one spelling
+      When GET <path> is requested without a key
+      Then the status is <status>
+
+      Examples:
+        | path        | status |
+        | /metrics    | 200    |
+        | /readyz     | 200    |
+        | /metrics/   | 404    |
+        | /readyz/    | 404    |
+        | /metrics%2f | 404    |
+        | /%6detrics  | 404    |
+        | /%72eadyz/  | 404    |
+
     Scenario: A protected path stays protected
       When GET /api/agent/channel-instances/ is requested without a key
       Then the status is 401
