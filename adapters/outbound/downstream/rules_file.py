@@ -50,7 +50,8 @@ class RulesFile:
             log.error("the resource rules stay as they were: %s", error)
             self.fault = str(error)
             return self.fault
-        log.info("the resource rules were read again", extra={"rules": count})
+        if self.path is not None:
+            log.info("the resource rules were read", extra={"rules": count})
         return None
 
     @property
