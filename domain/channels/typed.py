@@ -23,7 +23,6 @@ from domain.channels.model import (
     FieldType,
     Format,
 )
-from domain.values import value
 
 V = TypeVar("V")
 
@@ -36,9 +35,11 @@ class ChannelConfig:
     """Base of all config types. Their field names give the keys of the JSON object in camelCase."""
 
 
-@value
 class ChannelTarget:
-    """Base of all target types. Their field names are the keys of the JSON object."""
+    """Base of all target types, dataclasses that may be frozen or not. Their field names are the keys of the JSON
+    object."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

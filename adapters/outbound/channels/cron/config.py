@@ -6,6 +6,7 @@ from domain import limits
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting
 from domain.instances.validation import text_fault
+from domain.values import value
 
 from .schedule import fault, timezone_fault
 
@@ -52,8 +53,13 @@ class CronConfig(ChannelConfig):
     )
 
 
+@value
+class NoTarget(ChannelTarget):
+    """Answers go where the configuration says."""
+
+
 CONFIG = ConfigModel(CronConfig)
-TARGET = JsonModel(ChannelTarget)
+TARGET = JsonModel[ChannelTarget](NoTarget)
 
 DEFINITION = ChannelDefinition(
     id="cron",
