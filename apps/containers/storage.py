@@ -69,6 +69,13 @@ class Storage:
         self.instances = PostgresInstances(database, self.config_cipher, bus.changed)
         bus.on_change(self.instances.forget)
         bus.on_change(self.metadata.forget)
+        self._add_queues(bus, worker_id)
+        self._add_runs(bus, worker_id)
+        self._add_conversations(bus, foundation)
+
+    def _add_queues(self, bus: EventBus, worker_id: int) -> None:
+        """Inbox and outbox, their leases, and who is told of what they hold."""
+        database = self.database
         self.leases = LeaseStore(database, worker_id, self.health)
         self.event_dispatch: DirectDispatch[Conversation] = DirectDispatch()
         self.message_dispatch: DirectDispatch[QueuedMessages] = DirectDispatch()
@@ -92,8 +99,6 @@ class Storage:
             lambda: bus.outbound_enqueued(here=self.message_dispatch.has_capacity),
         )
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
-        self._add_runs(bus, worker_id)
-        self._add_conversations(bus, foundation)
 
     def _add_runs(self, bus: EventBus, worker_id: int) -> None:
         """Schedules, polls and kept connections."""

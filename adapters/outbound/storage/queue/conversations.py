@@ -16,9 +16,10 @@ from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.queue.leases import LeaseStore, Queue
+from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outages import through_outage
 from adapters.outbound.storage.queue.outcomes import COMPLETE, OutboxRows, columns_of, leased_messages
+from adapters.outbound.storage.queue.queues import Queue
 from adapters.outbound.storage.queue.states import (
     NOT_OFFERED,
     OFFERED,

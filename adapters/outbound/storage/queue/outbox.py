@@ -9,8 +9,9 @@ from adapters.outbound.storage.codec import storable, storable_reason
 from adapters.outbound.storage.events.recording import detail_sql, log_event_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher
-from adapters.outbound.storage.queue.leases import LeaseStore, Queue
+from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outages import through_outage
+from adapters.outbound.storage.queue.queues import Queue
 from adapters.outbound.storage.queue.states import (
     NOT_OFFERED,
     OFFERED,
