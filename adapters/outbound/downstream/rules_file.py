@@ -51,7 +51,7 @@ class RulesFile:
             self.fault = str(error)
             return self.fault
         if self.path is not None:
-            log.info("the resource rules were read", extra={"rules": count})
+            log.info("the resource rules were read again", extra={"rules": count})
         return None
 
     @property
