@@ -2,7 +2,10 @@
 
 import os
 import secrets
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError, new_key
 from apps.setting_types import SettingsError
@@ -53,28 +56,25 @@ def folder_of_encryption_key(settings: Settings) -> Path | None:
         return None
 
 
-def _kept(path: Path, make) -> str:  # type: ignore[no-untyped-def]
+def _kept(path: Path, make: Callable[[], str]) -> str:
     """The secret in the file; made first when the file is not there."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _read(path)
+        if not path.exists():
+            _write(path, make())
     except OSError as error:
-        raise _not_written(path, error) from error
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(make() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        path.unlink()
-        raise _not_written(path, error) from error
+        raise SettingsError(f"DATA_DIR {path.parent.parent} cannot be written: {error.strerror}") from error
     return _read(path)
 
 
-def _not_written(path: Path, error: OSError) -> SettingsError:
-    return SettingsError(f"DATA_DIR {path.parent.parent} cannot be written: {error.strerror}")
+def _write(path: Path, secret: str) -> None:
+    """The whole file or none. Of several processes that write it at once one wins, and all read the same."""
+    with NamedTemporaryFile("w", encoding="ascii", dir=path.parent) as file:
+        file.write(secret + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(file.name, path)
 
 
 def _read(path: Path) -> str:

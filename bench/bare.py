@@ -102,7 +102,7 @@ class Statements:
         rows = [InboxRow.of(self.instance_id, event(number)) for number in numbers]
         keys = [QueueKey(self.instance_id, row.session_key) for row in rows]
         offered = {
-            "offered_instances": Bigints(key.instance_id for key in keys),
+            "offered_ids": Bigints(key.instance_id for key in keys),
             "offered_keys": Texts(key.session_key for key in keys),
             "owner": OWNER,
         }

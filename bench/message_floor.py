@@ -84,7 +84,7 @@ class Bare:
         outcomes = [self._outcome(key, id, last=last) for key, id in leased]
         rows = [OutboxRows.of(outcome) for outcome in outcomes]
         offered = {
-            "offered_instances": Bigints(key.instance_id for key, _ in leased),
+            "offered_ids": Bigints(key.instance_id for key, _ in leased),
             "offered_keys": Texts(key.session_key for key, _ in leased),
         }
         parameters = {**columns_of(outcomes, rows), **offered, "owner": OWNER}

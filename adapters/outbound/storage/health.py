@@ -66,7 +66,7 @@ SELECT i.id, (SELECT count(*) FROM inbox WHERE instance_id = i.id AND status = {
     (SELECT count(*) FROM outbox WHERE instance_id = i.id AND status = {MessageStatus.DEAD})
 FROM unnest(%(ids)s) AS i(id)
 """
-"""Indexes `inbox_queued`, `outbox_queued` and `outbox_dead`."""
+"""Indexes `inbox_by_queue`, `outbox_by_instance` and `outbox_dead`."""
 
 REGISTERED = f"""
 WITH {log_health_sql("%(reason)s::text IS NOT NULL AND NOT %(registered)s")}
@@ -191,8 +191,8 @@ def _records(instance_ids: Sequence[int]) -> Select[*tuple[Any, ...]]:
 
 def _backlog() -> tuple[ColumnElement[Any], ...]:
     """Of an instance: for how many seconds its oldest message waits to be processed, and to be sent, and an idle
-    conversation is due; and whether one loops. Indexes `inbox_queued` and `outbox_queued`, and the primary key of
-    `queue`."""
+    conversation is due; and whether one loops. Indexes `inbox_by_queue` and `outbox_by_instance`, and the primary key
+    of `queue`."""
     id = channel_instance.c.id
     waiting = _age(inbox.c.received_at).where(inbox.c.instance_id == id, inbox.c.status == 0)
     pending = _age(outbox.c.created_at).where(outbox.c.instance_id == id, outbox.c.status == 0)

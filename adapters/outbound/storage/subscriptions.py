@@ -12,7 +12,7 @@ from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 
 from adapters.outbound.clock import url_uuid
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
-from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.arrays import Bigints, Texts, unnest_sql
 from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.events.recording import log_one
 from adapters.outbound.storage.failures import retried
@@ -61,7 +61,7 @@ WITH {OFFERED}, moved AS (
 ), pushed AS (
     INSERT INTO outbox (instance_id, session_key, message, target, key)
     SELECT t.instance_id, t.session_key, t.message, t.target, t.key
-    FROM unnest(%(instances)s, %(sessions)s, %(messages)s, %(targets)s, %(keys)s) WITH ORDINALITY
+    FROM {unnest_sql("instances", "sessions", "messages", "targets", "keys")} WITH ORDINALITY
       AS t(instance_id, session_key, message, target, key, n)
     JOIN channel_instance i ON i.id = t.instance_id WHERE EXISTS (SELECT FROM moved) ORDER BY t.n
     RETURNING instance_id, session_key

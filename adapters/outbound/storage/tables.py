@@ -131,7 +131,12 @@ inbox = table(
     UniqueConstraint("instance_id", "event_key", name="inbox_event"),
     index("inbox_by_session", "instance_id session_key id"),
     index("inbox_failed", "instance_id id", where="status = 2"),
-    index("inbox_queued", "instance_id session_key id", where="status = 0"),
+    index(
+        "inbox_by_queue",
+        "instance_id",
+        *map(text, ("hashtextextended(session_key, 0)", "id")),
+        where="status = 0",
+    ),
     index("inbox_erased", "finished_at", where="event = '{}'"),
     index("inbox_finished", "finished_at", where="finished_at IS NOT NULL"),
     index("inbox_awaited", "await_until", where="await_until IS NOT NULL AND NOT taken"),
@@ -149,7 +154,12 @@ outbox = table(
     *optional(BigInteger, "inbox_id send_id"),
     *optional(SmallInteger, "delivery_state"),
     *optional(Text, "last_error ref"),
-    index("outbox_queued", "instance_id session_key id", where="status = 0"),
+    index(
+        "outbox_by_queue",
+        "",
+        *map(text, ("hashtextextended(session_key, instance_id)", "id")),
+        where="status + 0 = 0",
+    ),
     index("outbox_by_instance", "instance_id status id"),
     index(
         "outbox_by_ref", "instance_id", func.hashtextextended(text("ref"), text("0")), where="ref IS NOT NULL"

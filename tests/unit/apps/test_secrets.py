@@ -51,3 +51,18 @@ def test_a_full_disk_leaves_none_behind(tmp_path: Path, monkeypatch: pytest.Monk
             complete(settings_of(tmp_path))
     assert list((tmp_path / FOLDER).iterdir()) == []
     assert complete(settings_of(tmp_path)).internal_service_key
+
+
+def test_of_two_starts_at_once_both_have_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    others: list[Settings] = []
+
+    def other_starts(_: int) -> None:
+        monkeypatch.undo()
+        others.append(complete(settings_of(tmp_path)))
+
+    monkeypatch.setattr(os, "fsync", other_starts)
+    own = complete(settings_of(tmp_path))
+    [other] = others
+    assert own.internal_service_key == other.internal_service_key
+    assert own.config_encryption_key == other.config_encryption_key
+    assert len(list((tmp_path / FOLDER).iterdir())) == 2

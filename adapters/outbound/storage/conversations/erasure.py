@@ -13,7 +13,7 @@ from adapters.outbound.storage.codec import ERASED, key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.sends import KEY_HOURS
-from adapters.outbound.storage.queue.states import EventStatus, MessageStatus, QueueKind
+from adapters.outbound.storage.queue.states import EventStatus, MessageStatus, QueueKind, queued_sql
 from adapters.outbound.storage.retention.rules import NOW
 
 OF_SESSION = "instance_id = %(instance)s AND session_key = %(session)s"
@@ -48,11 +48,11 @@ WHERE {{of}} AND status = {MessageStatus.SENT} AND ref IS NOT NULL
 _DELETE = f"DELETE FROM outbox WHERE {{of}} AND status = {MessageStatus.SENT} AND ref IS NULL"
 SENT = tuple(statement.format(of=of) for of in (_BY_EVENT, _BY_SEND) for statement in (_BLANK, _DELETE))
 """Indexes `outbox_by_event` and `outbox_by_send`."""
-UNSENT = tuple(
-    f"DELETE FROM outbox WHERE {OF_SESSION} AND status = {status}"
-    for status in (MessageStatus.PENDING, MessageStatus.DEAD)
+UNSENT = (
+    f"DELETE FROM outbox WHERE {queued_sql(QueueKind.OUTBOUND, 'outbox', '%(instance)s', '%(session)s')}",
+    f"DELETE FROM outbox WHERE {OF_SESSION} AND status = {MessageStatus.DEAD}",
 )
-"""Indexes `outbox_queued` and `outbox_dead`."""
+"""Indexes `outbox_by_queue` and `outbox_dead`."""
 
 FILES = f"""
 WITH gone AS (DELETE FROM message_file WHERE {OF_SESSION} RETURNING blob_key), counted AS (

@@ -7,7 +7,7 @@ nobody is named.
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.events.recording import NO_REF, log_event_sql
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.states import EventStatus, QueueKind
+from adapters.outbound.storage.queue.states import EventStatus, QueueKind, queued_sql
 from domain.events.model import EventKind
 
 _PERSON = "json_build_object('handler', 'person', 'minutes', %(minutes)s::int)::text"
@@ -45,20 +45,20 @@ ANSWERED_BY_PERSON = f"""
 answered AS (
     UPDATE inbox i SET status = {EventStatus.DONE}, finished_at = now() FROM (
         SELECT queue.*, (
-            SELECT h.id FROM inbox h WHERE h.instance_id = queue.instance_id AND h.session_key = queue.session_key
-            AND h.status = {EventStatus.QUEUED} AND queue.owner IS NOT NULL AND queue.due_at > now()
-            ORDER BY h.id LIMIT 1
+            SELECT h.id FROM inbox h
+            WHERE {queued_sql(QueueKind.INBOUND, "h", "queue.instance_id", "queue.session_key")}
+            AND queue.owner IS NOT NULL AND queue.due_at > now() ORDER BY h.id LIMIT 1
         ) AS under_way FROM queue
         WHERE queue.kind = {QueueKind.INBOUND} AND queue.instance_id = %(instance_id)s
         AND queue.session_key = %(session_key)s AND {_IS_HELD}
     ) q
-    WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.status = {EventStatus.QUEUED}
+    WHERE {queued_sql(QueueKind.INBOUND, "i", "q.instance_id", "q.session_key")}
     AND i.id IS DISTINCT FROM q.under_way RETURNING i.id, i.instance_id, i.session_key
 ), told AS ({log_event_sql(EventKind.MESSAGE_ANSWERED, "answered", data=_BY_PERSON)})
 """
 """CTEs for the statement that stores the message %(id)s, the CTE `fresh`: where a person wrote it who has the
 conversation, its queued events count as answered by them, but for one that is being worked on.
-Index `inbox_queued`, and the primary key of `queue`."""
+Index `inbox_by_queue`, and the primary key of `queue`."""
 
 HELD_ON = f"""
     pending = queue.pending - (SELECT count(*) FROM answered),

@@ -12,9 +12,7 @@ NO_REF = "NULL::bigint"
 """The `ref` of an event that is about no row."""
 
 
-def log_event_sql(
-    kind: str, rows: str, *, ref: str = "id", data: str = "NULL", condition: str = "true"
-) -> str:
+def log_event_sql(kind: str, rows: str, *, ref: str = "id", data: str = "NULL", condition: str = "") -> str:
     """Records an event for each of `rows`: a CTE, or a list of tables, with the columns `instance_id` and
     `session_key`. In a statement it is a CTE of its own, which nothing has to read.
 
@@ -25,7 +23,7 @@ def log_event_sql(
     return (
         "INSERT INTO event_log (kind, instance_id, session_key, ref, data)"
         f" SELECT {told}, instance_id, session_key, {ref}, {data} FROM {rows}"
-        f" WHERE {condition} AND {LISTENED} ORDER BY {ref}"
+        f" WHERE {LISTENED}{condition and f' AND {condition}'} ORDER BY {ref}"
     )
 
 

@@ -21,7 +21,7 @@ WHERE instance_id = %(instance)s AND (%(session)s::text = '' OR session_key = %(
 ORDER BY id DESC LIMIT 1 FOR UPDATE
 """
 """The message that a change concerns, while it waits or is worked on; none for a change that was applied already.
-Indexes `inbox_queued` and `inbox_event`."""
+Indexes `inbox_by_queue` and `inbox_event`."""
 
 WITHDRAW = compact(f"""
 WITH gone AS (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.storage.arrays import Texts
+from adapters.outbound.storage.arrays import Texts, unnest_sql
 from adapters.outbound.storage.codec import dump, storable, storable_reason, stored_event
 from adapters.outbound.storage.confirmations import HAS_OPEN_APPROVAL
 from adapters.outbound.storage.events.recording import detail_sql, log_event_sql
@@ -27,6 +27,7 @@ from adapters.outbound.storage.queue.states import (
     QueueKind,
     complete_sql,
     enqueue_sql,
+    queued_sql,
 )
 from domain.channels.messages import Event, Merge
 from domain.conversations.message_ids import answer_to
@@ -38,7 +39,6 @@ from ports.queue import Capacity, Leases, QueueKey
 INBOUND = Queue.of(
     QueueKind.INBOUND,
     "inbox",
-    EventStatus.QUEUED,
     "id, event, attempts, received_at, draft, failures",
     flag=f"{HAS_OPEN_APPROVAL}, t.offered",
 )
@@ -46,10 +46,11 @@ INBOUND = Queue.of(
 MOST_MERGED = 100
 ALBUM = f"""
 SELECT id, event, attempts, received_at, draft, failures, extract(epoch FROM now() - received_at)::float8
-FROM inbox WHERE instance_id = %s AND session_key = %s AND status = {EventStatus.QUEUED} AND position(%s IN event) > 0
+FROM inbox WHERE {queued_sql(QueueKind.INBOUND, "inbox", "%(instance)s", "%(session)s")}
+AND position(%(album)s IN event) > 0
 ORDER BY id LIMIT {MOST_MERGED}
 """
-"""Index `inbox_queued`."""
+"""Index `inbox_by_queue`."""
 
 DRAFTED = f"UPDATE inbox SET draft = %s WHERE id = %s AND status = {EventStatus.QUEUED}"
 """Primary key."""
@@ -80,7 +81,7 @@ WITH {OFFERED}, gone AS (
 ), sent AS (
     INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
     SELECT g.instance_id, g.session_key, g.id, m.message, %(target)s, m.key, true
-    FROM unnest(%(messages)s, %(keys)s) WITH ORDINALITY AS m(message, key, n) JOIN gone g ON g.id = %(inbox_id)s
+    FROM {unnest_sql("messages", "keys")} WITH ORDINALITY AS m(message, key, n) JOIN gone g ON g.id = %(inbox_id)s
     ORDER BY m.n RETURNING instance_id, session_key
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "gone")}),
 logged AS ({log_event_sql(EventKind.MESSAGE_FAILED, "gone", data=detail_sql("error", "%(error)s"))})
@@ -197,7 +198,9 @@ class PostgresConversations:
     async def album(self, key: QueueKey, merge: Merge | None) -> Album:
         # As `event_to_json` writes it; no text of a sender has these quotes.
         stored = f'"merge":[{dump(merge.key)},' if merge else ""
-        rows = await self._database.fetch(ALBUM, (key.instance_id, key.session_key, stored))
+        rows = await self._database.fetch(
+            ALBUM, {"instance": key.instance_id, "session": key.session_key, "album": stored}
+        )
         queued = [(_queued(*columns), age) for *columns, age in rows]
         own = [(event, age) for event, age in queued if merge is None or _belongs(event.event, merge)]
         up = time.monotonic() - self._started  # before that nobody may have been there to take in the others

@@ -22,7 +22,7 @@ class Offer(Generic[L]):
     def parameters(self) -> dict[str, object]:
         """Of the CTE `OFFERED`."""
         return {
-            "offered_instances": Bigints(key.instance_id for key in self.keys),
+            "offered_ids": Bigints(key.instance_id for key in self.keys),
             "offered_keys": Texts(key.session_key for key in self.keys),
         }
 

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable
 
-from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.arrays import Bigints, Texts, unnest_sql
 from adapters.outbound.storage.codec import storable
 from domain.channels.messages import Event
 
-ECHOES = """
+ECHOES = f"""
 echoes AS MATERIALIZED (
-    SELECT DISTINCT e.n
-    FROM unnest(
-        (SELECT %(echo_rows)s), (SELECT %(echo_instances)s), (SELECT %(echo_sessions)s), (SELECT %(echo_ids)s)
-    ) e(n, instance, session, id)
+    SELECT e.n
+    FROM {unnest_sql("echo_rows", "echo_instances", "echo_sessions", "echo_ids")} e(n, instance, session, id)
     WHERE (
         SELECT o.id FROM outbox o
         WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
@@ -20,12 +18,8 @@ echoes AS MATERIALIZED (
     ) IS NOT NULL
 )
 """
-"""The numbers `n` of the rows whose event bears an id that a sent message got from the platform. A look at the index
-`outbox_by_ref` for each id; rows whose channel gives no ids cost nothing.
-
-The arrays stand in subqueries so that the planner guesses their length alike with and without their values: else it
-finds plans for few ids cheaper than the general one, and plans the statement anew for each message."""
-
+"""The numbers of the rows whose event bears an id that a sent message got from the platform. A look at the index
+`outbox_by_ref` for each id; rows whose channel gives no ids cost nothing."""
 
 NO_IDS: dict[str, object] = {
     "echo_rows": Bigints([]),

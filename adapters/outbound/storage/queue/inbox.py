@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adapters.outbound.clock import new_uuid
-from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
+from adapters.outbound.storage.arrays import Bigints, Doubles, Texts, unnest_sql
 from adapters.outbound.storage.codec import event_from_json, event_to_json, key_of, result_from_json, storable
 from adapters.outbound.storage.confirmations import HAS_OPEN_APPROVAL
 from adapters.outbound.storage.events.recording import log_event_sql
@@ -27,9 +27,9 @@ from ports.queue import QueueKey
 ENQUEUE = compact(f"""
 WITH {OFFERED}, {ECHOES}, input AS (
     SELECT t.*
-    FROM unnest(%(instances)s, %(sessions)s, %(keys)s, %(events)s, %(waits)s) WITH ORDINALITY
+    FROM {unnest_sql("instances", "sessions", "keys", "events", "waits")} WITH ORDINALITY
       AS t(instance_id, session_key, event_key, event, wait, n)
-    JOIN channel_instance i ON i.id = t.instance_id WHERE t.n NOT IN (SELECT n FROM echoes)
+    JOIN channel_instance i ON i.id = t.instance_id WHERE t.n NOT IN (TABLE echoes)
 ), fresh AS (
     INSERT INTO inbox (instance_id, session_key, event_key, event, await_until)
     SELECT instance_id, session_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n

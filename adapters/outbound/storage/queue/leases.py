@@ -11,7 +11,7 @@ from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import by_halves, is_rolled_back
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
 from adapters.outbound.storage.queue.queues import Queue
-from adapters.outbound.storage.queue.states import LEASE_SECONDS, EventStatus, QueueKind
+from adapters.outbound.storage.queue.states import LEASE_SECONDS, QueueKind, queued_sql
 from domain.instances.model import Activity
 from ports.instances import HealthRecorder
 from ports.queue import Capacity, Leases, QueueKey
@@ -78,11 +78,11 @@ WITH freed AS (
 UPDATE inbox SET attempts = attempts + 1 FROM (
     SELECT f.instance_id, f.session_key, (
         SELECT min(id) FROM inbox i
-        WHERE i.instance_id = f.instance_id AND i.session_key = f.session_key AND i.status = {EventStatus.QUEUED}
+        WHERE {queued_sql(QueueKind.INBOUND, "i", "f.instance_id", "f.session_key")}
     ) AS first FROM freed f WHERE f.kind = {QueueKind.INBOUND}
 ) head WHERE inbox.id = head.first
 """
-"""Indexes `queue_owned` and `inbox_queued`."""
+"""Indexes `queue_owned` and `inbox_by_queue`."""
 
 
 class LeaseStore:

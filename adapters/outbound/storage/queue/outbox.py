@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
-from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns
+from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns, unnest_sql
 from adapters.outbound.storage.codec import storable, storable_reason
 from adapters.outbound.storage.events.recording import detail_sql, log_event_sql
 from adapters.outbound.storage.pool import Database
@@ -19,6 +19,7 @@ from adapters.outbound.storage.queue.states import (
     QueueKind,
     complete_sql,
     enqueue_sql,
+    queued_sql,
 )
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import DeliveryStatus
@@ -33,7 +34,7 @@ COLUMNS = f"""
 id, message, target, key, attempts, apology,
 coalesce(next_attempt_at, created_at) < now() - interval '{LATE_AFTER_DAYS} days' AS late
 """
-OUTBOUND = Queue.of(QueueKind.OUTBOUND, "outbox", MessageStatus.PENDING, COLUMNS)
+OUTBOUND = Queue.of(QueueKind.OUTBOUND, "outbox", COLUMNS)
 _PENDING, _SENT, _DEAD = MessageStatus
 FAILED_EARLY = -1
 """`delivery_state` of a message whose failure the platform reported before its taking was on record."""
@@ -44,21 +45,21 @@ _IS_MESSAGE = "coalesce(inbox_id, send_id) IS NOT NULL"
 
 FINISH = f"""
 WITH r AS (
-    SELECT * FROM unnest(%(ids)s, %(keys)s, %(statuses)s, %(refs)s, %(errors)s, %(lasts)s)
+    SELECT * FROM {unnest_sql("ids", "keys", "statuses", "refs", "errors", "lasts")}
       AS t(id, key, status, ref, error, last)
 ), done AS (
     UPDATE outbox o SET ref = r.ref, last_error = coalesce(r.error, o.last_error),
         status = CASE WHEN o.delivery_state = {FAILED_EARLY} THEN {_DEAD} ELSE r.status END,
         attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
-    FROM r WHERE o.id = r.id AND o.key = r.key AND o.status + 0 = {_PENDING}
+    FROM r WHERE o.id = r.id AND o.key = r.key AND o.status NOT IN ({_SENT}, {_DEAD})
     RETURNING o.id, o.instance_id, o.session_key, o.status, o.inbox_id, o.send_id, r.error, r.last
 ), completed AS ({complete_sql(QueueKind.OUTBOUND, "done")}),
 logged AS ({log_event_sql(_TOLD, "done", data=detail_sql("reason", "error"), condition=_IS_MESSAGE)})
 SELECT bool_or(more) FROM completed
 """
 """A message is found by its id and its key: a database that died may give the id of a message that it forgot to
-another. Primary keys; `status + 0` keeps the planner, while it takes the table for small, from reading all
-messages that wait for each one that was sent."""
+another. Primary keys; `NOT IN` keeps the planner from an index of what waits, which it would read through for each
+message that was sent."""
 
 RETRY = f"""
 WITH message AS (
@@ -89,23 +90,23 @@ SELECT FROM noted
 """Index `outbox_by_ref`."""
 
 RECOGNISE = f"""
-WITH free AS (
-    SELECT q.instance_id, q.session_key FROM queue q JOIN outbox o USING (instance_id, session_key)
-    WHERE q.kind = {QueueKind.OUTBOUND} AND q.owner IS NULL AND o.instance_id = %(instance)s AND o.key = %(key)s
-        AND o.status = {_PENDING} AND o.attempts > 0
-    FOR UPDATE OF q
+WITH tried AS MATERIALIZED (
+    SELECT {QueueKind.OUTBOUND} AS kind, instance_id, session_key FROM outbox
+    WHERE instance_id = %(instance)s AND key = %(key)s AND status = {_PENDING} AND attempts > 0
+), free AS (
+    SELECT q.instance_id, q.session_key FROM tried JOIN queue q USING (kind, instance_id, session_key)
+    WHERE q.owner IS NULL FOR UPDATE OF q
 ), message AS (
     UPDATE outbox o SET status = {_SENT}, ref = %(ref)s, next_attempt_at = NULL, finished_at = now(),
         delivery_state = nullif(%(reached)s, 0) FROM free f
-    WHERE o.instance_id = f.instance_id AND o.session_key = f.session_key AND o.key = %(key)s
-        AND o.status = {_PENDING}
+    WHERE {queued_sql(QueueKind.OUTBOUND, "o", "f.instance_id", "f.session_key")} AND o.key = %(key)s
     RETURNING o.id, o.instance_id, o.session_key
 ), logged AS ({log_event_sql(EventKind.DELIVERY_SENT, "message")})
 UPDATE queue q SET pending = q.pending - 1, due_at = now(), touched_at = now() FROM message m
 WHERE q.kind = {QueueKind.OUTBOUND} AND q.instance_id = m.instance_id AND q.session_key = m.session_key
 """
 """A message that waits to be sent again, and of which the platform says that it has it. Not while a worker holds the
-queue: it may be sending it. Index `outbox_queued`, and the primary key of `queue`."""
+queue: it may be sending it. Indexes `outbox_by_instance` and `outbox_by_queue`, and the primary key of `queue`."""
 
 NOTE_EARLY = f"""
 WITH early AS (
@@ -120,7 +121,7 @@ UPDATE outbox o SET
 FROM early e WHERE o.id = e.id AND o.key = %(key)s AND o.status <> {_DEAD}
 """
 """A message that is just being sent, and of which the platform says already what became of it. Its taking may be
-recorded while this waits for the row. A failure may be that of an earlier try. Index `outbox_queued`."""
+recorded while this waits for the row. A failure may be that of an earlier try. Index `outbox_by_instance`."""
 
 REPLAY = f"""
 WITH {OFFERED}, message AS (

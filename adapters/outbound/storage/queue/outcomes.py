@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from adapters.outbound.clock import url_uuid
-from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns
+from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns, unnest_sql
 from adapters.outbound.storage.codec import content_to_json, dump_bytes, result_to_json, storable_reason
 from adapters.outbound.storage.events.recording import log_event_sql
 from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
@@ -20,6 +20,7 @@ from adapters.outbound.storage.queue.states import (
     QueueKind,
     complete_sql,
     enqueue_sql,
+    queued_sql,
 )
 from adapters.outbound.storage.statements import compact
 from domain.channels.answers import OutboundMessage
@@ -32,35 +33,49 @@ from ports.queue import QueueKey
 _LOG = log_event_sql("string_to_table(told, ' ')", "done", data="nullif(main, id)::text")
 """An event that was merged into another has the number of that one for its data."""
 
+_EVENT_COLUMNS = {
+    "ids": Bigints,
+    "main": Bigints,
+    "instances": Bigints,
+    "sessions": Texts,
+    "errors": Texts,
+    "results": Texts,
+    "lasts": Bools,
+    "prompts": Bools,
+    "persons": Bools,
+    "replied": Bools,
+    "minutes": Bigints,
+    "answers": Texts,
+    "told": Texts,
+}
+_MESSAGE_COLUMNS = {"message_ids": Bigints, "messages": Texts, "targets": Texts, "keys": Texts}
+
 COMPLETE = compact(f"""
 WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
     SELECT t.*, (
-        SELECT h.id FROM inbox h WHERE h.instance_id = t.instance_id AND h.session_key = t.session_key
-        AND h.status = {EventStatus.QUEUED} ORDER BY h.id LIMIT 1
+        SELECT min(id) FROM inbox h WHERE {queued_sql(QueueKind.INBOUND, "h", "t.instance_id", "t.session_key")}
     ) AS head
-    FROM unnest(%(ids)s, %(main)s, %(instances)s, %(sessions)s, %(errors)s, %(results)s, %(lasts)s,
-        %(prompts)s, %(persons)s, %(replied)s, %(answers)s, %(told)s, %(minutes)s)
-      t(id, main, instance_id, session_key, error, result, last, prompt, person, replied, answer, told,
-        minutes)
+    FROM {unnest_sql(*_EVENT_COLUMNS)}
+      t(id, main, instance_id, session_key, error, result, last, prompt, person, replied, minutes, answer, told)
 ), done AS (
     UPDATE inbox i SET error = r.error, answer = r.answer, finished_at = now(),
         status = CASE WHEN r.error IS NULL THEN {EventStatus.DONE} ELSE {EventStatus.FAILED} END,
         result = CASE WHEN i.await_until > now() THEN r.result END
-    FROM r WHERE i.id = r.id AND i.status + 0 = {EventStatus.QUEUED} AND r.head = r.main
-        AND i.instance_id = r.instance_id AND i.session_key = r.session_key
+    FROM r WHERE i.status + 0 = {EventStatus.QUEUED} AND r.head = r.main
+        AND (i.id, i.instance_id, i.session_key) = (r.id, r.instance_id, r.session_key)
     RETURNING r.*, i.await_until > now() AND r.result IS NOT NULL AS awaited
 ), sent AS (
     INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology, prompt)
     SELECT d.instance_id, d.session_key, d.id, message, target, key, d.error IS NOT NULL, d.prompt
-    FROM unnest(%(message_ids)s, %(messages)s, %(targets)s, %(keys)s) WITH ORDINALITY
+    FROM {unnest_sql(*_MESSAGE_COLUMNS)} WITH ORDINALITY
       m(event, message, target, key, n)
     JOIN done d ON d.id = m.event AND d.awaited IS NOT TRUE
-    WHERE m.event NOT IN (SELECT n FROM echoes) ORDER BY m.n
+    WHERE m.event NOT IN (TABLE echoes) ORDER BY m.n
     RETURNING id, inbox_id, instance_id, session_key
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "done")}),
 logged AS ({_LOG})
 SELECT d.id, d.awaited, o.open,
-    (SELECT array_agg(s.id ORDER BY s.id) FROM sent s WHERE s.inbox_id = d.id AND o.leased),
+    (SELECT array_agg(id ORDER BY id) FROM sent WHERE inbox_id = d.id AND o.leased),
     h.more, h.is_held AND NOT d.last, (SELECT CASE WHEN %(async)s THEN {ASYNC_COMMIT} END)
 FROM done d LEFT JOIN outbound o USING (instance_id, session_key) LEFT JOIN inbound h USING (instance_id, session_key)
 ORDER BY d.id
@@ -68,7 +83,7 @@ ORDER BY d.id
 """Of each event that has an outcome now: its id, whether a call takes the answer, whether the queue of its messages
 is to be leased, the ids of its messages where that was leased for this process, whether its conversation has more,
 and whether the rest of the lease is void, as a person has the conversation.
-Index `inbox_queued`, and the primary keys of `inbox` and `queue`; `status + 0` keeps the planner, while it takes
+Index `inbox_by_queue`, and the primary keys of `inbox` and `queue`; `status + 0` keeps the planner, while it takes
 `inbox` for small, from reading all that is queued for each outcome.
 
 An outcome whose conversation has an earlier event without one is left out: a database that died has forgotten that
@@ -110,24 +125,6 @@ def message_key(request_id: str, row: int, number: int) -> str:
     """The idempotency key of a message: random by the request id, unique by the rest. `row` is the event that it
     answers, or what was sent first."""
     return url_uuid(f"{request_id}#{row}.{number}")
-
-
-_EVENT_COLUMNS = {
-    "ids": Bigints,
-    "main": Bigints,
-    "instances": Bigints,
-    "sessions": Texts,
-    "errors": Texts,
-    "results": Texts,
-    "lasts": Bools,
-    "prompts": Bools,
-    "persons": Bools,
-    "replied": Bools,
-    "minutes": Bigints,
-    "answers": Texts,
-    "told": Texts,
-}
-_MESSAGE_COLUMNS = {"message_ids": Bigints, "messages": Texts, "targets": Texts, "keys": Texts}
 
 
 def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> dict[str, object]:

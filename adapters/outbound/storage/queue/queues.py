@@ -8,9 +8,8 @@ from adapters.outbound.storage.queue.states import (
     ASYNC_COMMIT,
     LEASE_SECONDS,
     ROWS_PER_LEASE,
-    EventStatus,
-    MessageStatus,
     QueueKind,
+    queued_sql,
 )
 from adapters.outbound.storage.statements import compact
 
@@ -49,15 +48,14 @@ FROM (VALUES (1)) AS always LEFT JOIN (
     SELECT t.instance_id, t.session_key, t.user_id, m.*{flag}
     FROM taken t LEFT JOIN LATERAL (
         SELECT {columns} FROM {table} r
-        WHERE r.instance_id = t.instance_id AND r.session_key = t.session_key AND r.status = {queued}
-        ORDER BY r.id LIMIT {rows}
+        WHERE {of_taken} ORDER BY r.id LIMIT {rows}
     ) m ON true
 ) leased ON true
 ORDER BY leased.instance_id, leased.session_key, leased.id
 """
 """The oldest due queues, with their next rows. First in each row stands whether there were candidates that were not
-leased; where none was leased, that is all. Indexes `queue_due`, then the primary key, then `inbox_queued` or
-`outbox_queued`.
+leased; where none was leased, that is all. Indexes `queue_due`, then the primary key, then `inbox_by_queue` or
+`outbox_by_queue`.
 
 `pending + 0` keeps the row that gets locked from being looked up in `queue_due`, and a kind that is no constant keeps
 it from being looked for among all of its kind: as long as the planner takes the table for empty, it would do so for
@@ -65,8 +63,7 @@ each candidate."""
 
 RECOUNT = """
 UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until), pending = (
-    SELECT count(*) FROM {table} r
-    WHERE r.instance_id = queue.instance_id AND r.session_key = queue.session_key AND r.status = {queued}
+    SELECT count(*) FROM {table} r WHERE {of_queue}
 ) WHERE kind = {kind} AND instance_id = %s AND session_key = %s AND owner = %s
 """
 """For a queue that claimed to have rows and has none: they were dropped. Primary key."""
@@ -81,11 +78,14 @@ class Queue:
     recount: str
 
     @classmethod
-    def of(
-        cls, kind: QueueKind, table: str, queued: EventStatus | MessageStatus, columns: str, flag: str = ""
-    ) -> Queue:
-        """`columns` are read of each `queued` row of `table`; `flag`: columns of the queue `t`, after them."""
-        rows: dict[str, object] = {"kind": kind, "table": table, "queued": queued}
+    def of(cls, kind: QueueKind, table: str, columns: str, flag: str = "") -> Queue:
+        """`columns` are read of each row of `table` that waits; `flag`: columns of the queue `t`, after them."""
+        rows: dict[str, object] = {
+            "kind": kind,
+            "table": table,
+            "of_taken": queued_sql(kind, "r", "t.instance_id", "t.session_key"),
+            "of_queue": queued_sql(kind, "r", "queue.instance_id", "queue.session_key"),
+        }
         lease = LEASE.format(
             **rows,
             columns=columns,

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.storage.arrays import Texts
+from adapters.outbound.storage.arrays import Texts, unnest_sql
 from adapters.outbound.storage.codec import content_of, dump, dump_bytes, key_of, stored_event
 from adapters.outbound.storage.conversations.handlers import ANSWERED_BY_PERSON, HELD_ON, HELD_ON_TOLD
 from adapters.outbound.storage.pool import Database
@@ -29,7 +29,7 @@ WITH {OFFERED}, fresh AS (
 ), sent AS (
     INSERT INTO outbox (instance_id, session_key, send_id, message, target, key, apology, prompt)
     SELECT f.instance_id, f.session_key, f.id, m.message, %(target)s, m.key, false, false
-    FROM fresh f CROSS JOIN unnest(%(messages)s, %(keys)s) WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
+    FROM fresh f CROSS JOIN {unnest_sql("messages", "keys")} WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
     RETURNING instance_id, session_key
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), {ANSWERED_BY_PERSON}, conversation AS (
     INSERT INTO queue (kind, instance_id, session_key, pending, due_at, offered)
@@ -41,7 +41,7 @@ WITH {OFFERED}, fresh AS (
 SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)
 """)
 """Stores a message, unless its idempotency key is taken, and its conversation where that is new; a message of a
-person answers what waits for one. Indexes `send_idempotency` and `inbox_queued`, and the primary keys of
+person answers what waits for one. Indexes `send_idempotency` and `inbox_by_queue`, and the primary keys of
 `channel_instance` and `queue`."""
 
 FREE_KEY = f"""

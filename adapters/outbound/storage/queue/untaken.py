@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
-from adapters.outbound.storage.arrays import Texts
+from adapters.outbound.storage.arrays import Texts, unnest_sql
 from adapters.outbound.storage.codec import dump, dump_bytes
 from adapters.outbound.storage.events.recording import log_event_sql
 from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
@@ -42,7 +42,7 @@ SEND = f"""
 WITH {OFFERED}, sent AS (
     INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
     SELECT %(instance_id)s, %(session_key)s, %(inbox_id)s, m.message, %(target)s, m.key, %(apology)s
-    FROM unnest(%(messages)s, %(keys)s) WITH ORDINALITY AS m(message, key, n)
+    FROM {unnest_sql("messages", "keys")} WITH ORDINALITY AS m(message, key, n)
     ORDER BY m.n RETURNING instance_id, session_key
 )
 {enqueue_sql(QueueKind.OUTBOUND, "sent")}
