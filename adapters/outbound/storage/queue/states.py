@@ -53,9 +53,9 @@ def queued_sql(kind: QueueKind, row: str, instance: str, session: str) -> str:
     """The condition for the rows `row` of `inbox` or `outbox` that wait in the queue of these two expressions.
     Index `inbox_by_queue` or `outbox_by_queue`.
 
-    Adding nothing (`|| ''`, `+ 0`) to columns keeps other indexes from it: those would find what is done in a conversation too,
-    or what waits for a whole instance, and the planner takes them for cheaper as soon as the small index has room left
-    from busier times.
+    Adding nothing to columns (`|| ''`, `+ 0`) keeps other indexes from it: those would find what is done in a
+    conversation too, or what waits for a whole instance, and the planner takes them for cheaper as soon as the small
+    index has room left from busier times.
     """
     inbound = kind is QueueKind.INBOUND
     zero, seed, seed_of_queue = ("", "0", "0") if inbound else (" + 0", f"{row}.instance_id", instance)
