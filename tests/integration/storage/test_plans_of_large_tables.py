@@ -20,6 +20,7 @@ from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND, RECOGNISE
 from adapters.outbound.storage.queue.outcomes import COMPLETE, columns_of
 from adapters.outbound.storage.queue.sends import SEND
 from adapters.outbound.storage.queue.states import NOT_OFFERED
+from tests.integration.storage.test_plans_of_new_tables import CAPACITY, ONE_SENT
 
 FILL = """
 INSERT INTO inbox (instance_id, session_key, event_key, event, status, finished_at)
@@ -44,18 +45,10 @@ ONE_NEW = {
     "events": Texts(["{}"]), "waits": Doubles([None]),
 }  # fmt: skip
 OUTCOME = {**columns_of([], []), **NOT_OFFERED, "owner": 1}
-ONE_SENT = {
-    "owner": 1, "ids": Bigints([1]), "keys": Texts(["k"]), "statuses": Bigints([1]), "refs": Texts(["r"]),
-    "errors": Texts([None]), "lasts": Bools([True]),
-}  # fmt: skip
 MESSAGE = {
     **NOT_OFFERED, "owner": 1, "id": 1, "session_key": "s1", "session_id": "s1", "idempotency_key": None,
     "content": "{}", "author": "person", "instance_id": 1, "target": "{}", "messages": Texts(["{}"]),
     "keys": Texts(["k"]), "offered": None,
-}  # fmt: skip
-CAPACITY = {
-    "full": [], "full_users": [], "count": 10, "instances": [], "instance_capacity": [], "users": [],
-    "user_capacity": [], "per_instance": 5, "per_user": 5, "owner": 1,
 }  # fmt: skip
 QUEUE = {"instance": 1, "session": "s1"}
 STATUS = {**QUEUE, "key": "k", "ref": "r", "reached": 1}
@@ -78,8 +71,6 @@ OF_A_QUEUE: Mapping[str, tuple[str, object, str]] = {
     "taken by the platform": (RECOGNISE, STATUS, "outbox o"),
     "erased": (UNSENT[0], QUEUE, "outbox"),
 }
-
-
 TYPES = {
     Bigints: "bigint[]", Texts: "text[]", Bools: "bool[]", Doubles: "float8[]", int: "bigint", bool: "bool",
     str: "text", type(None): "text",
