@@ -23,6 +23,7 @@ from apps.settings import Settings
 from apps.starting import StartError, embedded_database, migrated, unlocked
 from domain.refusals import NotFound
 
+LARGEST_KEY = 64 * 1024
 UNKNOWN_KEY = "looked at without its encryption key, as CONFIG_ENCRYPTION_KEY is not set"
 
 
@@ -62,9 +63,9 @@ def _temporary_place() -> Iterator[Path]:
 
 
 def _check_schema(archive: Archive) -> None:
-    if archive.manifest["schema"] > head():
+    if archive.manifest.schema > head():
         raise StartError(
-            f"the backup is of version {archive.manifest['version']}, whose schema {archive.manifest['schema']} is"
+            f"the backup is of version {archive.manifest.version}, whose schema {archive.manifest.schema} is"
             f" newer than this one's {head()}: restore it with that version or a newer one"
         )
 
@@ -74,10 +75,12 @@ def _check_key(settings: Settings, archive: Archive, *, optional: bool = False) 
     member = SECRETS + ENCRYPTION_KEY
     key, held = settings.config_encryption_key, member in archive.members
     if not key and held and settings.embedded:
-        key = b"".join(archive.pieces(member)).decode().strip()
+        if archive.members[member].size > LARGEST_KEY:
+            raise StartError(f"the backup is damaged: {member} is no key; take another one")
+        key = b"".join(archive.pieces(member)).decode(errors="replace").strip()
     if not key and optional:
         return False
-    wanted = archive.manifest["keyFingerprints"]
+    wanted = archive.manifest.key_fingerprints
     try:
         if key and wanted[0] in ConfigCipher(key).fingerprints:
             return True
@@ -119,7 +122,7 @@ def _restored(settings: Settings, archive: Archive, *, with_key: bool) -> None:
     data_dir.mkdir(parents=True, exist_ok=True)
     for member, folder in ((SECRETS, FOLDER), (DEVICES, DEVICES)):
         for name in archive.below(member):
-            archive.extract(member + name, data_dir / folder / name)
+            archive.extract(member + name, data_dir / folder)
     if with_key:
         settings = complete(settings)
     asyncio.run(_put_blobs(settings, archive))
@@ -132,23 +135,22 @@ def _restored(settings: Settings, archive: Archive, *, with_key: bool) -> None:
 
 def _restore_database(settings: Settings, archive: Archive, dsn: str, *, with_key: bool) -> None:
     with tempfile.TemporaryDirectory(dir=settings.data_dir) as folder:
-        file = Path(folder) / DATABASE
-        archive.extract(DATABASE, file)
-        dumps.restore(dsn, settings.pg_bin_dir, file)
+        archive.extract(DATABASE, Path(folder))
+        dumps.restore(dsn, settings.pg_bin_dir, Path(folder) / DATABASE)
     found = dumps.contents(dsn)
     _check_rows(archive, found)
     dumps.forget_processes(dsn)
     migrated(dsn)
     if with_key:
         unlocked(settings, dsn)
-    missing = asyncio.run(_missing(settings, found)) - set(archive.manifest["goneBlobs"])
+    missing = asyncio.run(_missing(settings, found)) - set(archive.manifest.gone_blobs)
     if missing:
         raise StartError(f"{len(missing)} files that the database names are not there: {min(missing)}")
-    print(f"restored {sum(found.rows.values()):,} rows and {archive.manifest['blobs']} files; all are there")
+    print(f"restored {sum(found.rows.values()):,} rows and {archive.manifest.blobs} files; all are there")
 
 
 def _check_rows(archive: Archive, found: dumps.Contents) -> None:
-    wanted = archive.manifest["rows"]
+    wanted = archive.manifest.rows
     for table in sorted({*wanted, *found.rows}):
         if wanted.get(table) != found.rows.get(table):
             raise StartError(
@@ -164,7 +166,7 @@ async def _put_blobs(settings: Settings, archive: Archive) -> None:
             yield piece
 
     for key in archive.below(BLOBS):
-        stored = await store.put(pieces(key), int(archive.members[BLOBS + key]["size"]))
+        stored = await store.put(pieces(key), archive.members[BLOBS + key].size)
         if stored.key != key:
             raise StartError(f"the backup is damaged: the file {key} has other bytes")
 

@@ -92,6 +92,7 @@ def test_an_external_database_comes_back_and_what_does_not_fit_is_refused(
             assert words in refused(empty, "restore", name, folder="new")
             assert words in refused(empty, "backup", "--check", name, folder="new")
         assert not Path("new").exists()
+        assert not Path("forged").exists()
         assert place(empty, "restore", "whole.tar", folder="new") == 0
         assert (open_folder / "new/uploads" / key[:2] / key).read_bytes() == BYTES
         with psycopg.connect(empty) as connection:
@@ -108,22 +109,37 @@ def damaged(file: Path) -> dict[str, str]:
     Path("changed.tar").write_bytes(changed)
     Path("cut.tar").write_bytes(content[: len(content) // 2])
     Path("text.tar").write_bytes(b"no tar at all")
-    with tarfile.open(file) as old, tarfile.open("newer.tar", "w") as new:
-        for info in old.getmembers():
-            member = old.extractfile(info)
-            assert member is not None
-            text = member.read()
-            if info.name == "manifest.json":
-                text = json.dumps({**json.loads(text), "schema": "9999_later"}).encode()
-            info.size = len(text)
-            new.addfile(info, io.BytesIO(text))
+    rewritten(file, "newer.tar", {"schema": "9999_later"})
+    for folder in ("secrets", "linked-devices"):
+        rewritten(file, f"forged-{folder}.tar", {}, more=f"{folder}/{Path('forged').absolute()}")
     return {
+        "forged-secrets.tar": "Switchboard did not write it",
+        "forged-linked-devices.tar": "Switchboard did not write it",
         "changed.tar": "is not as it was written",
         "cut.tar": "damaged",
         "text.tar": "no backup",
         "newer.tar": "newer than this one's",
         "absent.tar": "cannot be read",
     }
+
+
+def rewritten(file: Path, name: str, manifest: dict[str, object], more: str | None = None) -> None:
+    """The backup with another manifest, which lists a member more."""
+    with tarfile.open(file) as old, tarfile.open(name, "w") as new:
+        for info in old.getmembers():
+            member = old.extractfile(info)
+            assert member is not None
+            text = member.read()
+            if info.name == "manifest.json":
+                changed = {**json.loads(text), **manifest}
+                if more:
+                    changed["members"][more] = {"size": len(BYTES), "sha256": sha256(BYTES).hexdigest()}
+                    added = tarfile.TarInfo(more)
+                    added.size = len(BYTES)
+                    new.addfile(added, io.BytesIO(BYTES))
+                text = json.dumps(changed).encode()
+            info.size = len(text)
+            new.addfile(info, io.BytesIO(text))
 
 
 def test_an_interrupted_backup_leaves_nothing_under_the_name(

@@ -12,12 +12,40 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Annotated, BinaryIO
+
+from pydantic import Field, NonNegativeInt, TypeAdapter
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+LARGEST_MANIFEST = 1024 * 1024 * 1024
 PIECE = 1024 * 1024
-NEEDED = {"version", "schema", "rows", "blobs", "goneBlobs", "keyFingerprints", "members"}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of the backup, as the manifest lists it."""
+
+    size: NonNegativeInt
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What `restore` reads of the manifest."""
+
+    version: str
+    schema: str
+    rows: dict[str, NonNegativeInt]
+    blobs: NonNegativeInt
+    gone_blobs: Annotated[list[str], Field(alias="goneBlobs")]
+    key_fingerprints: Annotated[list[str], Field(alias="keyFingerprints", min_length=1)]
+    members: dict[str, Member]
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    format: int
 
 
 class BadBackup(Exception):
@@ -89,20 +117,27 @@ def _as_bad_backup(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise BadBackup(f"{path} cannot be read: {error.strerror or error}") from error
-    except tarfile.TarError as error:
+    except (tarfile.TarError, ValueError, ArithmeticError, RecursionError) as error:
         raise BadBackup(f"{path} is no backup, or damaged: {error}") from error
 
 
 class Archive:
-    """A backup that is read. Raises `BadBackup` for what cannot be one."""
+    """A backup that is read. Raises `BadBackup` for what cannot be one.
+
+    Whoever wrote the file may have forged it: only plain files are taken, each in no folder or in one, and their
+    sizes are compared before their bytes are read.
+    """
 
     def __init__(self, path: Path) -> None:
+        self._infos: dict[str, tarfile.TarInfo] = {}
         with ExitStack() as opened, _as_bad_backup(path):
             self._tar = opened.enter_context(tarfile.open(path, mode="r:"))
-            self._infos = {info.name: info for info in self._tar.getmembers()}
+            for info in self._tar:
+                _check_member(info, self._infos)
+                self._infos[info.name] = info
             self.manifest = self._manifest(path)
             opened.pop_all()
-        self.members: Mapping[str, Mapping[str, Any]] = self.manifest["members"]
+        self.members = self.manifest.members
 
     def close(self) -> None:
         self._tar.close()
@@ -112,11 +147,11 @@ class Archive:
         if strange := sorted(set(self._infos) - set(self.members) - {MANIFEST}):
             raise BadBackup(f"the backup holds {strange[0]}, which its manifest does not list")
         for name, listed in self.members.items():
-            digest, size = hashlib.sha256(), 0
-            for piece in self.pieces(name):
-                digest.update(piece)
-                size += len(piece)
-            if (size, digest.hexdigest()) != (listed["size"], listed["sha256"]):
+            digest, size = hashlib.sha256(), self._info(name).size
+            if size == listed.size:
+                for piece in self.pieces(name):
+                    digest.update(piece)
+            if (size, digest.hexdigest()) != (listed.size, listed.sha256):
                 raise BadBackup(f"the backup is damaged: {name} is not as it was written; take another one")
 
     def pieces(self, name: str) -> Iterator[bytes]:
@@ -128,9 +163,10 @@ class Archive:
         """The members of a folder: their names in it."""
         return [name.removeprefix(folder) for name in self.members if name.startswith(folder)]
 
-    def extract(self, name: str, path: Path) -> None:
-        """Into a new file that only this user can read."""
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    def extract(self, name: str, folder: Path) -> None:
+        """Writes a member into `folder`, under the last part of its name: a new file that only this user can read."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / name.rpartition("/")[2]
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             for piece in self.pieces(name):
@@ -139,27 +175,28 @@ class Archive:
             os.fsync(file.fileno())
 
     def _opened(self, name: str) -> IO[bytes]:
-        info = self._infos.get(name)
-        file = self._tar.extractfile(info) if info and info.isreg() else None
-        if file is None:
-            raise BadBackup(f"the backup is damaged: {name} is missing; take another one")
+        file = self._tar.extractfile(self._info(name))
+        assert file is not None, "members are plain files"
         return file
 
-    def _manifest(self, path: Path) -> dict[str, Any]:
+    def _info(self, name: str) -> tarfile.TarInfo:
+        if name not in self._infos:
+            raise BadBackup(f"the backup is damaged: {name} is missing; take another one")
+        return self._infos[name]
+
+    def _manifest(self, path: Path) -> Manifest:
         if MANIFEST not in self._infos:
             raise BadBackup(f"{path} is no backup, or cut off: it has no {MANIFEST}")
+        if self._infos[MANIFEST].size > LARGEST_MANIFEST:
+            raise BadBackup(f"{path} is damaged: its {MANIFEST} is larger than {LARGEST_MANIFEST >> 20} MB")
+        with self._opened(MANIFEST) as file:
+            text = file.read()
         try:
-            with self._opened(MANIFEST) as file:
-                manifest: dict[str, Any] = json.loads(file.read())
-            known = int(manifest["format"]) <= FORMAT
-            if lacking := NEEDED - set(manifest):
-                raise KeyError(min(lacking))
-            _check_members(manifest["members"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if TypeAdapter(_Format).validate_json(text).format > FORMAT:
+                raise BadBackup(f"{path} was written by a newer version: restore it with that one")
+            return TypeAdapter(Manifest).validate_json(text, strict=True)
+        except ValueError as error:
             raise BadBackup(f"{path} is damaged: its {MANIFEST} cannot be read") from error
-        if not known:
-            raise BadBackup(f"{path} was written by a newer version: restore it with that one")
-        return manifest
 
 
 def _read(file: IO[bytes], name: str) -> bytes:
@@ -169,11 +206,17 @@ def _read(file: IO[bytes], name: str) -> bytes:
         raise BadBackup(f"the backup is damaged: {name} is cut off; take another one") from error
 
 
-def _check_members(members: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raises `ValueError`: names must stay within the folders that they are restored to."""
-    for name, listed in members.items():
-        if name.startswith("/") or ".." in name.split("/") or not {"size", "sha256"} <= set(listed):
-            raise ValueError(name)
+def _check_member(info: tarfile.TarInfo, earlier: Mapping[str, tarfile.TarInfo]) -> None:
+    """Raises `BadBackup` for what no backup contains: links, devices, sparse files, negative sizes, a name twice, and
+    names that could lead out of the folder that the member is restored to."""
+    parts = info.name.split("/")
+    is_plain = info.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not info.issparse() and info.size >= 0
+    is_below = len(parts) <= 2 and not {"", ".", ".."} & set(parts) and "\0" not in info.name
+    if not (is_plain and is_below) or info.name in earlier:
+        fault = "twice" if info.name in earlier else "which is no file of a backup"
+        raise BadBackup(
+            f"the backup holds {info.name!r}, {fault}: Switchboard did not write it; take another one"
+        )
 
 
 def _sync_folder(folder: Path) -> None:
