@@ -14,10 +14,11 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class ReadPart:
-    """The next stretch of a document's text, and the pieces that were completed with it."""
+    """The next stretch of a document's text, the pieces that were completed with it, and what could not be read."""
 
     text: str
     pieces: Sequence[Piece]
+    warnings: Sequence[str] = ()
 
 
 class Parser(Protocol):

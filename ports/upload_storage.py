@@ -127,8 +127,8 @@ class FileStaging(Protocol):
         file or lease are gone."""
         ...
 
-    async def finish(self, work: Work, file_id: int, mime_type: str) -> None:
-        """Ends the staging of a file: its text is whole."""
+    async def finish(self, work: Work, file_id: int, mime_type: str, warnings: Sequence[str] = ()) -> None:
+        """Ends the staging of a file: its text is whole, apart from what the warnings name."""
         ...
 
 

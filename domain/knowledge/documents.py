@@ -105,7 +105,7 @@ class Document:
     """A parsed file. `title` is the document's own, else its first heading, else the file's name.
 
     `text` is the extracted plain text: every block's text, in order. `engine` says what recognised speech
-    or the text of pictures, when something did.
+    or the text of pictures, when something did. `warnings` name the parts that could not be read.
     """
 
     title: str
@@ -114,6 +114,7 @@ class Document:
     mime_type: str
     format: Format
     engine: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

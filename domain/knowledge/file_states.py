@@ -22,8 +22,9 @@ class FileStep(StrEnum):
 class FileState:
     """A file of a base without its text.
 
-    `progress` 0 to 1; `error` says why it failed. `step` and `queue_position` are those of a file that is being
-    processed: the position counts the uploads of all users that wait, from 1; None once the upload is worked on.
+    `progress` 0 to 1; `error` says why it failed, `warnings` what of it could not be read. `step` and
+    `queue_position` are those of a file that is being processed: the position counts the uploads of all users that
+    wait, from 1; None once the upload is worked on.
     """
 
     id: int
@@ -39,6 +40,7 @@ class FileState:
     progress: float
     error: str | None
     chunk_count: int
+    warnings: tuple[str, ...]
     step: FileStep | None
     queue_position: int | None
 

@@ -73,8 +73,9 @@ class Permission:
 class FileRecord:
     """A file of a base. `hash` is the lower-case hex SHA-256 of its bytes and its public id.
 
-    `blob_key` finds its bytes; `size` in bytes; `progress` 0 to 1; `error` says why it failed; `queue_position` is
-    that of its upload among all that wait, from 1, None once it is worked on.
+    `blob_key` finds its bytes; `size` in bytes; `progress` 0 to 1; `error` says why it failed; `warnings` say what of
+    it could not be read; `queue_position` is that of its upload among all that wait, from 1, None once it is worked
+    on.
     """
 
     id: int
@@ -91,6 +92,7 @@ class FileRecord:
     status: FileStatus = FileStatus.READY
     progress: float = 1.0
     error: str | None = None
+    warnings: tuple[str, ...] = ()
     queue_position: int | None = None
 
 

@@ -36,6 +36,7 @@ class FileState(Answer):
         description="0 to 1."
     )
     error: str | None
+    warnings: list[str] = Field(description="What of it could not be read.")
     chunkCount: int
     step: Annotated[
         Literal["waiting", "reading", "embedding"] | None,

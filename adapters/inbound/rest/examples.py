@@ -153,7 +153,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "parentId": None,
     },
     "EmailVerified": {"message": "It is verified."},
-    "FileRecord": {"id": 3, "status": "ready", "queuePosition": None},
+    "FileRecord": {"id": 3, "status": "ready", "warnings": [], "queuePosition": None},
     "FileFormat": {"format": "pdf", "how": "pypdf"},
     "FileState": {
         "id": 3,
@@ -161,6 +161,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "progress": 0.0,
         "step": "waiting",
         "queuePosition": 2,
+        "warnings": [],
         "chunkCount": 0,
     },
     "FileStateList": {"next": None},

@@ -111,6 +111,7 @@ class FileRecord(Answer):
         description="0 to 1."
     )
     error: str | None
+    warnings: list[str] = Field(description="What of it could not be read.")
     queuePosition: int | None = Field(
         description="Place of its upload among all that wait, from 1; null once it is worked on."
     )

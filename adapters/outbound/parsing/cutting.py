@@ -54,7 +54,7 @@ def parts(job: Job, reading: Reading, count_tokens: CountTokens) -> Iterator[Rea
         for start in range(_PART_PIECES, len(made), _PART_PIECES):
             yield ReadPart("", made[start : start + _PART_PIECES])
     if chunker is not None:
-        yield ReadPart("", list(chunker.end()))
+        yield ReadPart("", list(chunker.end()), job.warnings)
 
 
 def document_title(reading: Reading, opening: Sequence[Block], job: Job) -> str:

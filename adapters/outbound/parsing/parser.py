@@ -282,5 +282,11 @@ class _DocumentBuilder:
     def document(self) -> Document:
         text, blocks = "".join(self._texts), tuple(self._blocks)
         return Document(
-            self._end["title"], text, blocks, self._kind.mime_type, self._kind.format, self._end["engine"]
+            self._end["title"],
+            text,
+            blocks,
+            self._kind.mime_type,
+            self._kind.format,
+            self._end["engine"],
+            tuple(self._end["warnings"]),
         )

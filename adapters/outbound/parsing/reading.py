@@ -1,7 +1,7 @@
 """What a reader is given and what it gives back: limits, job, reading, the outline of a document."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from adapters.outbound.parsing.names import LABELS
@@ -9,6 +9,7 @@ from domain.knowledge.documents import Block, Format
 from domain.refusals import TooLarge, Unreadable
 
 _MB = 1024 * 1024
+_MOST_WARNINGS, _WARNING_CHARS = 20, 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class Job:
     """One file to read: where it lies, how messages call it, what it may cost.
 
     `progress` takes the share done, 0 to 1; `earn` asks for that many more CPU seconds, for work whose
-    length is known beforehand; `whisper_dir` is the directory of a Whisper model or empty.
+    length is known beforehand; `whisper_dir` is the directory of a Whisper model or empty. `warnings` gathers
+    what could not be read while the rest was.
     """
 
     path: Path
@@ -56,6 +58,14 @@ class Job:
     progress: Callable[[float], None]
     earn: Callable[[float], None]
     whisper_dir: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    def warn(self, warning: str) -> None:
+        """Adds a sentence about a part that could not be read, once; of very many the first ones are named."""
+        if warning in self.warnings or len(self.warnings) > _MOST_WARNINGS:
+            return
+        more = len(self.warnings) == _MOST_WARNINGS
+        self.warnings.append("more parts could not be read" if more else warning[:_WARNING_CHARS])
 
     def unreadable(self, reason: str) -> Unreadable:
         """The refusal of a file that is broken; `reason` completes "NAME cannot be read as FORMAT: "."""

@@ -168,6 +168,7 @@ class IngestService:
     ) -> None:
         """Stores what is read as it comes; ends where the file is gone or another has taken the upload over."""
         start = count = 0
+        warnings: list[str] = []
         await self._staging.begin(work, file.id)
         async with aclosing(self._parser.cut(path, file.name, reading.report)) as parts:
             async for part in parts:
@@ -176,11 +177,12 @@ class IngestService:
                     return
                 start += len(part.text)
                 count += len(named)
+                warnings += part.warnings
                 parsed.set()
         if not count:
             raise Unreadable(f"{file.name}: holds no text")
         kind = await self._parser.identify(path, file.name)
-        await self._staging.finish(work, file.id, kind.mime_type)
+        await self._staging.finish(work, file.id, kind.mime_type, warnings)
 
     async def _report_progress(self, work: Work, file: FileRecord, reading: _ReadProgress) -> None:
         """Stores how far reading has come: not for files that are read in a moment."""

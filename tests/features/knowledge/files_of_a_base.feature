@@ -37,6 +37,12 @@ Feature: The files of a knowledge base
         | names that hold "P_2"          | PUMP_2.txt                         | yes   |
         | names that hold "%"            | nothing                            | yes   |
 
+  Rule: A part that cannot be read costs that part
+
+    Scenario: A mail with a broken attachment
+      Given ann has uploaded a mail saying "The cooling pump is serviced in March." with the damaged attachment "plan.pdf"
+      Then the mail is ready, with the warning that "plan.pdf" is damaged
+
   Rule: A file is deleted with all that was made of it
 
     Scenario: Deleted

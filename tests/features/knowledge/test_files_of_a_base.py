@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from email.message import EmailMessage
 from typing import Any
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ from tests.support.waiting import until
 THROUGH = "rest"
 ALL_FIELDS = {
     *("id", "knowledge_base_id", "file_name", "file_path", "fileHash", "text", "created_at", "updated_at"),
-    *("status", "progress", "error", "queuePosition"),
+    *("status", "progress", "error", "warnings", "queuePosition"),
 }
 scenarios("files_of_a_base.feature")
 
@@ -34,6 +35,25 @@ def uploaded_and_failed(rest: Rest, scene: Scene, name: str) -> None:
         rest, scene, [("file", name, b"<!doctype html><html><body></body></html>")], prefer="respond-async"
     )
     has_failed(rest, scene)
+
+
+@given(parsers.parse('ann has uploaded a mail saying "{text}" with the damaged attachment "{name}"'))
+def uploaded_mail(rest: Rest, scene: Scene, text: str, name: str) -> None:
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "ann@example.org", "Service"
+    mail.set_content(text)
+    mail.add_attachment(b"%PDF-1.4\n", maintype="application", subtype="pdf", filename=name)
+    upload(rest, scene, [("file", "mail.eml", mail.as_bytes())])
+
+
+@then(parsers.parse('the mail is ready, with the warning that "{name}" is damaged'))
+def has_warning(rest: Rest, scene: Scene, name: str) -> None:
+    (state,) = states(rest, scene)["files"]
+    record = rest.request("GET", f"{KB}/file/{scene.hash}", "ann").json()["file"]
+    assert state["status"] == "ready"
+    (warning,) = state["warnings"]
+    assert warning.startswith(f"{name} cannot be read as PDF: it is damaged")
+    assert record["warnings"] == state["warnings"]
 
 
 @when("ann asks what may be uploaded")

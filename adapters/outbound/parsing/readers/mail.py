@@ -53,6 +53,7 @@ def _body(job: Job, message: MailMessage) -> Iterator[Block]:
         with contained:
             yield from read_markup(job, message.markup).blocks
         if contained.refusal:
+            job.warn(contained.refusal.message)
             yield Block(BlockKind.NOTE, contained.refusal.message)
 
 
@@ -72,7 +73,9 @@ def _attached(job: Job, attachment: Attachment | MailMessage, depth: int) -> Ite
         for block in blocks:
             yield replace(block, heading_path=(name, *block.heading_path))
     if contained.refusal:
-        yield Block(BlockKind.NOTE, _not_read(contained.refusal, name), heading_path=(name,))
+        told = _not_read(contained.refusal, name)
+        job.warn(told)
+        yield Block(BlockKind.NOTE, told, heading_path=(name,))
 
 
 def _not_read(refusal: Refusal, name: str) -> str:
@@ -88,8 +91,10 @@ def _file(job: Job, attachment: Attachment, name: str, depth: int) -> Iterator[B
     path = Path(os.environ["TMPDIR"]) / f"attachment-{depth}"
     path.write_bytes(attachment.data)
     format_ = detect(path, name, job.limits)
-    inner = replace(job, path=path, name=name, format=format_, progress=lambda share: None)
+    inner = replace(job, path=path, name=name, format=format_, progress=lambda share: None, warnings=[])
     if format_ in _MESSAGES:
         yield from _blocks(inner, _loaded(inner), depth)
     else:
         yield from reader(format_)(inner).blocks
+    for warning in inner.warnings:
+        job.warn(f"{name}: {warning}")

@@ -72,7 +72,8 @@ def _parse(out: socket.socket, job: Job) -> None:
     for batch in batches(job, reading.blocks):
         title = title or document_title(reading, batch, job)
         frames.send(out, frames.BLOCKS, [frames.pack(block) for block in batch])
-    frames.send(out, frames.DONE, {"title": title, "engine": reading.engine, "costs": _costs()})
+    end = {"title": title, "engine": reading.engine, "warnings": job.warnings, "costs": _costs()}
+    frames.send(out, frames.DONE, end)
 
 
 def _cut(out: socket.socket, job: Job, count_tokens: CountTokens) -> None:

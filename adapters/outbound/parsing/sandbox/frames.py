@@ -81,15 +81,15 @@ def pack_part(part: ReadPart) -> list[Any]:
         [piece.position, piece.text, piece.context, piece.metadata, list(piece.words)]
         for piece in part.pieces
     ]
-    return [part.text, pieces]
+    return [part.text, pieces, list(part.warnings)]
 
 
 def unpack_part(payload: Any) -> ReadPart:
     """Raises `ValueError` where a child that was taken over sends what is no part."""
-    text, pieces = payload
-    if not isinstance(text, str):
+    text, pieces, warnings = payload
+    if not all(isinstance(value, str) for value in (text, *warnings)):
         raise ValueError("a text that is none")
-    return ReadPart(text, [_piece(*values) for values in pieces])
+    return ReadPart(text, [_piece(*values) for values in pieces], warnings)
 
 
 def _piece(position: object, text: object, context: object, where: object, words: Any) -> Piece:

@@ -15,7 +15,7 @@ BASE = columns_of(knowledge_base, "id name description created_by created_at upd
 FILE = columns_of(
     kb_file,
     "id kb_id file_name blob_key file_hash size mime_type text uploaded_by created_at updated_at"
-    " status progress error",
+    " status progress error warnings",
 )
 CHUNK = chunk.c.chunk_id, file.uploaded_by, chunk.c.text, file.file_hash, chunk.c.metadata, chunk.c.created_at
 
@@ -33,4 +33,4 @@ def base_of(row: tuple[Any, ...]) -> Base:
 def file_of(row: tuple[Any, ...]) -> FileRecord:
     """A file record from `FILE`."""
     record = FileRecord(*row)
-    return replace(record, status=FileStatus(record.status))
+    return replace(record, status=FileStatus(record.status), warnings=tuple(record.warnings))

@@ -57,7 +57,7 @@ UPDATE kb_file f SET embedded = f.embedded + n,
 FROM counted WHERE f.id = counted.file_id
 """
 FINISH = f"""
-UPDATE kb_file f SET mime_type = %(mime_type)s, staged = true, chunk_count = n,
+UPDATE kb_file f SET mime_type = %(mime_type)s, warnings = %(warnings)s, staged = true, chunk_count = n,
     text = coalesce((SELECT string_agg(t.text, '' ORDER BY start) FROM kb_text t WHERE t.file_id = f.id), ''),
     progress = {READ} + {1 - READ} * embedded::real / greatest(1, n)
 FROM (SELECT count(*)::int4 AS n FROM kb_piece WHERE file_id = %(file)s) pieces
@@ -151,9 +151,15 @@ class PostgresStaging:
         return True
 
     @retried
-    async def finish(self, work: Work, file_id: int, mime_type: str) -> None:
+    async def finish(self, work: Work, file_id: int, mime_type: str, warnings: Sequence[str] = ()) -> None:
+        named = [storable(warning) for warning in warnings]
         async with self._database.transaction() as connection:
-            parameters = {"file": file_id, "upload": work.upload_id, "mime_type": mime_type}
+            parameters = {
+                "file": file_id,
+                "upload": work.upload_id,
+                "mime_type": mime_type,
+                "warnings": named,
+            }
             await connection.execute(FINISH, parameters)
             await connection.run(delete(kb_text).filter_by(file_id=file_id))
 

@@ -41,7 +41,7 @@ _STATE = (
     *columns_of(
         kb_file,
         "id kb_id file_hash file_name size mime_type uploaded_by created_at updated_at"
-        " status progress error chunk_count",
+        " status progress error chunk_count warnings",
     ),
     _STEP,
     null(),
@@ -100,7 +100,8 @@ def _states(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 def _state_of(row: tuple[Any, ...]) -> FileState:
     state = FileState(*row[:-1])
-    return replace(state, status=FileStatus(state.status), step=state.step and FileStep(state.step))
+    step = state.step and FileStep(state.step)
+    return replace(state, status=FileStatus(state.status), step=step, warnings=tuple(state.warnings))
 
 
 def _place_of(chunk_id: str, position: int, metadata: str | None) -> ChunkPlace:

@@ -100,6 +100,7 @@ kb_file = table(
     *required(BigInteger, "size"),
     *required(REAL, "progress"),
     *optional(Text, "error"),
+    *required(ARRAY(Text), "warnings"),
     *required(Boolean, "staged"),
     *required(Integer, "chunk_count embedded"),
     *required(Timestamp, "created_at updated_at"),

@@ -227,6 +227,7 @@ class PostgresUploads:
                 "error": storable(failure.message),
                 "progress": 0,
                 "text": "",
+                "warnings": [],
             }
             kept = update(kb_file).filter_by(upload_id=upload_id)
             await connection.run(kept.values(**failed, staged=False, updated_at=func.clock_timestamp()))
@@ -265,9 +266,9 @@ def _added(base_id: int, user_id: str, upload_id: int, new: NewFile) -> Insert:
     added = insert(kb_file).values(values)
     names = ("upload_id", "file_name", "blob_key", "uploaded_by", "status")
     begun = {name: added.excluded[name] for name in names}
-    anew = {"progress": 0, "error": None, "staged": False, "updated_at": func.clock_timestamp()}
+    anew: dict[str, Any] = {"progress": 0, "error": None, "warnings": [], "staged": False}
     return added.on_conflict_do_update(
         index_elements=["kb_id", "file_hash"],
-        set_={**begun, **anew},
+        set_={**begun, **anew, "updated_at": func.clock_timestamp()},
         where=file.status == FileStatus.FAILED,
     )

@@ -159,6 +159,7 @@ class FileState(_message.Message):
     CHUNK_COUNT_FIELD_NUMBER: _builtins.int
     STEP_FIELD_NUMBER: _builtins.int
     QUEUE_POSITION_FIELD_NUMBER: _builtins.int
+    WARNINGS_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     knowledge_base_id: _builtins.int
     file_id: _builtins.str
@@ -179,6 +180,10 @@ class FileState(_message.Message):
     """waiting, reading or embedding, while it is being processed."""
     queue_position: _builtins.int
     """Among all uploads that wait, from 1."""
+    @_builtins.property
+    def warnings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What of it could not be read."""
+
     def __init__(
         self,
         *,
@@ -197,10 +202,11 @@ class FileState(_message.Message):
         chunk_count: _builtins.int = ...,
         step: _builtins.str | None = ...,
         queue_position: _builtins.int | None = ...,
+        warnings: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_queue_position", b"_queue_position", "_step", b"_step", "error", b"error", "queue_position", b"queue_position", "step", b"step"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_queue_position", b"_queue_position", "_step", b"_step", "chunk_count", b"chunk_count", "created_at_us", b"created_at_us", "error", b"error", "file_id", b"file_id", "file_name", b"file_name", "id", b"id", "knowledge_base_id", b"knowledge_base_id", "mime_type", b"mime_type", "progress", b"progress", "queue_position", b"queue_position", "size", b"size", "status", b"status", "step", b"step", "updated_at_us", b"updated_at_us", "uploaded_by", b"uploaded_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_queue_position", b"_queue_position", "_step", b"_step", "chunk_count", b"chunk_count", "created_at_us", b"created_at_us", "error", b"error", "file_id", b"file_id", "file_name", b"file_name", "id", b"id", "knowledge_base_id", b"knowledge_base_id", "mime_type", b"mime_type", "progress", b"progress", "queue_position", b"queue_position", "size", b"size", "status", b"status", "step", b"step", "updated_at_us", b"updated_at_us", "uploaded_by", b"uploaded_by", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__error: _TypeAlias = _typing.Literal["error"]  # noqa: Y015
     _WhichOneofArgType__error: _TypeAlias = _typing.Literal["_error", b"_error"]  # noqa: Y015

@@ -530,6 +530,7 @@ class File(_message.Message):
     MIME_TYPE_FIELD_NUMBER: _builtins.int
     UPLOADED_BY_FIELD_NUMBER: _builtins.int
     QUEUE_POSITION_FIELD_NUMBER: _builtins.int
+    WARNINGS_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     knowledge_base_id: _builtins.int
     file_name: _builtins.str
@@ -547,6 +548,10 @@ class File(_message.Message):
     uploaded_by: _builtins.str
     queue_position: _builtins.int
     """Among all uploads that wait, from 1."""
+    @_builtins.property
+    def warnings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What of it could not be read."""
+
     def __init__(
         self,
         *,
@@ -565,10 +570,11 @@ class File(_message.Message):
         mime_type: _builtins.str = ...,
         uploaded_by: _builtins.str = ...,
         queue_position: _builtins.int | None = ...,
+        warnings: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_queue_position", b"_queue_position", "error", b"error", "queue_position", b"queue_position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_queue_position", b"_queue_position", "created_at_us", b"created_at_us", "error", b"error", "file_hash", b"file_hash", "file_name", b"file_name", "file_path", b"file_path", "id", b"id", "knowledge_base_id", b"knowledge_base_id", "mime_type", b"mime_type", "progress", b"progress", "queue_position", b"queue_position", "size", b"size", "status", b"status", "text", b"text", "updated_at_us", b"updated_at_us", "uploaded_by", b"uploaded_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_queue_position", b"_queue_position", "created_at_us", b"created_at_us", "error", b"error", "file_hash", b"file_hash", "file_name", b"file_name", "file_path", b"file_path", "id", b"id", "knowledge_base_id", b"knowledge_base_id", "mime_type", b"mime_type", "progress", b"progress", "queue_position", b"queue_position", "size", b"size", "status", b"status", "text", b"text", "updated_at_us", b"updated_at_us", "uploaded_by", b"uploaded_by", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__error: _TypeAlias = _typing.Literal["error"]  # noqa: Y015
     _WhichOneofArgType__error: _TypeAlias = _typing.Literal["_error", b"_error"]  # noqa: Y015
