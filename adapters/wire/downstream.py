@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from google.protobuf.json_format import ParseDict
 from switchboard.downstream.v1 import runner_pb2 as pb
 
 from adapters.wire.timestamps import to_us
@@ -33,6 +34,8 @@ def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
     )
     if (quoted := request.quoted) is not None:
         message.quoted.CopyFrom(pb.Quoted(text=quoted.text, author=quoted.author, files=_files(quoted.files)))
+    if request.context:
+        ParseDict(dict(request.context), message.context)
     return message
 
 

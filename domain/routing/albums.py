@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from domain.channels.context import merged as merged_context
 from ports.inbox import Album, QueuedEvent
 
 QUIET_SECONDS = 1.2
@@ -32,6 +33,7 @@ def merged(first: QueuedEvent, rows: Sequence[QueuedEvent]) -> QueuedEvent:
         text="\n\n".join(captions),
         attachments=tuple(file for event in events for file in event.attachments),
         quoted=next((event.quoted for event in events if event.quoted), None),
+        context=merged_context(event.context for event in events),
     )
     return replace(first, event=whole, merged=tuple(row.id for row in own if row.id != first.id))
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from domain.channels.context import merged as merged_context
 from domain.channels.messages import Event
 from ports.inbox import Album, QueuedEvent
 
@@ -52,5 +53,6 @@ def joined(burst: Sequence[QueuedEvent]) -> QueuedEvent:
         text="\n".join(event.text for event in events if event.text),
         attachments=tuple(file for event in events for file in event.attachments),
         ids=tuple(id for event in events for id in event.ids),
+        context=merged_context(event.context for event in events),
     )
     return replace(burst[0], event=whole, merged=tuple(row.id for row in burst[1:]))

@@ -97,7 +97,8 @@ class RunRequest:
     `owner` is the user whom the instance belongs to: what a built-in resource may read is what this user may
     read; it is not handed to resources outside. `thread` holds earlier messages of a thread into which the bot is
     called, the oldest first. `choice`: the sender picked what was offered, or pressed a button. `reaction`: the
-    sender reacted to a message with this emoji, and wrote nothing.
+    sender reacted to a message with this emoji, and wrote nothing. `context` is what else the platform says of the
+    message, a JSON object with the keys of `domain.channels.context`.
     `timeout` bounds the whole run, retries included, in seconds.
     `progress` hears of the answer of a resource that gives it in pieces. `inbox_id` is the stored message, for what
     is kept of it here.
@@ -118,6 +119,7 @@ class RunRequest:
     approved_tools: tuple[str, ...] = ()
     choice: bool = False
     reaction: str = ""
+    context: Mapping[str, object] = field(default_factory=dict)
     timeout: float = 120.0
     progress: Progress | None = field(default=None, compare=False, repr=False)
     inbox_id: int | None = field(default=None, compare=False, repr=False)

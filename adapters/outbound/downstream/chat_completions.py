@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.outbound.downstream.builtin import knowledge_base_of
@@ -191,9 +191,15 @@ def _undecided_call(earlier: Sequence[Turn], tool: str) -> ToolCall | None:
 
 
 def message_text(request: RunRequest) -> str:
-    """The message as the model reads it: what was said before it, its text, and the files that came with it as
-    addresses."""
-    lines = [*_earlier_lines(request), *([request.text] if request.text else []), *_file_lines(request.files)]
+    """The message as the model reads it: what the platform says of it, what was said before it, its text, and the
+    files that came with it as addresses."""
+    before = [*_context_lines(request.context), *_earlier_lines(request)]
+    lines = [
+        *before,
+        *(["[the message:]"] if before else []),
+        *([request.text] if request.text else []),
+        *_file_lines(request.files),
+    ]
     if request.reaction:
         lines.append(f"[the user reacted with {request.reaction} to an earlier message]")
     if request.approval:
@@ -214,7 +220,15 @@ def _earlier_lines(request: RunRequest) -> list[str]:
     if quoted := request.quoted:
         lines.append(f"[the message replies to this one of {quoted.author or 'somebody'}:]")
         lines += [*_quotation(quoted.text), *_file_lines(quoted.files)]
-    return [*lines, "[the message:]"] if lines else []
+    return lines
+
+
+def _context_lines(context: Mapping[str, object]) -> list[str]:
+    """One line for each key: texts as they are, other values as JSON."""
+    return [
+        f"[{key}: {' '.join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}]"
+        for key, value in context.items()
+    ]
 
 
 def _quotation(text: str) -> list[str]:

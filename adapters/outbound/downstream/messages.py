@@ -57,21 +57,23 @@ def request_json(request: RunRequest) -> dict[str, Any]:
         body["choice"] = True
     if request.reaction:
         body["reaction"] = request.reaction
-    return body | _context_json(request)
+    if request.context:
+        body["context"] = request.context
+    return body | _earlier_json(request)
 
 
-def _context_json(request: RunRequest) -> dict[str, Any]:
+def _earlier_json(request: RunRequest) -> dict[str, Any]:
     """What was said before the message."""
-    context: dict[str, Any] = {}
+    earlier: dict[str, Any] = {}
     if (quoted := request.quoted) is not None:
         files = _files_json(quoted.files)
-        context["quoted"] = {"text": quoted.text, "author": quoted.author, "files": files}
+        earlier["quoted"] = {"text": quoted.text, "author": quoted.author, "files": files}
     if request.thread:
-        context["thread"] = [
+        earlier["thread"] = [
             {"text": message.text, "author": message.author, "at": iso_milliseconds(message.at)}
             for message in request.thread
         ]
-    return context
+    return earlier
 
 
 def _files_json(files: Sequence[InputFile]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from domain.channels import context
 from domain.channels.answers import Answer, Artifact, Choice
 from domain.channels.messages import (
     LONGEST_QUOTED,
@@ -122,6 +123,7 @@ def _optional(event: Event) -> dict[str, Any]:
         "only_decides": event.only_decides,
         "quoted": event.quoted and _quoted_to_document(event.quoted),
         "thread_post": event.thread_post,
+        "context": event.context and context.bounded(event.context),
         "raw": event.raw,
         "key": event.key,
     }
@@ -193,6 +195,7 @@ def event_from_json(text: str | bytes) -> Event:
         reaction=document.get("reaction", ""),
         message_id=document.get("own_id", ""),
         change=Change(document["change"]) if "change" in document else None,
+        context=document.get("context", {}),
         raw=document.get("raw", {}),
     )
 

@@ -1,9 +1,10 @@
 """Passes a message to its resource and makes the result an answer, or a question about a tool."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain.channels.answers import Answer, Artifact, Author
+from domain.channels.context import merged
 from domain.channels.messages import Event
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, Prompt, ReceivedText
 from domain.confirmations.rules import unclear
@@ -183,9 +184,17 @@ def _request(
         approved_tools=approval_result.approved_tools,
         choice=decision is None and event.choice is not None,
         reaction=event.reaction,
+        context=_context(event) if decision is None else {},
         owner=instance.user_id,
         inbox_id=queued.id,
     )
+
+
+def _context(event: Event) -> Mapping[str, object]:
+    """What the platform says of the message, with the value of a pressed button that is not one of ours."""
+    if event.choice is None or is_reference(event.choice):
+        return event.context
+    return merged((event.context, {"payload": event.choice}))
 
 
 def _approval(decision: Decision | None) -> Approval | None:

@@ -60,6 +60,14 @@ class ChatPlatform(ABC):
         """A message of a group, which may mention the bot."""
         raise NotImplementedError
 
+    def special(self, message: str, at: datetime) -> RawCall:
+        """A message of Ada of a kind that the platform has."""
+        raise NotImplementedError
+
+    def press(self, label: str) -> RawCall:
+        """A press of a button that the bot sent."""
+        raise NotImplementedError
+
     def lose_files(self) -> None:
         raise NotImplementedError
 
@@ -186,8 +194,14 @@ class WhatsAppChat(ChatPlatform):
     config = whatsapp.CONFIG
     ids: Mapping[str, str] = {"Ada": "wamid.of-ada-1", "the bot": "wamid.1"}
 
+    specials: Mapping[str, str] = {
+        "a press of a template's button": "template_button",
+        "a row of a list of another make": "list_reply",
+    }
+
     def standin(self) -> StandIn:
-        return WhatsApp()
+        self.whatsapp = WhatsApp()
+        return self.whatsapp
 
     def post(self, who: str, text: str, original: Original | None, at: datetime) -> RawCall:
         body = whatsapp.fixture("text")
@@ -197,6 +211,16 @@ class WhatsAppChat(ChatPlatform):
         message |= {"id": f"wamid.of-ada-{next(self.numbers)}", "text": {"body": text}}
         if original:
             message["context"] = {"from": message["from"], "id": self.ids.get(original.author, "wamid.0")}
+        return whatsapp.posted(body)
+
+    def special(self, message: str, at: datetime) -> RawCall:
+        return whatsapp.notification(self.specials[message])
+
+    def press(self, label: str) -> RawCall:
+        body = whatsapp.fixture("button_reply")
+        buttons = self.whatsapp.messages[-1]["interactive"]["action"]["buttons"]
+        reply = next(button["reply"] for button in buttons if button["reply"]["title"] == label)
+        body["entry"][0]["changes"][0]["value"]["messages"][0]["interactive"]["button_reply"] = reply
         return whatsapp.posted(body)
 
 

@@ -1,4 +1,4 @@
-"""The steps of quoted.feature and groups.feature."""
+"""The steps of quoted.feature, groups.feature and platform.feature."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.channels.answers import Choice
 from domain.channels.messages import RawCall
 from domain.routing.model import QuotedMessage, RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
@@ -17,7 +18,7 @@ from tests.drivers.world import World
 from tests.features.context.chats import PICTURE, PLATFORMS, ChatPlatform, Original
 from tests.support.waiting import until
 
-scenarios("quoted.feature", "groups.feature")
+scenarios("quoted.feature", "groups.feature", "platform.feature")
 
 
 class Scene:
@@ -179,6 +180,34 @@ def asked(scene: Scene, text: str) -> None:
 @then(parsers.re(r'it is told that (the )?(?P<author>\w+) wrote "(?P<text>.*)"'))
 def told(scene: Scene, author: str, text: str) -> None:
     assert scene.quoted == QuotedMessage(text, author)
+
+
+@when(parsers.re(r"Ada sends (?P<message>an? .+)"))
+def sends(scene: Scene, message: str) -> None:
+    scene.post(scene.chat.special(message, scene.world.clock.now()))
+
+
+@given(parsers.parse('a bot on {platform} that offers "{first}" and "{second}"'), target_fixture="scene")
+def offers(on: Callable[[str], Scene], platform: str, first: str, second: str) -> Scene:
+    scene = on(platform)
+    scene.resource.script = lambda request: RunResult("", choices=(Choice(first, ""), Choice(second, "")))
+    scene.create()
+    return scene
+
+
+@when(parsers.parse('Ada presses "{label}"'))
+def presses(scene: Scene, label: str) -> None:
+    scene.post(scene.chat.press(label))
+
+
+@then(parsers.parse('the resource is told the {key} "{value}"'))
+def told_more(scene: Scene, key: str, value: str) -> None:
+    assert scene.asked.context[key] == value
+
+
+@then("the resource is told nothing more of it")
+def told_nothing_more(scene: Scene) -> None:
+    assert scene.asked.context == {}
 
 
 @then("it gets the picture of Bob beside the message")

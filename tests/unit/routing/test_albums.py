@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from domain.channels.messages import Attachment, Event, Merge, Sender
 from domain.routing.albums import LONGEST_SECONDS, QUIET_SECONDS, merged, settles_in
+from domain.routing.bursts import joined
 from ports.inbox import Album, QueuedEvent
 
+CONTEXTS = ({"language": "en"}, {"language": "de", "group": {"id": "7"}})
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -55,6 +58,15 @@ def test_an_edit_takes_the_place_of_what_it_edits() -> None:
     assert whole.event.text == "Right"
     assert [file.name for file in whole.event.attachments] == ["3.jpg", "2.jpg"]
     assert whole.merged == (2, 3)
+
+
+def test_of_what_the_platform_tells_the_first_value_of_each_key_counts() -> None:
+    rows = [picture(1, 10), picture(2, 20)]
+    first, second = (replace(row.event, context=context) for row, context in zip(rows, CONTEXTS, strict=True))
+    rows = [replace(rows[0], event=first), replace(rows[1], event=second)]
+    whole = {"language": "en", "group": {"id": "7"}}
+    assert merged(rows[0], rows).event.context == whole
+    assert joined(rows).event.context == whole
 
 
 def test_what_somebody_else_sent_is_left_out() -> None:

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 import orjson
 
 from adapters.outbound.storage.codec import event_from_json, event_to_json
+from domain.channels.context import MAX_BYTES
 from domain.channels.messages import (
     LONGEST_QUOTED,
     Attachment,
@@ -43,6 +44,7 @@ FULL = Event(
     reaction="eyes",
     message_id="m1",
     change=Change.EDITED,
+    context={"language": "en", "group": {"id": "7", "name": "Engine room"}},
     raw={"a": 1},
 )
 
@@ -62,10 +64,17 @@ def test_a_long_quoted_text_is_cut() -> None:
     assert event_from_json(event_to_json(long, "r")).quoted == Quoted("x" * LONGEST_QUOTED, "Bob")
 
 
+def test_a_long_context_is_bounded() -> None:
+    long = replace(FULL, context={"platform": ["x" * 1000] * 1000, "language": "en"})
+    context = event_from_json(event_to_json(long, "r")).context
+    assert len(orjson.dumps(context)) <= MAX_BYTES
+    assert context["language"] == "en"
+
+
 def test_an_event_of_an_older_version_has_nothing_quoted() -> None:
     old = b'{"session": "s", "sender": "1", "text": "t", "target": {}, "request": "r"}'
     event = event_from_json(old)
-    assert (event.quoted, event.thread_post) == (None, "")
+    assert (event.quoted, event.thread_post, event.context) == (None, "", {})
 
 
 def test_what_a_newer_version_adds_is_left_out() -> None:

@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
@@ -206,6 +207,7 @@ class RunRequest(_message.Message):
     THREAD_FIELD_NUMBER: _builtins.int
     CHOICE_FIELD_NUMBER: _builtins.int
     REACTION_FIELD_NUMBER: _builtins.int
+    CONTEXT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     instance_id: _builtins.int
     channel_id: _builtins.str
@@ -231,6 +233,12 @@ class RunRequest(_message.Message):
     def thread(self) -> _containers.RepeatedCompositeFieldContainer[Global___ThreadMessage]:
         """Where the session is new; the oldest first."""
 
+    @_builtins.property
+    def context(self) -> _struct_pb2.Struct:
+        """What else the platform says of the message, such as `language`, `group` or `payload`; docs/resources.md names the
+        keys.
+        """
+
     def __init__(
         self,
         *,
@@ -248,17 +256,22 @@ class RunRequest(_message.Message):
         thread: _abc.Iterable[Global___ThreadMessage] | None = ...,
         choice: _builtins.bool = ...,
         reaction: _builtins.str = ...,
+        context: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "quoted", b"quoted", "resource", b"resource", "sender", b"sender"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_context", b"_context", "_quoted", b"_quoted", "approval", b"approval", "context", b"context", "quoted", b"quoted", "resource", b"resource", "sender", b"sender"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "choice", b"choice", "files", b"files", "instance_id", b"instance_id", "quoted", b"quoted", "reaction", b"reaction", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text", "thread", b"thread"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_context", b"_context", "_quoted", b"_quoted", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "choice", b"choice", "context", b"context", "files", b"files", "instance_id", b"instance_id", "quoted", b"quoted", "reaction", b"reaction", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text", "thread", b"thread"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__approval: _TypeAlias = _typing.Literal["approval"]  # noqa: Y015
     _WhichOneofArgType__approval: _TypeAlias = _typing.Literal["_approval", b"_approval"]  # noqa: Y015
+    _WhichOneofReturnType__context: _TypeAlias = _typing.Literal["context"]  # noqa: Y015
+    _WhichOneofArgType__context: _TypeAlias = _typing.Literal["_context", b"_context"]  # noqa: Y015
     _WhichOneofReturnType__quoted: _TypeAlias = _typing.Literal["quoted"]  # noqa: Y015
     _WhichOneofArgType__quoted: _TypeAlias = _typing.Literal["_quoted", b"_quoted"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__approval) -> _WhichOneofReturnType__approval | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__context) -> _WhichOneofReturnType__context | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__quoted) -> _WhichOneofReturnType__quoted | None: ...
 
