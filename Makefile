@@ -52,7 +52,7 @@ clean: ## remove the environment and caches (not the data)
 
 $(VENV)/bin/python:
 	@echo "Making the environment in $(VENV)"
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Switchboard needs Python 3.11 or newer; name one with: make up PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "Switchboard needs Python 3.11, 3.12 or 3.13; name one with: make up PYTHON=/path/to/python3.11")'
 	@$(PYTHON) -m venv $(VENV)
 
 $(STAMP): requirements.lock pyproject.toml | $(VENV)/bin/python

@@ -58,11 +58,15 @@ GATEWAY = (
 """What the REST gateway imports; psycopg checks DATABASE_URL where it is set for all processes alike."""
 
 
-def tree(wanted: list[str]) -> dict[str, str]:
-    """Name to version of all that `wanted` needs, as it is installed."""
+def tree(wanted: list[str], python: str | None = None) -> dict[str, str]:
+    """Name to version of all that `wanted` needs, as it is installed. `python`: for that version instead of this one.
+    Raises `PackageNotFoundError`."""
     found: dict[str, str] = {}
     seen: set[tuple[str, frozenset[str]]] = set()
-    waiting = [Requirement(each) for each in wanted]
+    waiting = [Requirement(line) for line in wanted]
+    version = {}
+    if python:
+        version = {"python_full_version": python, "python_version": python.rpartition(".")[0]}
     while waiting:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
@@ -74,8 +78,8 @@ def tree(wanted: list[str]) -> dict[str, str]:
         found[name] = installed.version.partition("+")[0]
         for line in () if name in FILES_ALONE else installed.requires or ():
             needed = Requirement(line)
-            environments = [{"extra": extra} for extra in extras or {""}]
-            if needed.marker is None or any(needed.marker.evaluate(each) for each in environments):
+            environments = [{**version, "extra": extra} for extra in extras or {""}]
+            if needed.marker is None or any(map(needed.marker.evaluate, environments)):
                 waiting.append(needed)
     return found
 
@@ -85,16 +89,22 @@ def write(path: Path, versions: dict[str, str]) -> None:
     path.write_text(HEAD + (TORCH if "torch" in versions else "") + "".join(lines), encoding="utf-8")
 
 
+def of_service(direct: list[str]) -> list[str]:
+    return [line for line in direct if canonicalize_name(Requirement(line).name) not in PREPARING]
+
+
+def of_gateway(direct: list[str]) -> list[str]:
+    return [line for line in direct if canonicalize_name(Requirement(line).name) in GATEWAY]
+
+
 def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     direct: list[str] = project["project"]["dependencies"]
     runtime = tree([*direct, *project["build-system"]["requires"]])
     development = tree(project["dependency-groups"]["dev"])
     write(ROOT / "requirements.lock", runtime)
-    service = [line for line in direct if canonicalize_name(Requirement(line).name) not in PREPARING]
-    write(ROOT / "requirements-service.lock", tree(service))
-    gateway = [line for line in direct if canonicalize_name(Requirement(line).name) in GATEWAY]
-    write(ROOT / "requirements-gateway.lock", tree(gateway))
+    write(ROOT / "requirements-service.lock", tree(of_service(direct)))
+    write(ROOT / "requirements-gateway.lock", tree(of_gateway(direct)))
     write(
         ROOT / "requirements-dev.lock",
         {name: version for name, version in development.items() if name not in runtime},
