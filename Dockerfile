@@ -41,7 +41,7 @@ RUN /opt/switchboard/bin/pip install --no-deps --ignore-installed --prefix /mode
 FROM ${PYTHON} AS runtime
 RUN groupadd --gid 10001 switchboard \
     && useradd --uid 10001 --gid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin switchboard \
-    && install -d -o 10001 -g 10001 -m 0700 /data /secrets
+    && install -d -o 10001 -g 10001 -m 0700 /data /secrets /gateway-secrets
 ENV PATH=/opt/switchboard/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

@@ -6,6 +6,7 @@ import logging
 import grpc
 
 from adapters.inbound.grpc.health import Health
+from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.server import build
 from adapters.outbound.certificate_metrics import CertificateMetrics
 from adapters.tls.credentials import server_credentials
@@ -42,9 +43,10 @@ class GrpcComponent(Component):
     async def start(self) -> None:
         container = self._container
         address = listening_address(container.settings())
-        self._server = await build(
-            container.use_cases(), container.foundation().ids, logs.bind_request, self._health
-        )
+        access, ids = container.access(), container.foundation().ids
+        guard = Guard(access, access.is_service_key, ids, logs.bind_request)
+        agent_url = container.settings().agent_url
+        self._server = await build(container.use_cases(), guard, ids, agent_url, self._health)
         try:
             self.port = self._add_port(self._server, address)
         except RuntimeError as error:

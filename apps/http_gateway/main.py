@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from argparse import Namespace
 from collections.abc import Awaitable, Callable
@@ -49,7 +50,13 @@ from apps.starting import listen
 from apps.tls import tls_to_core
 from ports.use_cases import UseCases, Verification
 
+log = logging.getLogger("switchboard")
+
 CHECK_SECONDS = 2.0
+UNPROVED = (
+    "the core cannot know that this is a gateway: it counts all visitors of the web chat and all wrong keys as of one"
+    " address; set INTERNAL_SERVICE_KEY to the core's, or CORE_TLS_CERT_FILE where the core asks for certificates"
+)
 LACKS = {
     "database": "database is away, or takes no writes",
     "queue": "queue is away, or takes no writes",
@@ -59,19 +66,31 @@ LACKS = {
 
 
 def main(settings: Settings, _: Namespace) -> int:
-    """Runs until it is told to stop; the exit status. Needs no database and no secret."""
+    """Runs until it is told to stop; the exit status. Needs no database."""
     logs.set_up(settings)
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
     target = settings.core_target or address_of(settings.grpc_host, settings.grpc_port)
     host, port = listener.getsockname()[:2]
+    service_key = _service_key(settings)
+    if not service_key and not settings.core_tls_cert_file:
+        log.warning("%s", UNPROVED)
 
     async def gateway() -> int:
-        core = CoreConnection(target, tls_to_core(settings))
+        core = CoreConnection(target, tls_to_core(settings), service_key)
         callbacks = RemoteCallbacks(core)
         rest = HttpComponent(build_remote_gateway(settings, core, callbacks), listener, settings)
         return await run([_Core(core, callbacks), rest], lambda: _banner(host, port, target))
 
     return serve(gateway())
+
+
+def _service_key(settings: Settings) -> str:
+    """The key that is set, else that of the service that uses the same DATA_DIR; empty if neither is there."""
+    kept = settings.data_dir / "secrets" / "internal_service_key"
+    try:
+        return settings.internal_service_key or kept.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: RemoteCallbacks) -> App:

@@ -29,13 +29,16 @@ class AccessService:
         self._clock = clock
         self._service_digest = digest(service_key)
 
+    def is_service_key(self, token: str) -> bool:
+        return hmac.compare_digest(digest(token), self._service_digest)
+
     async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
         """The caller behind a bearer token. Raises `Unauthenticated`, `Invalid`.
 
         `acting_for` names the user that a service acts for; it counts with the service key alone.
         """
         token_digest = digest(token)
-        if hmac.compare_digest(token_digest, self._service_digest):
+        if self.is_service_key(token):
             if acting_for:
                 check_user(acting_for, "x-user-id")
                 return Caller(acting_for, Role.USER, is_service=True)

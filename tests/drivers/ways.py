@@ -294,13 +294,13 @@ class Rest:
 class PatientCore(CoreConnection):
     """Gives each call as long as a busy machine may need."""
 
-    async def call(self, method: Any, request: Any, *, deadline: float = PATIENCE) -> Any:
-        return await super().call(method, request, deadline=max(deadline, PATIENCE))
+    async def call(self, method: Any, request: Any, *, deadline: float = PATIENCE, **options: Any) -> Any:
+        return await super().call(method, request, deadline=max(deadline, PATIENCE), **options)
 
     def stream(
-        self, method: Any, request: Any, *, deadline: float | None = PATIENCE
+        self, method: Any, request: Any, *, deadline: float | None = PATIENCE, **options: Any
     ) -> AsyncGenerator[Any, None]:
-        return super().stream(method, request, deadline=deadline and max(deadline, PATIENCE))
+        return super().stream(method, request, deadline=deadline and max(deadline, PATIENCE), **options)
 
 
 class RestOverGrpc(Rest):
@@ -310,10 +310,11 @@ class RestOverGrpc(Rest):
         return self._world.run(self._made())
 
     async def _made(self) -> Any:
-        core = PatientCore(f"127.0.0.1:{self._world.grpc.port}")
+        settings = self._world.settings
+        core = PatientCore(f"127.0.0.1:{self._world.grpc.port}", service_key=settings.internal_service_key)
         callbacks = RemoteCallbacks(core)
         self._world.at_end += [callbacks.close, core.close]
-        return build_remote_gateway(self._world.settings, core, callbacks)
+        return build_remote_gateway(settings, core, callbacks)
 
 
 WAYS: Mapping[str, type[UseCases] | type[Rest]] = {

@@ -38,7 +38,9 @@ class Server:
         self.read: list[bytes] = []
         self.port = 0
         unused: Any = Access()
-        self._server = grpc.aio.server(interceptors=[Guard(unused, RandomIds(), lambda request_id: None)])
+        self._server = grpc.aio.server(
+            interceptors=[Guard(unused, lambda token: False, RandomIds(), lambda request_id: None)]
+        )
 
     async def start(self) -> None:
         handlers: dict[str, Any] = {

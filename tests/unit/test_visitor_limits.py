@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.inbound.rest import visitor_limits
-from adapters.inbound.rest.visitor_limits import Buckets, VisitorLimits, address_key, visitor_key
+from adapters.inbound import visitor_limits
+from adapters.inbound.visitor_limits import Buckets, VisitorLimits, address_key, visitor_key
 from domain.refusals import TooMany
 
 

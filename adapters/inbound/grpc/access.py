@@ -5,7 +5,7 @@ from typing import Any
 from switchboard.access.v1 import access_pb2 as pb
 from switchboard.access.v1 import access_pb2_grpc
 
-from adapters.inbound.grpc.interceptors import caller
+from adapters.inbound.grpc.interceptors import caller, peer
 from adapters.wire import keys as convert
 from adapters.wire.pages import limit_of
 from domain.access.model import KeyKind
@@ -21,7 +21,8 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         return pb.WhoAmIResponse(user_id=who.user_id, role=who.role, is_service=who.is_service)
 
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
-        return convert.SESSION.to_pb(await self._sessions.sign_in(request.credential, request.address))
+        address = peer().on_behalf_of(request.address).address
+        return convert.SESSION.to_pb(await self._sessions.sign_in(request.credential, address))
 
     async def SignOut(self, request: pb.SignOutRequest, context: Any) -> pb.SignOutResponse:
         await self._sessions.sign_out(request.token)

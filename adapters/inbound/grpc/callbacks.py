@@ -2,13 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
+from urllib.parse import quote
+from uuid import NAMESPACE_URL, uuid5
 
 from switchboard.channels.v1 import callbacks_pb2 as pb
 from switchboard.channels.v1 import callbacks_pb2_grpc
 
+from adapters.inbound.grpc.interceptors import peer
 from adapters.wire.calls import answer_into_pb, answer_to_pb, call_from_pb
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Refusal
@@ -22,19 +26,35 @@ log = logging.getLogger("switchboard.grpc")
 
 
 class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
-    def __init__(self, callbacks: Callbacks, ids: Ids) -> None:
+    """`agent_url`: the public base address."""
+
+    def __init__(self, callbacks: Callbacks, ids: Ids, agent_url: str) -> None:
         self._callbacks = callbacks
         self._ids = ids
+        self._agent_url = agent_url
 
     async def HandleCallback(self, request: pb.RawCall, context: Any) -> pb.RawAnswer:
-        call = _named(call_from_pb(request), self._ids)
-        answer = await self._callbacks.handle(request.channel_id, request.instance_id, call)
-        return answer_to_pb(answer)
+        return answer_to_pb(await self._handle(request, peer().is_gateway))
+
+    async def _handle(self, request: pb.RawCall, from_gateway: bool) -> RawAnswer:
+        call = call_from_pb(request)
+        if not from_gateway:
+            call = self._without_claims(request, call)
+        if not call.id:
+            call = replace(call, id=self._ids.request_id())
+        return await self._callbacks.handle(request.channel_id, request.instance_id, call)
+
+    def _without_claims(self, request: pb.RawCall, call: RawCall) -> RawCall:
+        """The call under the public address of its instance, and under an id that no call of another instance has."""
+        _, mark, query = call.url.partition("?")
+        path = f"channels/{quote(request.channel_id)}/{request.instance_id}/{quote(call.callback)}"
+        url = f"{self._agent_url}/api/agent/{path}{mark}{query}"
+        return replace(call, url=url, id=call.id and str(uuid5(NAMESPACE_URL, f"call {call.id} of {url}")))
 
     async def StreamCallbacks(
         self, request_iterator: AsyncIterator[pb.RawCallBatch], context: Any
     ) -> AsyncIterator[pb.RawOutcomeBatch]:
-        calls = _StreamedCalls(self._callbacks, self._ids)
+        calls = _StreamedCalls(partial(self._handle, from_gateway=peer().is_gateway))
         reader = asyncio.create_task(calls.read(request_iterator))
         try:
             while (ready := await calls.next()) is not None:
@@ -43,11 +63,6 @@ class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
         finally:
             reader.cancel()
             calls.cancel()
-
-
-def _named(call: RawCall, ids: Ids) -> RawCall:
-    """The call with a request id of ours, where the client gave none."""
-    return call if call.id else replace(call, id=ids.request_id())
 
 
 _Ready = tuple[int, RawAnswer | pb.Refused]
@@ -75,9 +90,8 @@ def _batches(ready: list[_Ready]) -> Iterator[pb.RawOutcomeBatch]:
 class _StreamedCalls:
     """Works on the calls of one stream, all at once; outcomes that are ready together leave together."""
 
-    def __init__(self, callbacks: Callbacks, ids: Ids) -> None:
-        self._callbacks = callbacks
-        self._ids = ids
+    def __init__(self, handle: Callable[[pb.RawCall], Awaitable[RawAnswer]]) -> None:
+        self._handle = handle
         self._ready: list[_Ready] = []
         self._news = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -96,11 +110,9 @@ class _StreamedCalls:
             self._news.set()
 
     async def _work(self, numbered: pb.NumberedCall) -> None:
-        call = numbered.call
         outcome: RawAnswer | pb.Refused
         try:
-            named = _named(call_from_pb(call), self._ids)
-            outcome = await self._callbacks.handle(call.channel_id, call.instance_id, named)
+            outcome = await self._handle(numbered.call)
         except Refusal as refusal:
             retry_after = getattr(refusal, "retry_after", 0.0)
             outcome = pb.Refused(reason=refusal.reason, message=refusal.message, retry_after=retry_after)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+from urllib.parse import unquote
 
 import grpc
 from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
-from adapters.wire.metadata import acting_for
+from adapters.wire.metadata import CLIENT_ADDRESS, acting_for
 from adapters.wire.refusals import to_status
 from domain.access.model import Caller
 from domain.refusals import Forbidden, Invalid, Refusal, Unauthenticated
@@ -42,11 +44,31 @@ OPEN_METHODS = frozenset(
 SERVICE_METHODS = frozenset({"/switchboard.verification.v1.VerificationService/CompleteBotMessenger"})
 """Methods that need the internal service key."""
 
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Who calls a method that needs no credential of a caller.
+
+    `address`: that of the person for whom a gateway calls, else that of the connection. `is_gateway`: the service key
+    or a client certificate proves that the call may say what only a gateway knows.
+    """
+
+    address: str = ""
+    is_gateway: bool = False
+
+    def on_behalf_of(self, address: str) -> Peer:
+        """The peer with the address that the call names, which counts from a gateway alone."""
+        return replace(self, address=address) if self.is_gateway and address else self
+
+
+NOBODY = Peer()
+
 NOT_PARSED = object()
 """Stands for a message that is not what its method takes: gRPC itself would answer UNKNOWN, and log a stack trace."""
 
 _caller: ContextVar[Caller] = ContextVar("caller")
 _authenticate: ContextVar[Callable[[], Awaitable[Caller]]] = ContextVar("authenticate")
+_peer: ContextVar[Peer] = ContextVar("peer", default=NOBODY)
 
 
 def caller() -> Caller:
@@ -59,11 +81,26 @@ def authenticate_again() -> Callable[[], Awaitable[Caller]]:
     return _authenticate.get()
 
 
-class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
-    """Authenticates, and turns refusals and failures into statuses that hold no stack trace."""
+def peer() -> Peer:
+    """Who calls the method that is being served, where that needs no credential of a caller."""
+    return _peer.get()
 
-    def __init__(self, access: Access, ids: Ids, bind: Callable[[str], None]) -> None:
+
+class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
+    """Authenticates, and turns refusals and failures into statuses that hold no stack trace.
+
+    `is_service_key` compares a token with the internal service key, by which gateways are known.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        is_service_key: Callable[[str], bool],
+        ids: Ids,
+        bind: Callable[[str], None],
+    ) -> None:
         self._access = access
+        self._is_service_key = is_service_key
         self._ids = ids
         self._bind = bind
 
@@ -79,7 +116,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         self._bind(self._ids.request_id())
         if method.startswith(OF_GRPC):
             return handler
-        if not (method.startswith(OPEN_SERVICES) or method in OPEN_METHODS):
+        if not _is_open(method):
             try:
                 await self._authenticate(dict(handler_call_details.invocation_metadata or ()), method)
             except Refusal as refusal:
@@ -106,6 +143,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
 
     def _unary(self, behaviour: Any, method: str) -> Any:
         async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+            self._note_peer(context, method)
             try:
                 return await behaviour(_parsed(request), context)
             except Refusal as refusal:
@@ -117,6 +155,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
 
     def _streaming(self, behaviour: Any, method: str) -> Any:
         async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+            self._note_peer(context, method)
             try:
                 async for message in behaviour(_parsed(request), context):
                     yield message
@@ -127,11 +166,18 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
 
         return served
 
+    def _note_peer(self, context: grpc.aio.ServicerContext[Any, Any], method: str) -> None:
+        if _is_open(method):
+            metadata: dict[str, Any] = dict(context.invocation_metadata() or ())
+            proved = self._is_service_key(_bearer(metadata)) or bool(context.peer_identities())
+            caller = Peer(_host(context.peer()), proved)
+            _peer.set(caller.on_behalf_of(str(metadata.get(CLIENT_ADDRESS, ""))))
+
     async def _authenticate(self, metadata: dict[str, Any], method: str) -> None:
-        scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+        token = _bearer(metadata)
+        if not token:
             raise Unauthenticated("Unauthorized")
-        authenticate = partial(self._access.authenticate, token.strip(), acting_for(metadata))
+        authenticate = partial(self._access.authenticate, token, acting_for(metadata))
         who = await authenticate()
         if method in SERVICE_METHODS and not who.is_service:
             raise Forbidden(SERVICE_ONLY)
@@ -145,6 +191,22 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
             raise error
         log.error("%s failed", method, exc_info=error)
         await context.abort(grpc.StatusCode.INTERNAL, "Internal server error")
+
+
+def _is_open(method: str) -> bool:
+    return method.startswith(OPEN_SERVICES) or method in OPEN_METHODS
+
+
+def _bearer(metadata: dict[str, Any]) -> str:
+    """The token of the call; empty if it has none."""
+    scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _host(peer: str) -> str:
+    """The address in what gRPC says of a connection: `ipv4:192.0.2.1:50000`, `ipv6:%5B2001:db8::1%5D:50000`."""
+    family, _, address = unquote(peer).partition(":")
+    return address.rpartition(":")[0].strip("[]") if family in ("ipv4", "ipv6") else family
 
 
 def _forgiving(deserialize: Callable[[bytes], Any]) -> Callable[[bytes], Any]:

@@ -1,7 +1,5 @@
 """The gRPC core: services, health checking, reflection."""
 
-from collections.abc import Callable
-
 import grpc
 from grpc_health.v1 import health as health_checking
 from grpc_reflection.v1alpha import reflection
@@ -113,14 +111,12 @@ RUNNER = "switchboard.downstream.v1.ResourceRunner"
 
 
 async def build(
-    use_cases: UseCases, ids: Ids, bind: Callable[[str], None], health: Health
+    use_cases: UseCases, guard: Guard, ids: Ids, agent_url: str, health: Health
 ) -> grpc.aio.Server:
-    """The server with all its services; the caller adds a port and starts it."""
-    server = grpc.aio.server(
-        interceptors=[Guard(use_cases.access, ids, bind)], options=OPTIONS, maximum_concurrent_rpcs=MOST_CALLS
-    )
+    """The server with all its services; the caller adds a port and starts it. `agent_url`: public base address."""
+    server = grpc.aio.server(interceptors=[guard], options=OPTIONS, maximum_concurrent_rpcs=MOST_CALLS)
     _add_channels(use_cases, server)
-    _add_conversations(use_cases, ids, server)
+    _add_conversations(use_cases, ids, agent_url, server)
     _add_others(use_cases, server)
     await _operations(server, health)
     return server
@@ -134,13 +130,13 @@ def _add_channels(use_cases: UseCases, server: grpc.aio.Server) -> None:
     schedules_pb2_grpc.add_ScheduleServiceServicer_to_server(ScheduleServicer(use_cases.schedules), server)
 
 
-def _add_conversations(use_cases: UseCases, ids: Ids, server: grpc.aio.Server) -> None:
+def _add_conversations(use_cases: UseCases, ids: Ids, agent_url: str, server: grpc.aio.Server) -> None:
     messages_pb2_grpc.add_MessageServiceServicer_to_server(MessageServicer(use_cases.messages), server)
     conversations_pb2_grpc.add_ConversationServiceServicer_to_server(
         ConversationServicer(use_cases.conversations), server
     )
     callbacks_pb2_grpc.add_CallbackServiceServicer_to_server(
-        CallbackServicer(use_cases.callbacks, ids), server
+        CallbackServicer(use_cases.callbacks, ids, agent_url), server
     )
     files_pb2_grpc.add_MessageFileServiceServicer_to_server(MessageFileServicer(use_cases.shared), server)
     web_chat_pb2_grpc.add_WebChatServiceServicer_to_server(WebChatServicer(use_cases.web_chat), server)

@@ -1,4 +1,4 @@
-"""The web chat over gRPC, for a gateway that runs apart."""
+"""The web chat over gRPC, under the limits that visitors have over REST."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -7,42 +7,49 @@ from typing import Any
 from switchboard.channels.v1 import web_chat_pb2 as pb
 from switchboard.channels.v1 import web_chat_pb2_grpc
 
+from adapters.inbound.grpc.interceptors import peer
+from adapters.inbound.visitor_limits import MOST_STREAMS_OF_CORE, VisitorLimits, address_key, visitor_key
 from adapters.wire.web_chat import SESSION, page_to_pb, posted_from_pb
-from domain.refusals import Fault, Invalid, TooMany
+from domain.refusals import Fault, Invalid
 from ports.web_chat import WebChat
 
-MOST_STREAMS = 3000
-"""Streams that are open at a time; further calls need some of those that the server takes."""
-BUSY_SECONDS = 5.0
+LONGEST_ORIGIN = 300
 
 
 class WebChatServicer(web_chat_pb2_grpc.WebChatServiceServicer):
+    """Counts visitors by their tokens, and by the address that a gateway names, else by that of the caller."""
+
     def __init__(self, web_chat: WebChat) -> None:
         self._web_chat = web_chat
-        self._streams = 0
+        self._limits = VisitorLimits(MOST_STREAMS_OF_CORE)
 
     async def CheckOrigin(self, request: pb.CheckOriginRequest, context: Any) -> pb.CheckOriginResponse:
-        return pb.CheckOriginResponse(
-            allowed=await self._web_chat.is_allowed(request.public_id, request.origin)
-        )
+        public_id, origin = request.public_id[:LONGEST_ORIGIN], request.origin[:LONGEST_ORIGIN]
+        allowed = await self._limits.is_allowed(_address(), public_id, origin, self._web_chat.is_allowed)
+        return pb.CheckOriginResponse(allowed=allowed)
 
     async def OpenChat(self, request: pb.OpenChatRequest, context: Any) -> pb.OpenChatResponse:
+        self._limits.session(_address())
         return SESSION.to_pb(await self._web_chat.open(request.public_id, request.visitor, request.identity))
 
     async def PostMessage(self, request: pb.PostMessageRequest, context: Any) -> pb.PostMessageResponse:
+        self._limits.message(_address(), visitor_key(request.visitor), request.ByteSize())
         await self._web_chat.post(request.public_id, request.visitor, posted_from_pb(request))
         return pb.PostMessageResponse()
 
     async def WatchChat(self, request: pb.WatchChatRequest, context: Any) -> AsyncIterator[pb.ChatPage]:
         if request.after < 0:
             raise Invalid.of([Fault("after", "must not be negative")])
-        if self._streams >= MOST_STREAMS:
-            raise TooMany("too many people use the chat at the moment; try again shortly", BUSY_SECONDS)
-        pages = await self._web_chat.watch(request.public_id, request.visitor, request.after)
-        self._streams += 1
+        holder = (_address(), visitor_key(request.visitor))
+        self._limits.open_stream(*holder)
         try:
+            pages = await self._web_chat.watch(request.public_id, request.visitor, request.after)
             async with aclosing(pages):
                 async for page in pages:
                     yield page_to_pb(page)
         finally:
-            self._streams -= 1
+            self._limits.close_stream(*holder)
+
+
+def _address() -> str:
+    return address_key(peer().address)

@@ -37,7 +37,7 @@ from adapters.inbound.rest.callbacks import CallbackApp
 from adapters.inbound.rest.console_beside import ConsoleBeside
 from adapters.inbound.rest.openapi import describe
 from adapters.inbound.rest.routing import Gateway, GatewayOptions
-from adapters.inbound.rest.visitor_limits import MOST_STREAMS, VisitorLimits
+from adapters.inbound.visitor_limits import MOST_STREAMS, VisitorLimits
 from ports.clock import Clock, Ids
 from ports.use_cases import UseCases
 

@@ -17,7 +17,8 @@ from adapters.inbound.rest.auth_middleware import VISITOR_BODY
 from adapters.inbound.rest.errors import invalid_response, response_to
 from adapters.inbound.rest.page_stream import TEXT_EVENTS, PageStream
 from adapters.inbound.rest.routing import LARGEST_ID, Gateway, JsonRoute, Services, before_body, errors
-from adapters.inbound.rest.visitor_limits import VisitorLimits, address_key, visitor_key
+from adapters.inbound.visitor_limits import VisitorLimits, address_key, visitor_key
+from adapters.wire.metadata import client_address
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
 from domain.timestamps import iso_milliseconds
 from domain.web_chat.model import ChatPage, ChatSession, StoredMessage
@@ -49,6 +50,7 @@ class VisitorRoute(JsonRoute):
 
         async def handled(request: Request) -> Response:
             gateway: Gateway = request.app.state.gateway
+            client_address.set(_host(request))
             cors = await _cors(gateway.use_cases.web_chat, request)
             try:
                 response = await handle(request)
@@ -89,8 +91,12 @@ async def _cors(web_chat: WebChat, request: Request) -> dict[str, str]:
 router = APIRouter(route_class=VisitorRoute, tags=["web chat"])
 
 
+def _host(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
 def _address(request: Request) -> str:
-    return address_key(request.client.host if request.client else "")
+    return address_key(_host(request))
 
 
 def _token(request: Request) -> str:

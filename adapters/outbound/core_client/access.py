@@ -22,7 +22,8 @@ class RemoteAccess:
 
     async def sign_in(self, credential: str, address: str) -> Session:
         request = pb.SignInRequest(credential=credential, address=address)
-        return convert.SESSION.from_pb(await self._core.call(self._stub.SignIn, request))
+        answer = await self._core.call(self._stub.SignIn, request, metadata=self._core.as_gateway())
+        return convert.SESSION.from_pb(answer)
 
     async def sign_out(self, token: str) -> None:
         await self._core.call(self._stub.SignOut, pb.SignOutRequest(token=token))

@@ -13,7 +13,7 @@ import grpc
 from switchboard.channels.v1 import callbacks_pb2 as pb
 from switchboard.channels.v1 import callbacks_pb2_grpc
 
-from adapters.outbound.core_client.connection import CoreConnection
+from adapters.outbound.core_client.connection import CoreConnection, Metadata
 from adapters.outbound.core_client.endpoints import Endpoint
 from adapters.wire.calls import answer_from_pb, call_into_pb
 from adapters.wire.refusals import rebuilt
@@ -44,6 +44,7 @@ class RemoteCallbacks:
     once more, to another core where there is one: its events are stored once, by their keys."""
 
     def __init__(self, core: CoreConnection) -> None:
+        self._core = core
         self._cores = core.cores
         self._numbers = itertools.count(1)
         self._streams: dict[Endpoint, _Stream] = {}
@@ -72,7 +73,7 @@ class RemoteCallbacks:
         stream = self._streams.get(endpoint)
         if stream is None or stream.closed:
             stub = callbacks_pb2_grpc.CallbackServiceStub(endpoint.channel(of_streams=False))
-            stream = self._streams[endpoint] = _Stream(stub)
+            stream = self._streams[endpoint] = _Stream(stub, self._core.as_gateway())
             endpoint.on_retire = [partial(self._retire, endpoint, stream)]
         return stream
 
@@ -94,14 +95,15 @@ class _Exchange(NamedTuple):
 
 
 class _Stream:
-    def __init__(self, stub: callbacks_pb2_grpc.CallbackServiceStub) -> None:
+    def __init__(self, stub: callbacks_pb2_grpc.CallbackServiceStub, metadata: Metadata) -> None:
         self._loop = asyncio.get_running_loop()
         self._outgoing: list[_Exchange] = []
         self._news = asyncio.Event()
         self._waiting: dict[int, asyncio.Future[pb.RawOutcome]] = {}
         self.closed = False
         """Takes no calls any more."""
-        outcomes: Any = stub.StreamCallbacks(self._batches())  # type: ignore[arg-type]
+        calls: Any = self._batches()
+        outcomes: Any = stub.StreamCallbacks(calls, metadata=metadata)
         self._reader = asyncio.create_task(self._read(outcomes))
 
     async def exchange(self, outgoing: _Exchange) -> pb.RawOutcome:

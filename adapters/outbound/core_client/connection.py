@@ -10,7 +10,7 @@ from adapters.outbound.core_client.balancing import BalancedChannel
 from adapters.outbound.core_client.cores import Cores
 from adapters.outbound.core_client.targets import parse_targets
 from adapters.tls.credentials import ClientTls
-from adapters.wire.metadata import ACTING_FOR
+from adapters.wire.metadata import ACTING_FOR, CLIENT_ADDRESS, client_address
 from adapters.wire.refusals import from_error
 from domain import limits
 from domain.refusals import Unauthenticated
@@ -23,7 +23,9 @@ DEADLINE = 15.0
 LONGEST_TOKEN = 2000
 """gRPC servers take 8 KiB of metadata in all."""
 
-credential: ContextVar[tuple[tuple[str, str | bytes], ...]] = ContextVar("credential", default=())
+Metadata = tuple[tuple[str, str | bytes], ...]
+
+credential: ContextVar[Metadata] = ContextVar("credential", default=())
 
 
 def carry(token: str, acting_for: str | None) -> None:
@@ -33,16 +35,20 @@ def carry(token: str, acting_for: str | None) -> None:
     """
     if not (token.isascii() and token.isprintable()) or len(token) > LONGEST_TOKEN:
         raise Unauthenticated("Unauthorized")
-    metadata: list[tuple[str, str | bytes]] = [("authorization", f"Bearer {token}")]
+    metadata: Metadata = (("authorization", f"Bearer {token}"),)
     if acting_for:
-        metadata.append((ACTING_FOR, acting_for[: limits.USER_ID + 1].encode()))
-    credential.set(tuple(metadata))
+        metadata += ((ACTING_FOR, acting_for[: limits.USER_ID + 1].encode()),)
+    credential.set(metadata)
 
 
 class CoreConnection:
-    """The cores that `target` lists (see `targets`), over TLS where it is given."""
+    """The cores that `target` lists (see `targets`), over TLS where it is given.
 
-    def __init__(self, target: str, tls: ClientTls | None = None) -> None:
+    `service_key` proves to a core that a gateway calls, as a client certificate does.
+    """
+
+    def __init__(self, target: str, tls: ClientTls | None = None, service_key: str = "") -> None:
+        self._service_key = service_key
         self.cores = Cores(parse_targets(target), tls)
         self.channel = cast(grpc.aio.Channel, BalancedChannel(self.cores, of_streams=False))
         self.streams = cast(grpc.aio.Channel, BalancedChannel(self.cores, of_streams=True))
@@ -51,12 +57,25 @@ class CoreConnection:
     async def close(self) -> None:
         await self.cores.close()
 
+    def as_gateway(self) -> Metadata:
+        """Metadata of a call without a caller's credential: the proof that a gateway calls, and for which address."""
+        metadata: Metadata = (("authorization", f"Bearer {self._service_key}"),) if self._service_key else ()
+        address = client_address.get()
+        return (*metadata, (CLIENT_ADDRESS, address)) if address else metadata
+
     async def call(
-        self, method: Callable[..., Awaitable[T]], request: Any, *, deadline: float = DEADLINE
+        self,
+        method: Callable[..., Awaitable[T]],
+        request: Any,
+        *,
+        deadline: float = DEADLINE,
+        metadata: Metadata | None = None,
     ) -> T:
-        """The answer; a refusal of the core is raised as the same refusal here."""
+        """The answer; a refusal of the core is raised as the same refusal here. `metadata`: None for the caller's
+        credential."""
+        metadata = credential.get() if metadata is None else metadata
         try:
-            return await method(request, timeout=deadline, metadata=credential.get())
+            return await method(request, timeout=deadline, metadata=metadata)
         except grpc.aio.AioRpcError as error:
             refusal = from_error(error)
             if refusal is None:
@@ -75,10 +94,17 @@ class CoreConnection:
             request.page_token = page.next_page_token
 
     async def stream(
-        self, method: Callable[..., AsyncIterable[T]], request: Any, *, deadline: float | None = DEADLINE
+        self,
+        method: Callable[..., AsyncIterable[T]],
+        request: Any,
+        *,
+        deadline: float | None = DEADLINE,
+        metadata: Metadata | None = None,
     ) -> AsyncGenerator[T, None]:
-        """The answers one by one; a refusal of the core is raised as the same refusal here. None: no deadline."""
-        call: Any = method(request, timeout=deadline, metadata=credential.get())
+        """The answers one by one; a refusal of the core is raised as the same refusal here. None: no deadline.
+        `metadata`: None for the caller's credential."""
+        metadata = credential.get() if metadata is None else metadata
+        call: Any = method(request, timeout=deadline, metadata=metadata)
         try:
             async for answer in call:
                 yield answer

@@ -21,18 +21,22 @@ class RemoteWebChat:
 
     async def is_allowed(self, public_id: str, origin: str) -> bool:
         request = pb.CheckOriginRequest(public_id=public_id, origin=origin)
-        return (await self._core.call(self._stub.CheckOrigin, request)).allowed
+        answer = await self._core.call(self._stub.CheckOrigin, request, metadata=self._core.as_gateway())
+        return answer.allowed
 
     async def open(self, public_id: str, visitor: str, identity: str) -> ChatSession:
         request = pb.OpenChatRequest(public_id=public_id, visitor=visitor, identity=identity)
-        return SESSION.from_pb(await self._core.call(self._stub.OpenChat, request))
+        answer = await self._core.call(self._stub.OpenChat, request, metadata=self._core.as_gateway())
+        return SESSION.from_pb(answer)
 
     async def post(self, public_id: str, visitor: str, message: VisitorMessage) -> None:
-        await self._core.call(self._stub.PostMessage, posted_to_pb(public_id, visitor, message))
+        request = posted_to_pb(public_id, visitor, message)
+        await self._core.call(self._stub.PostMessage, request, metadata=self._core.as_gateway())
 
     async def watch(self, public_id: str, visitor: str, after: int) -> AsyncGenerator[ChatPage, None]:
         request = pb.WatchChatRequest(public_id=public_id, visitor=visitor, after=after)
-        answers = self._core.stream(self._streams.WatchChat, request, deadline=None)
+        metadata = self._core.as_gateway()
+        answers = self._core.stream(self._streams.WatchChat, request, deadline=None, metadata=metadata)
         return _pages(await anext(answers), answers)
 
 

@@ -74,7 +74,8 @@ def scene(world: World, rest: Rest) -> Iterator[Scene]:
     async def remote() -> RemoteAccess:
         return RemoteAccess(core)
 
-    core = CoreConnection(f"127.0.0.1:{world.grpc.port}")
+    key = world.settings.internal_service_key
+    core = CoreConnection(f"127.0.0.1:{world.grpc.port}", service_key=key)
     yield Scene(world, rest, world.run(remote()))
     world.run(core.close())
 

@@ -84,13 +84,20 @@ def test_compose_publishes_the_gateway_on_this_machine_alone() -> None:
 
 
 def test_the_secrets_of_compose_are_made_once_and_start_a_core(tmp_path: Path) -> None:
-    container_secrets.main(tmp_path)
-    made = {path.name: path.read_text() for path in tmp_path.iterdir()}
-    container_secrets.main(tmp_path)
-    assert made == {path.name: path.read_text() for path in tmp_path.iterdir()}
-    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+    shared, gateway = tmp_path / "shared", tmp_path / "gateway"
+    shared.mkdir()
+    gateway.mkdir()
+    container_secrets.main(shared, gateway)
+    made = {path.name: path.read_text() for path in shared.iterdir()}
+    container_secrets.main(shared, gateway)
+    assert made == {path.name: path.read_text() for path in shared.iterdir()}
+    files = [*shared.iterdir(), *gateway.iterdir()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert [(path.name, path.read_text()) for path in gateway.iterdir()] == [
+        ("internal_service_key", made["internal_service_key"])
+    ]
     environment = {
-        name: value.replace("/secrets", str(tmp_path))
+        name: value.replace("/secrets", str(shared))
         for name, value in COMPOSE["services"]["core"]["environment"].items()
         if name.endswith("_FILE")
     }

@@ -39,6 +39,14 @@
   value: /etc/switchboard/tls/tls.key
 {{- end }}
 {{- end }}
+{{- if not .Values.tls.mutual }}
+# Cores know a gateway by it, as they do by its certificate.
+- name: INTERNAL_SERVICE_KEY
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.existingSecret }}
+      key: INTERNAL_SERVICE_KEY
+{{- end }}
 {{- end -}}
 
 {{- define "switchboard.coreEnvironment" -}}

@@ -67,7 +67,9 @@ class SignInRequest(_message.Message):
     ADDRESS_FIELD_NUMBER: _builtins.int
     credential: _builtins.str
     address: _builtins.str
-    """Where the caller is: wrong credentials are counted by it."""
+    """Where the person is: wrong credentials are counted by it if the service key or a client certificate proves that a
+    gateway calls, else by the address of the connection.
+    """
     def __init__(
         self,
         *,

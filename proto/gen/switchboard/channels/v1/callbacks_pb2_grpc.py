@@ -27,7 +27,8 @@ if _version_not_supported:
 
 class CallbackServiceStub:
     """Raw calls of the platforms, bytes in, bytes out. They carry their own proof of origin, so no caller
-    credential is needed.
+    credential is needed. Without the service key or a client certificate, by which gateways are known, `url` counts for
+    its query alone, and `request_id` stands for a name of its own for each instance.
     """
 
     def __init__(self, channel):
@@ -50,7 +51,8 @@ class CallbackServiceStub:
 
 class CallbackServiceServicer:
     """Raw calls of the platforms, bytes in, bytes out. They carry their own proof of origin, so no caller
-    credential is needed.
+    credential is needed. Without the service key or a client certificate, by which gateways are known, `url` counts for
+    its query alone, and `request_id` stands for a name of its own for each instance.
     """
 
     def HandleCallback(self, request, context):
@@ -91,7 +93,8 @@ def add_CallbackServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class CallbackService:
     """Raw calls of the platforms, bytes in, bytes out. They carry their own proof of origin, so no caller
-    credential is needed.
+    credential is needed. Without the service key or a client certificate, by which gateways are known, `url` counts for
+    its query alone, and `request_id` stands for a name of its own for each instance.
     """
 
     @staticmethod

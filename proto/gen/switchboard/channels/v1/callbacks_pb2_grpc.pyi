@@ -28,7 +28,8 @@ GRPC_VERSION: str
 
 class CallbackServiceStub:
     """Raw calls of the platforms, bytes in, bytes out. They carry their own proof of origin, so no caller
-    credential is needed.
+    credential is needed. Without the service key or a client certificate, by which gateways are known, `url` counts for
+    its query alone, and `request_id` stands for a name of its own for each instance.
     """
 
     @_typing.overload
@@ -45,7 +46,8 @@ class CallbackServiceStub:
 @_typing.type_check_only
 class CallbackServiceAsyncStub(CallbackServiceStub):
     """Raw calls of the platforms, bytes in, bytes out. They carry their own proof of origin, so no caller
-    credential is needed.
+    credential is needed. Without the service key or a client certificate, by which gateways are known, `url` counts for
+    its query alone, and `request_id` stands for a name of its own for each instance.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -58,7 +60,8 @@ class CallbackServiceAsyncStub(CallbackServiceStub):
 
 class CallbackServiceServicer(metaclass=_abc_1.ABCMeta):
     """Raw calls of the platforms, bytes in, bytes out. They carry their own proof of origin, so no caller
-    credential is needed.
+    credential is needed. Without the service key or a client certificate, by which gateways are known, `url` counts for
+    its query alone, and `request_id` stands for a name of its own for each instance.
     """
 
     @_abc_1.abstractmethod

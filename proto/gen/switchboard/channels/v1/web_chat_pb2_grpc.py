@@ -27,7 +27,9 @@ if _version_not_supported:
 
 class WebChatServiceStub:
     """The web chat, for a gateway that runs apart: what panels on web pages ask. It needs no key: a visitor token is its own
-    proof. NOT_FOUND for a public id that is unknown. Limits of visitors and addresses are the gateway's.
+    proof. NOT_FOUND for a public id that is unknown, RESOURCE_EXHAUSTED for too many calls of a visitor or an address.
+    The address is that of the metadata x-client-address from a gateway (its service key or client certificate proves
+    that), else that of the connection.
     """
 
     def __init__(self, channel):
@@ -60,7 +62,9 @@ class WebChatServiceStub:
 
 class WebChatServiceServicer:
     """The web chat, for a gateway that runs apart: what panels on web pages ask. It needs no key: a visitor token is its own
-    proof. NOT_FOUND for a public id that is unknown. Limits of visitors and addresses are the gateway's.
+    proof. NOT_FOUND for a public id that is unknown, RESOURCE_EXHAUSTED for too many calls of a visitor or an address.
+    The address is that of the metadata x-client-address from a gateway (its service key or client certificate proves
+    that), else that of the connection.
     """
 
     def CheckOrigin(self, request, context):
@@ -124,7 +128,9 @@ def add_WebChatServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class WebChatService:
     """The web chat, for a gateway that runs apart: what panels on web pages ask. It needs no key: a visitor token is its own
-    proof. NOT_FOUND for a public id that is unknown. Limits of visitors and addresses are the gateway's.
+    proof. NOT_FOUND for a public id that is unknown, RESOURCE_EXHAUSTED for too many calls of a visitor or an address.
+    The address is that of the metadata x-client-address from a gateway (its service key or client certificate proves
+    that), else that of the connection.
     """
 
     @staticmethod

@@ -28,7 +28,9 @@ GRPC_VERSION: str
 
 class WebChatServiceStub:
     """The web chat, for a gateway that runs apart: what panels on web pages ask. It needs no key: a visitor token is its own
-    proof. NOT_FOUND for a public id that is unknown. Limits of visitors and addresses are the gateway's.
+    proof. NOT_FOUND for a public id that is unknown, RESOURCE_EXHAUSTED for too many calls of a visitor or an address.
+    The address is that of the metadata x-client-address from a gateway (its service key or client certificate proves
+    that), else that of the connection.
     """
 
     @_typing.overload
@@ -47,7 +49,9 @@ class WebChatServiceStub:
 @_typing.type_check_only
 class WebChatServiceAsyncStub(WebChatServiceStub):
     """The web chat, for a gateway that runs apart: what panels on web pages ask. It needs no key: a visitor token is its own
-    proof. NOT_FOUND for a public id that is unknown. Limits of visitors and addresses are the gateway's.
+    proof. NOT_FOUND for a public id that is unknown, RESOURCE_EXHAUSTED for too many calls of a visitor or an address.
+    The address is that of the metadata x-client-address from a gateway (its service key or client certificate proves
+    that), else that of the connection.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -62,7 +66,9 @@ class WebChatServiceAsyncStub(WebChatServiceStub):
 
 class WebChatServiceServicer(metaclass=_abc_1.ABCMeta):
     """The web chat, for a gateway that runs apart: what panels on web pages ask. It needs no key: a visitor token is its own
-    proof. NOT_FOUND for a public id that is unknown. Limits of visitors and addresses are the gateway's.
+    proof. NOT_FOUND for a public id that is unknown, RESOURCE_EXHAUSTED for too many calls of a visitor or an address.
+    The address is that of the metadata x-client-address from a gateway (its service key or client certificate proves
+    that), else that of the connection.
     """
 
     @_abc_1.abstractmethod

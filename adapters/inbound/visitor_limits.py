@@ -1,7 +1,7 @@
-"""How often visitors of the web chat may call: token buckets in the memory of this gateway.
+"""How often visitors of the web chat may call: token buckets in the memory of a gateway, and of a core.
 
-Nothing is stored for a call that is refused, so that a flood costs no more than its connections. Each gateway counts
-for itself: with several, a visitor who reaches them all has so many times the limit.
+Nothing is stored for a call that is refused, so that a flood costs no more than its connections. A gateway refuses
+before it reads a body; a core counts what reaches it, over all of its gateways and clients.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ MOST_KEYS = 20_000
 """Visitors and addresses that are remembered, those that called last; a bucket that is forgotten is full."""
 MOST_STREAMS = 900
 """Of a gateway: as many as one connection to the core takes."""
+MOST_STREAMS_OF_CORE = 3000
+"""Of a core; further calls need some of those that its server takes."""
 MOST_ORIGINS = 2000
 ORIGIN_SECONDS = 5.0
 """How long it is remembered whether an origin is allowed."""
