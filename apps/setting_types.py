@@ -1,6 +1,7 @@
 """The types of settings, each with the sentence that says what a wrong value must be."""
 
 import ipaddress
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -23,6 +24,10 @@ from adapters.outbound.channels.enterprise_chat.trust import is_host_entry
 from adapters.outbound.core_client.targets import parse_targets
 
 LONGEST_BEARER = 2000
+DEFAULT_GATEWAY = "default-gateway"
+"""In a list of proxies: the next hop of the default route, which in a container is the machine that runs it."""
+VIA_GATEWAY = 2
+"""The flag RTF_GATEWAY of a route."""
 
 
 class SettingsError(Exception):
@@ -146,6 +151,27 @@ def _networks(value: str) -> str:
     return value
 
 
+def default_gateway(routes: str) -> str:
+    """The address of the default route in a table of Linux (/proc/net/route), where the machine's byte order writes
+    addresses in hexadecimal; empty if there is none."""
+    for line in routes.splitlines()[1:]:
+        _, destination, gateway, flags, *_ = line.split()
+        if int(destination, 16) == 0 and int(flags, 16) & VIA_GATEWAY:
+            return str(ipaddress.IPv4Address(int(gateway, 16).to_bytes(4, sys.byteorder)))
+    return ""
+
+
+def _proxies(value: str) -> str:
+    entries = _entries(value)
+    if DEFAULT_GATEWAY in entries:
+        try:
+            address = default_gateway(Path("/proc/net/route").read_text("ascii"))
+        except OSError:
+            address = ""
+        entries = [address if entry == DEFAULT_GATEWAY else entry for entry in entries]
+    return ",".join(filter(None, entries))
+
+
 def _targets(value: str) -> str:
     parse_targets(value)
     return value
@@ -161,6 +187,8 @@ QueueUrl = Annotated[str, AfterValidator(_queue)]
 CoreTargets = Annotated[str, AfterValidator(_targets)]
 Hosts = Annotated[str, AfterValidator(_hosts)]
 Networks = Annotated[str, AfterValidator(_networks)]
+Proxies = Annotated[str, AfterValidator(_proxies)]
+"""Addresses, networks, `*`, and `default-gateway`, which is replaced by its address."""
 Flag = Annotated[bool, BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 PemFile = Folder

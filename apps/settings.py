@@ -19,6 +19,7 @@ from apps.setting_types import (
     Hosts,
     HttpUrl,
     Networks,
+    Proxies,
     QueueUrl,
     UserName,
     setting,
@@ -32,10 +33,11 @@ class Settings(TlsSettings, MetricsSettings):
 
     http_host: str = setting("127.0.0.1", "address that the REST gateway listens on")
     http_port: int = setting(3011, "port of the REST gateway", low=0, high=65535)
-    trusted_proxies: str = setting(
-        "127.0.0.1",
+    trusted_proxies: Proxies = setting(
+        "127.0.0.1,::1",
         "addresses or networks of the reverse proxies whose X-Forwarded-For is believed, separated by commas; * for"
-        " any. Visitors of the web chat and sign-ins are counted by the address that it names",
+        " any; default-gateway, in a container, for the machine that runs it. Visitors of the web chat and wrong keys"
+        " are counted by the address that it names",
     )
     http_max_connections: int = setting(
         1000,

@@ -32,7 +32,7 @@ class Sessions(Protocol):
 
         `Access.authenticate` takes the session's token as it takes a key, until the session expires, is ended by
         `sign_out` or revoked, or its key is; on every gateway from that moment on. Raises `Unauthenticated` with what
-        to do, `TooMany` after too many wrong credentials of one address.
+        to do, `TooMany` instead after too many wrong credentials of one address. A right one is never refused.
         """
         ...
 
@@ -93,12 +93,8 @@ class KeyStore(Protocol):
 
 
 class SignInTries(Protocol):
-    """Counts what was tried at signing in, over all gateways."""
+    """Counts the wrong credentials at signing in, over all gateways."""
 
     async def count(self, address: str, now: datetime) -> float | None:
-        """Counts one; seconds to wait when there were too many, None otherwise."""
-        ...
-
-    async def uncount(self, address: str) -> None:
-        """The latest one was right."""
+        """Counts a wrong credential of an address. Seconds to wait if there were too many, else None."""
         ...

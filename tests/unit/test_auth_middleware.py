@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.routing import GatewayOptions
@@ -59,3 +60,23 @@ async def test_an_answer_that_has_begun_gets_no_second_head() -> None:
         await cut_off(client, after_the_head=True)
 
     assert [each["type"] for each in client.messages] == ["http.response.start"]
+
+
+@pytest.mark.parametrize(("client", "warnings"), [("172.18.0.1", 1), ("127.0.0.1", 0)])
+async def test_a_proxy_that_is_not_trusted_is_warned_of_once(
+    client: str, warnings: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    unused: Any = None
+    options = GatewayOptions("", "", 1024, 4096, lambda _: None, {}, unused)
+    known: Any = ProxyHeadersMiddleware(app, trusted_hosts="127.0.0.1")
+    middleware = AuthMiddleware(known, unused, RandomIds(), options)
+    headers = [(b"x-forwarded-for", b"192.0.2.1")]
+    for _ in range(3):
+        await middleware({**SCOPE, "client": (client, 50_000), "headers": headers}, unused, Client().send)
+
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(told) == warnings
+    assert all(f"set TRUSTED_PROXIES={client}" in text for text in told)

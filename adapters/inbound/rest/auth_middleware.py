@@ -40,6 +40,10 @@ PRIVATE = re.compile(
 """Paths whose group is kept out of the log."""
 CLOSED_OUTSIDE = ("/metrics", "/readyz")
 """Paths that a reverse proxy closes to the outside by their names, and that answer to no other spelling therefore."""
+UNKNOWN_PROXY = (
+    "%s sends X-Forwarded-For and is not in TRUSTED_PROXIES: if it is your reverse proxy, everybody behind it counts"
+    " as one address; set TRUSTED_PROXIES=%s"
+)
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -51,13 +55,14 @@ class AuthMiddleware:
         self._access = access
         self._ids = ids
         self._options = options
+        self._warned_of_proxy = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         scope = _routed(scope)
-        headers = Headers(scope=scope)
+        peer, headers = scope.get("client"), Headers(scope=scope)
         requested = headers.get("x-request-id", "")
         request_id = requested if REQUEST_ID.fullmatch(requested) else self._ids.request_id()
         self._options.bind(request_id)
@@ -79,6 +84,9 @@ class AuthMiddleware:
             if not response.started:
                 await error_response(500, INTERNAL)(scope, receive, response)
         self._log(scope, response.status, time.monotonic() - started)
+        if "x-forwarded-for" in headers and peer and scope["client"] == peer and not self._warned_of_proxy:
+            self._warned_of_proxy = True
+            log.warning(UNKNOWN_PROXY, peer[0], peer[0])
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
         path = scope["path"]

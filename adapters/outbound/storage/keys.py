@@ -26,7 +26,6 @@ ON CONFLICT (address) DO UPDATE SET tries = CASE WHEN t.until > %(now)s THEN t.t
     until = CASE WHEN t.until > %(now)s THEN t.until ELSE excluded.until END
 RETURNING tries, until
 """
-UNTRY = "UPDATE sign_in_try SET tries = tries - 1 WHERE address = %s AND tries > 0"
 
 
 def _valid(columns: Any) -> ColumnElement[bool]:
@@ -116,9 +115,6 @@ class PostgresSignInTries:
         parameters = {"address": _hash(address), "now": now, "until": now + WINDOW}
         [(tries, until)] = await self._database.fetch(TRY, parameters)
         return max(1.0, (until - now).total_seconds()) if tries > MOST_TRIES else None
-
-    async def uncount(self, address: str) -> None:
-        await self._database.execute(UNTRY, (_hash(address),))
 
 
 def _hash(address: str) -> bytes:

@@ -12,7 +12,7 @@ from ports.keys import KeyStore, NewCredential, SignInTries
 SESSION_LIFE = timedelta(days=7)
 UNKNOWN = "this API key is not known, or it was revoked; check that you copied all of it"
 USED = "this link was used already, or is older than an hour; get a new one with: switchboard console link"
-TRIED = "too many wrong keys came from your address; try again later"
+TRIED = "this API key or link is not known, and too many wrong ones came from your address; try again later"
 
 
 @dataclass(eq=False)
@@ -26,13 +26,12 @@ class SessionService:
 
     async def sign_in(self, credential: str, address: str) -> Session:
         now, credential = self.clock.now(), credential.strip()
-        if wait := await self.tries.count(address, now):
-            raise TooMany(TRIED, wait)
         is_link = kind_of(credential) is KeyKind.LINK
         key = await self._key(credential, is_link, now)
         if key is None:
+            if wait := await self.tries.count(address, now):
+                raise TooMany(TRIED, wait)
             raise Unauthenticated(USED if is_link else UNKNOWN)
-        await self.tries.uncount(address)
         expires_at = now + SESSION_LIFE
         if key.expires_at and not is_link:
             expires_at = min(expires_at, key.expires_at)

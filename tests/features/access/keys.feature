@@ -133,24 +133,37 @@ Feature: API keys and sessions
 
     Scenario: Too many wrong keys
       Given 20 wrong keys came from one address
-      When ann signs in with her key from that address
-      Then she is told to wait
-      And from another address she can sign in
+      When a wrong key comes from that address
+      Then its sender is told to wait
+      But a wrong key from another address is only told to be wrong
 
     Scenario: Another address of the same host
       Given 20 wrong keys came from many addresses of one host
-      When ann signs in with her key from a further address of that host
-      Then she is told to wait
-
-    Scenario: Right keys do not count
-      When ann signs in 25 times with her key
-      Then her session works, and it is ann's
+      When a wrong key comes from a further address of that host
+      Then its sender is told to wait
 
     Scenario: After some minutes it goes on
       Given 20 wrong keys came from one address
       When 16 minutes pass
-      And ann signs in with her key from that address
+      Then a wrong key from that address is only told to be wrong
+
+  Rule: Wrong keys of others keep nobody out
+
+    Scenario: A right key from an address of many wrong ones
+      Given 30 wrong keys came from one address
+      When ann signs in with her key from that address
       Then her session works, and it is ann's
+
+    Scenario: A link from an address of many wrong keys
+      Given 30 wrong keys came from one address
+      And a link for ann
+      When ann follows the link
+      Then her session works, and it is ann's
+
+    Scenario: Right keys are not counted
+      Given 19 wrong keys came from one address
+      When ann signs in 25 times with her key
+      Then a wrong key from that address is only told to be wrong
 
   Rule: Nothing of old sessions is kept
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
+import sys
 from pathlib import Path
 
 import pytest
 
 from apps.setting_files import with_values_of_files
-from apps.setting_types import SettingsError
+from apps.setting_types import SettingsError, default_gateway
 from apps.settings import Settings, names
 from apps.settings_loading import load
 
@@ -179,3 +181,19 @@ def test_a_file_without_a_value_is_refused(tmp_path: Path, content: bytes | None
 def test_a_value_and_its_file_are_not_both_set(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="SMTP_PASSWORD and SMTP_PASSWORD_FILE are both set"):
         loaded(SMTP_PASSWORD="a", SMTP_PASSWORD_FILE=str(tmp_path / "value"))
+
+
+ROUTES = """Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
+eth1\t{inside}\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0
+eth0\t00000000\t{gateway}\t0003\t0\t0\t0\t00000000\t0\t0\t0
+"""
+
+
+def test_a_container_finds_the_machine_that_runs_it_as_its_proxy() -> None:
+    packed = {
+        name: f"{int.from_bytes(ipaddress.ip_address(address).packed, sys.byteorder):08X}"
+        for name, address in {"inside": "172.19.0.0", "gateway": "172.18.0.1"}.items()
+    }
+    assert default_gateway(ROUTES.format(**packed)) == "172.18.0.1"
+    assert default_gateway("\n".join(ROUTES.format(**packed).splitlines()[:2])) == ""
+    assert "default-gateway" not in loaded(TRUSTED_PROXIES="default-gateway, 10.0.0.1").trusted_proxies
