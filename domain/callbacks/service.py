@@ -171,7 +171,7 @@ class PlatformNotices:
 
     async def handle(self, instance: Instance, received: Received) -> None:
         for status in received.delivery_statuses:
-            if await self.outbox.record_status(instance.id, status):
+            if await self.outbox.record_status(instance.id, status) and not status.of_recipient:
                 reason = f"sending a reply: {status.detail or status.state}"
                 await self.health.failed(instance.id, Activity.SENDING, reason)
         if received.missing_proof_field is None:  # else anybody could take over a conversation, or end it

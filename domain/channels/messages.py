@@ -203,7 +203,7 @@ class DeliveryStatus:
     platform's word for what became of it.
 
     `key` is the idempotency key of the part, where the platform repeats it: by it a part is known whose sending
-    broke off before the platform's answer.
+    broke off before the platform's answer. `of_recipient` as in `Sent`.
     """
 
     ref: str
@@ -211,6 +211,7 @@ class DeliveryStatus:
     failed: bool = False
     detail: str = ""
     key: str = ""
+    of_recipient: bool = False
 
     @property
     def reached(self) -> int:
@@ -268,7 +269,8 @@ class Sent:
     """The result of sending one part. `ref` is the platform's message id.
 
     `retry_after` is in seconds; beside SENT it says that the next message must wait so long. `scope` says what
-    has to wait, None where the platform does not say.
+    has to wait, None where the platform does not say. `of_recipient`: the failure lies with this person or chat
+    alone, such as one who blocked the bot or left: it does not show in the health of the instance.
     """
 
     outcome: Outcome
@@ -276,6 +278,7 @@ class Sent:
     retry_after: float | None = None
     ref: str = ""
     scope: Scope | None = None
+    of_recipient: bool = False
 
 
 class CallOutcome(StrEnum):

@@ -6,7 +6,7 @@ from email.utils import format_datetime, parseaddr
 from html import escape
 
 from adapters.outbound.mail.compose import header_address, set_body
-from adapters.outbound.mail.smtp import REFUSED_RECIPIENT, SmtpServer, Submission
+from adapters.outbound.mail.smtp import SmtpServer, Submission
 from domain.channels.messages import Outcome
 from ports.clock import Clock, Ids
 from ports.verification import MailFailed
@@ -28,7 +28,7 @@ class SmtpMailer:
         message = self._message(recipient, subject, text)
         sent = await self._submission.submit(self._server, message, self._sender, recipient)
         if sent.outcome is not Outcome.SENT:
-            of_recipient = REFUSED_RECIPIENT in sent.detail or not recipient.isascii()
+            of_recipient = sent.of_recipient or not recipient.isascii()
             refused = sent.outcome is Outcome.PERMANENT and of_recipient
             raise MailFailed(sent.detail, refused=refused)
 

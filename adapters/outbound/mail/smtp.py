@@ -1,6 +1,7 @@
 """Submits mail to an SMTP server (RFC 6409) and classifies the outcome."""
 
 import contextlib
+import re
 import ssl
 from dataclasses import dataclass, field
 from email.message import EmailMessage
@@ -29,6 +30,9 @@ from ports.http import Addresses, AddressRefused, HttpFailed
 
 SMTP_TLS_PORT = 465
 REFUSED_RECIPIENT = "refused the recipient"
+_OF_SERVER = re.compile(r"\b[45]\.[367]\.\d|relay|authenticat", re.IGNORECASE)
+"""A recipient that is refused since the server takes no mail of ours: enhanced status codes of the mail system, the
+content and security policies (RFC 3463), or the words of servers without them."""
 _GREYLISTED = 60.0
 """Seconds to wait after 450 and 451, with which servers defer a first attempt (RFC 6647)."""
 
@@ -158,6 +162,8 @@ def _by_code(failure: SMTPResponseException, where: str) -> Sent:
     elif isinstance(failure, SMTPRecipientRefused):
         problem = REFUSED_RECIPIENT
     detail = f"{where} {problem}: {failure.code} {' '.join(str(failure.message).split())[:300]}"
+    of_recipient = problem == REFUSED_RECIPIENT and not _OF_SERVER.search(str(failure.message))
     if failure.code in {450, 451}:
-        return Sent(Outcome.RETRY_AFTER, detail, retry_after=_GREYLISTED)
-    return Sent(Outcome.PERMANENT if failure.code >= 500 else Outcome.TRANSIENT, detail)
+        return Sent(Outcome.RETRY_AFTER, detail, retry_after=_GREYLISTED, of_recipient=of_recipient)
+    outcome = Outcome.PERMANENT if failure.code >= 500 else Outcome.TRANSIENT
+    return Sent(outcome, detail, of_recipient=of_recipient)

@@ -51,7 +51,8 @@ class MessageSender:
         if sent.outcome is Outcome.SENT:
             await self.health.succeeded(instance.id, Activity.SENDING)
         else:
-            await self.health.failed(instance.id, Activity.SENDING, f"sending a reply: {sent.detail}")
+            if not sent.of_recipient:
+                await self.health.failed(instance.id, Activity.SENDING, f"sending a reply: {sent.detail}")
             log.warning("a reply was not taken: %s", sent.detail, extra={"instance": instance.id})
         await self.limiter.record(request, sent)
         return sent

@@ -89,6 +89,18 @@ Feature: Replies reach their platform
       When kim writes "hello"
       Then kim's reply is a dead letter after 1 try, with the platform's words
 
+    Scenario: What one person does is no fault of the bot
+      Given the platform says that kim has blocked the bot
+      When kim writes "hello"
+      Then kim's reply is a dead letter after 1 try, with the platform's words
+      And the bot is healthy
+
+    Scenario: What concerns everybody is a fault of the bot
+      Given the platform says that the bot is not known
+      When kim writes "hello"
+      And the reply is refused
+      Then the bot is not healthy
+
     Scenario: The next reply is sent all the same
       Given the platform says that kim has blocked the bot
       When kim writes "first"

@@ -191,6 +191,16 @@ def blocked(scene: Scene) -> None:
     scene.platform.trouble = lambda chat: refusal(403, words) if chat == CHATS["kim"] else None
 
 
+@given("the platform says that the bot is not known")
+def unknown_bot(scene: Scene) -> None:
+    scene.platform.trouble = lambda chat: refusal(401, "Unauthorized")
+
+
+@then(parsers.re("the bot is (?P<negated>not )?healthy"))
+def is_healthy(scene: Scene, negated: str | None) -> None:
+    assert scene.health()["healthy"] is (negated is None)
+
+
 @given("a resource that fails")
 def resource_fails(scene: Scene) -> None:
     def fail(request: RunRequest) -> RunResult:

@@ -19,6 +19,25 @@ BASE = PlatformAddress("BOT_MESSENGER_API_URL", "https://api.telegram.org")
 
 SEND_TIMEOUT = 15.0
 TRANSFER_TIMEOUT = 120.0
+_OF_CHAT = (
+    "chat not found",
+    "user not found",
+    "peer_id_invalid",
+    "user_is_blocked",
+    "user_deactivated",
+    "rights",
+    "chat_write_forbidden",
+    "chat_restricted",
+    "chat_admin_required",
+    "chat_send_",
+    "topic_closed",
+    "topic_deleted",
+    "thread not found",
+    "deactivated",
+    "was kicked",
+    "messages_forbidden",
+)
+"""Descriptions, in lower case, of what concerns one chat: Telegram gives it the status 400 beside 403."""
 MAX_DOWNLOAD = 2_000_000_000
 """Bytes that a Bot API server of one's own gives out; Telegram's gives out files of 20 MB."""
 
@@ -35,6 +54,11 @@ class Rejection:
     def of_content(self) -> bool:
         """Whether other content might be taken: neither the bot nor the chat is at fault."""
         return self.status in (400, 413) and not self.contains("chat not found", "not enough rights")
+
+    @property
+    def of_recipient(self) -> bool:
+        """Whether this person or chat alone is at fault: blocked or removed the bot, is gone, takes no messages."""
+        return self.status == 403 or (self.status == 400 and self.contains(*_OF_CHAT))
 
     def contains(self, *phrases: str) -> bool:
         return any(phrase in self.description.lower() for phrase in phrases)
@@ -123,7 +147,8 @@ def outcome(answer: HttpAnswer, description: str) -> Attempt:
         return Attempt(Sent(Outcome.UNKNOWN, detail))
     chat = at(body, "parameters", "migrate_to_chat_id")
     rejection = Rejection(answer.status, description, chat if isinstance(chat, int) else None)
-    return Attempt(by_status(answer, description), rejection)
+    sent = by_status(answer, description)
+    return Attempt(replace(sent, of_recipient=rejection.of_recipient), rejection)
 
 
 def _succeeded(answer: HttpAnswer) -> bool:

@@ -1,6 +1,7 @@
 """Calls of Meta's Graph API for WhatsApp (https://developers.facebook.com/docs/whatsapp/cloud-api/reference)."""
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -37,6 +38,9 @@ _WAITS: Mapping[int, float] = {
 }
 """Error codes of throttling, with the seconds to wait: the API gives no Retry-After
 (https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes)."""
+OF_RECIPIENT = frozenset({130472, 131021, 131026, 131049, 131050, _PAIR_RATE})
+"""Error codes of what concerns one person: not on WhatsApp or has blocked the business, is the sender itself, gets no
+more marketing messages, takes part in an experiment, or is written to too quickly."""
 _REASONS = {
     "131047": "More than 24 hours have passed since the person last wrote: WhatsApp takes only a template now.",
 }
@@ -120,11 +124,12 @@ def outcome(answer: HttpAnswer) -> Sent:
     detail = error_of(answer)
     if isinstance(code, int) and code in _WAITS:
         scope = Scope.CONVERSATION if code == _PAIR_RATE else Scope.ACCOUNT
-        return Sent(Outcome.RETRY_AFTER, detail, retry_after=answer.retry_after or _WAITS[code], scope=scope)
+        wait = answer.retry_after or _WAITS[code]
+        return Sent(Outcome.RETRY_AFTER, detail, wait, scope=scope, of_recipient=code in OF_RECIPIENT)
     passes = code in _TRY_AGAIN or at(answer.json(), "error", "is_transient") is True
     if passes and answer.status != 429:
         return Sent(Outcome.TRANSIENT, detail)
-    return by_status(answer, detail)
+    return replace(by_status(answer, detail), of_recipient=code in OF_RECIPIENT)
 
 
 def error_of(answer: HttpAnswer) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
+from adapters.outbound.channels.common.bodies import at, integer, items, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook, signature
 from domain.channels.messages import (
     ChannelMetadata,
@@ -17,7 +17,7 @@ from domain.channels.messages import (
 )
 from domain.refusals import Forbidden, Unauthenticated
 
-from .api import error_text
+from .api import OF_RECIPIENT, error_text
 from .config import WhatsAppConfig
 from .messages import read_message
 
@@ -87,8 +87,11 @@ def _status(status: Any) -> DeliveryStatus | None:
     ref, state = text(status, "id"), text(status, "status")
     if not ref or not state:
         return None
-    detail = "; ".join(filter(None, (error_text(error) for error in items(status, "errors"))))
-    return DeliveryStatus(ref, state, state == "failed", detail, text(status, "biz_opaque_callback_data"))
+    errors = items(status, "errors")
+    detail = "; ".join(filter(None, map(error_text, errors)))
+    of_recipient = any(integer(error, "code") in OF_RECIPIENT for error in errors)
+    key = text(status, "biz_opaque_callback_data")
+    return DeliveryStatus(ref, state, state == "failed", detail, key, of_recipient)
 
 
 def renames_of(value: Mapping[str, Any]) -> Iterator[SessionRename]:

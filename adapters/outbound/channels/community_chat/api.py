@@ -22,6 +22,19 @@ from ports.http import FormFile, Http, HttpAnswer, HttpRequest
 UPLOAD_TIMEOUT = 120.0
 METADATA_TIMEOUT = 2.0
 """Seconds that a call may wait for the bot's own account: without it the call is read all the same."""
+_OF_CHANNEL = frozenset(
+    {
+        "api.context.permissions.app_error",
+        "api.post.create_post.can_not_post_to_deleted.error",
+        "api.post.create_post.root_id.app_error",
+        "api.post.create_post.channel_root_id.app_error",
+        "app.channel.get.existing.app_error",
+        "app.channel.get.find.app_error",
+        "store.sql_channel.get.existing.app_error",
+    }
+)
+"""Ids of errors that concern one channel: the bot is no member any more, the channel is archived or gone, the first
+post of the thread is deleted (the server's `i18n/en.json`)."""
 _POST_ANYWHERE = {"system_admin", "system_post_all"}
 """Roles that post in channels of which they are no members."""
 
@@ -140,6 +153,7 @@ def outcome(answer: HttpAnswer) -> Sent:
     """Classifies an answer of the server; `ref` is the id of what was made."""
     body = answer.json()
     sent = by_status(answer, text(body, "message"), ref=text(body, "id"))
+    sent = replace(sent, of_recipient=not answer.ok and text(body, "id") in _OF_CHANNEL)
     if sent.outcome is Outcome.RETRY_AFTER and sent.retry_after is None:
         return replace(sent, retry_after=_reset(answer))
     return sent

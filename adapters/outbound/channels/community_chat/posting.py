@@ -22,11 +22,16 @@ class Posting:
         """Posts in the thread, beside it where it is gone. `key` keeps the server from making a post twice."""
         body = {"channel_id": target.channel, "message": message, "pending_post_id": key, **more}
         if target.root:
-            sent = await self._api.post(config, "/posts", {**body, "root_id": target.root})
+            sent = await self._post(config, {**body, "root_id": target.root})
             thread_is_gone = sent.outcome is Outcome.PERMANENT and "root" in sent.detail.lower()
             if not thread_is_gone:
                 return sent
-        return await self._api.post(config, "/posts", body)
+        return await self._post(config, body)
+
+    async def _post(self, config: MattermostConfig, body: Mapping[str, Any]) -> Sent:
+        """A failure in the channel of the instance itself concerns the instance."""
+        sent = await self._api.post(config, "/posts", body)
+        return replace(sent, of_recipient=sent.of_recipient and body["channel_id"] != config.channel_id)
 
     async def change(self, config: MattermostConfig, post_id: str, fields: Mapping[str, Any]) -> Sent:
         """Replaces fields of a post; doing it twice is harmless."""

@@ -107,7 +107,8 @@ class Replies:
         try:
             mail = compose_reply(own, target, message, key, self.clock.now())
         except (ValueError, IndexError) as failure:
-            return Sent(Outcome.PERMANENT, f"the mail cannot be addressed: {failure}")
+            reason = f"the mail cannot be addressed: {failure}"
+            return Sent(Outcome.PERMANENT, reason, of_recipient=True)
         return await self.submission.submit(config.smtp_server, mail, own, target.to)
 
 

@@ -33,6 +33,16 @@ SCOPE = "https://api.botframework.com/.default"
 _GOVERNMENT_SCOPE = "https://api.botframework.us/.default"
 _MULTI_TENANT = "botframework.com"
 _REFUSED_TOKEN = 401
+_OF_RECIPIENT = (
+    "ActivityNotFoundInConversation",
+    "BotNotInConversationRoster",
+    "ConversationBlockedByUser",
+    "ConversationNotFound",
+    "ForbiddenOperationException",
+    "MessageWritesBlocked",
+)
+"""Codes and sub-codes of what concerns one person or conversation: the app was blocked or removed there
+(https://learn.microsoft.com/microsoftteams/platform/bots/build-conversational-capability#status-code-responses)."""
 _CONFLICT = 412
 """Two activities of one conversation met: to be tried again
 (https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limit)."""
@@ -170,4 +180,5 @@ def outcome(answer: HttpAnswer) -> Sent:
     body = answer.json()
     reason = " ".join(filter(None, [text(body, "error", "code"), text(body, "error", "message")]))
     sent = by_status(answer, reason or text(body, "message"), ref=text(body, "id"))
+    sent = replace(sent, of_recipient=not answer.ok and any(code in reason for code in _OF_RECIPIENT))
     return replace(sent, outcome=Outcome.TRANSIENT) if answer.status == _CONFLICT else sent

@@ -24,6 +24,8 @@ NOTE, EVENT = "note", "event"
 MAX_CONCURRENCY = 2
 """Calls at a time with one user. Odoo publishes no limit; each call takes one of the server's database connections
 (64 by default, `db_maxconn`) and one of a few workers."""
+_GONE = "does not exist or has been deleted"
+"""What Odoo says of a record that somebody deleted."""
 _NO_NOTES = ("has no attribute 'message_post'", "does not exist", "message_post' does not")
 _HTML_SINCE = 17
 """The first version that takes a text as text; before, every body is HTML."""
@@ -137,7 +139,7 @@ def _outcome(model: str, error: OdooError) -> Sent:
     if not error.transient:
         if any(text in message for text in _NO_NOTES):
             message = f"Records of {model} take no notes, or the record is gone: {message}"
-        return Sent(Outcome.PERMANENT, message)
+        return Sent(Outcome.PERMANENT, message, of_recipient=_GONE in message)
     if error.retry_after is not None:
         return Sent(Outcome.RETRY_AFTER, message, retry_after=error.retry_after)
     return Sent(Outcome.UNKNOWN if error.sent else Outcome.TRANSIENT, message)

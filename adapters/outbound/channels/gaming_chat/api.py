@@ -24,6 +24,11 @@ SEND_TIMEOUT = 15.0
 UPLOAD_TIMEOUT = 120.0
 MAX_DOWNLOAD = 500_000_000
 OVERLOADED = 130000
+_OF_RECIPIENT = frozenset(
+    {10003, 10004, 10008, 10013, 40007, 50001, 50007, 50013, 50083, 50278, 160005, 200000, 240000}
+)
+"""A person who takes no direct messages or shares no server with the bot, a channel that is gone, archived, locked or
+closed to the bot, a message that the server's rules refuse."""
 """The code of "API resource is currently overloaded. Try again a little later"."""
 TOKEN_GONE = frozenset({10008, 10015, 10062, 50027})
 USER_AGENT = "DiscordBot (https://switchboard.invalid, 1)"
@@ -155,7 +160,8 @@ def result(answer: HttpAnswer) -> ApiResult:
         sent = replace(sent, outcome=Outcome.TRANSIENT)
     elif sent.outcome is Outcome.SENT and answer.headers.get("x-ratelimit-remaining") == "0":
         sent = replace(sent, retry_after=_seconds(answer.headers.get("x-ratelimit-reset-after", "")))
-    return ApiResult(sent, answer.status, code if isinstance(code, int) else 0)
+    code = code if isinstance(code, int) else 0
+    return ApiResult(replace(sent, of_recipient=code in _OF_RECIPIENT), answer.status, code)
 
 
 def _seconds(header: str) -> float | None:

@@ -93,7 +93,8 @@ class Delivery:
             sent = await send_text(text(payload, "text"))
         if first and sent.outcome is Outcome.PERMANENT and target.deferred:
             await posting.withdraw(config, target)
-        return sent
+        of_recipient = sent.of_recipient and channel_of(config, target) != config.default_channel_id
+        return replace(sent, of_recipient=of_recipient)
 
     async def typing(self, config: DiscordConfig, target: DiscordTarget) -> Sent | None:
         """Shows 'typing'; a command shows 'is thinking' by itself."""

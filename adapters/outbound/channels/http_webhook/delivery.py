@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from adapters.outbound.channels.common.outcomes import send
 from adapters.outbound.channels.common.standard_webhooks import BadSecret
@@ -53,9 +54,9 @@ class Delivery:
             return Sent(Outcome.PERMANENT, str(error))
         own = {"Content-Type": "application/json", "Idempotency-Key": key}
         headers = _merged(own, _configured_headers(config), signature)
-        return await send(
-            self._http, HttpRequest("POST", target.url, headers, content=body, user_address=True)
-        )
+        request = HttpRequest("POST", target.url, headers, content=body, user_address=True)
+        sent = await send(self._http, request)
+        return replace(sent, of_recipient=target.url != config.response_webhook_url)
 
 
 def _configured_headers(config: WebhookConfig) -> dict[str, str]:

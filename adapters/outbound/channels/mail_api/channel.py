@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.policy import SMTP
 
 from adapters.outbound.channels.common.bodies import text
@@ -36,6 +36,8 @@ BASE = PlatformAddress("MAIL_API_URL", "https://gmail.googleapis.com")
 PER_ACCOUNT = (Quota(150, 60.0, burst=10),)
 """250 quota units a second and user, of which a message takes 100
 (https://developers.google.com/workspace/gmail/api/reference/quota)."""
+_NO_ADDRESS = "Invalid To header"
+"""What Gmail says of an address that is none."""
 MAX_CONCURRENCY = 4
 """Calls of a user at a time; Gmail does not publish its limit."""
 SENDING_SCOPES = (
@@ -76,13 +78,14 @@ class Replies:
         except GoogleError as error:
             return repeatable(error.sent)
         except (ValueError, IndexError) as failure:
-            return Sent(Outcome.PERMANENT, f"the mail cannot be addressed: {failure}")
+            reason = f"the mail cannot be addressed: {failure}"
+            return Sent(Outcome.PERMANENT, reason, of_recipient=True)
         raw = base64.urlsafe_b64encode(mail.as_bytes(policy=SMTP.clone(cte_type="7bit"))).decode()
         request = {"raw": raw, **({"threadId": target.thread_id} if target.thread_id else {})}
         try:
             return Sent(Outcome.SENT, ref=text(await self.gmail.send(config, request), "id"))
         except GoogleError as error:
-            return error.sent
+            return replace(error.sent, of_recipient=_NO_ADDRESS in str(error))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,11 @@ _WAIT = frozenset({14107, 20429, 21611, 30001, 63018})
 """Too many requests, or the sender's queue is full."""
 _TRY_AGAIN = frozenset({20500, 20503, 20504})
 """Twilio's own failures: internal error, service unavailable, gateway timeout."""
+OF_RECIPIENT = frozenset(
+    {21211, 21214, 21217, 21610, 21612, 21614, 21635}
+    | {30003, 30004, 30005, 30006, 30011, 63003, 63024, 63032, 63033, 63049, 63050}
+)
+"""The number is none, is a landline, cannot be reached or has blocked us, or the person wrote STOP."""
 _MEDIA_REFUSED = frozenset({12300, 21620, 21623})
 """Twilio does not accept the picture (its type, its address, too many): a link replaces it."""
 
@@ -148,7 +153,7 @@ def outcome(answer: HttpAnswer) -> Sent:
         return Sent(Outcome.RETRY_AFTER, detail, retry_after=answer.retry_after)
     if code in _TRY_AGAIN and not answer.retry_after:
         return Sent(Outcome.TRANSIENT, detail)
-    return by_status(answer, detail)
+    return replace(by_status(answer, detail), of_recipient=code in OF_RECIPIENT)
 
 
 def _code(detail: str) -> int:

@@ -27,7 +27,7 @@ from domain.channels.messages import (
 from domain.refusals import Invalid, Unauthenticated
 
 from .config import TARGET, SmsConfig, SmsTarget
-from .delivery import KEY
+from .delivery import KEY, OF_RECIPIENT
 from .keywords import START, STOP, only_rejects, opt_out_type, opts_in
 from .signature import SIGNATURE, is_valid
 
@@ -43,6 +43,7 @@ SILENT = RawAnswer(200, _PROLOG + b"<Response></Response>", _XML)
 
 _INBOUND = frozenset({"", "received", "receiving"})
 _FAILED = frozenset({"failed", "undelivered", "canceled"})
+_OF_RECIPIENT = frozenset(map(str, OF_RECIPIENT))
 _PHONE = re.compile(r"(?:[a-z]+:)?(\+[1-9][0-9]{4,14})")
 
 
@@ -110,7 +111,7 @@ def _status(fields: Mapping[str, str], state: str, key: str) -> DeliveryStatus:
         raise Invalid("MessageSid is missing.")
     code = fields.get("ErrorCode", "")
     detail = " ".join(filter(None, [state, f"error {code}" if code else "", fields.get("ErrorMessage", "")]))
-    return DeliveryStatus(sid, state, state in _FAILED, detail, key)
+    return DeliveryStatus(sid, state, state in _FAILED, detail, key, code in _OF_RECIPIENT)
 
 
 def _message(call: RawCall, fields: Mapping[str, str]) -> Event | None:

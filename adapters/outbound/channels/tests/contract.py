@@ -269,6 +269,20 @@ class ChannelContract:
         assert sent.detail
         assert not any(secret in sent.detail for secret in self.secrets(channel))
 
+    @requires("sender", "of_recipient")
+    async def test_what_concerns_one_person_is_told_from_what_concerns_the_instance(self) -> None:
+        for refusal in self.sample.of_recipient:
+            assert (await self.refused(refusal)).of_recipient, refusal.body
+        assert not (await self.refused(HttpAnswer(401, {}, b"{}"))).of_recipient
+        assert not (await self.refused(HttpAnswer(500, {}, b"{}"))).of_recipient
+
+    async def refused(self, refusal: HttpAnswer) -> Sent:
+        channel = self.built(refusal)
+        message = self.rendered(channel, Answer("Hello"))[0]
+        sent: Sent = await channel.send(self.sample.config, self.sample.target, message, "key-1")
+        assert sent.outcome is not Outcome.SENT
+        return sent
+
     def secrets(self, channel: ChannelCalls) -> list[str]:
         config = self.sample.config
         return [

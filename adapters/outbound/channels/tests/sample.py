@@ -50,7 +50,7 @@ class Sample:
     counts against. `typing_shown_seconds`: how long the platform shows that somebody is writing.
     `reacted_to` is the id of a message that the bot can react to.
     `openings` are addresses to which messages can be sent first, `no_addresses` such of another kind.
-    `replies` are messages that reply to others.
+    `replies` are messages that reply to others. `of_recipient` are refusals that concern one person or conversation.
     """
 
     config: Config
@@ -70,6 +70,7 @@ class Sample:
     openings: Sequence[Opening] = ()
     no_addresses: Sequence[str] = ()
     replies: Sequence[Reply] = ()
+    of_recipient: Sequence[HttpAnswer] = ()
 
 
 class Scripted:

@@ -131,6 +131,11 @@ def dependencies(
     )
 
 
+def refusal(status: int, **body: object) -> HttpAnswer:
+    """A platform's refusal, with a JSON body."""
+    return HttpAnswer(status, {}, json.dumps(body).encode())
+
+
 def call(
     *,
     body: bytes | None = None,

@@ -34,6 +34,23 @@ _TRY_AGAIN = frozenset(
         "org_login_required",
     }
 )
+_OF_RECIPIENT = frozenset(
+    {
+        "user_not_found",
+        "users_not_found",
+        "user_disabled",
+        "user_not_visible",
+        "cannot_dm_bot",
+        "channel_not_found",
+        "not_in_channel",
+        "is_archived",
+        "is_inactive",
+        "thread_not_found",
+        "thread_locked",
+        "cannot_reply_to_message",
+    }
+)
+"""A person who left, or a channel that is gone or from which the bot was removed."""
 _WORKSPACE_LIMIT = "message_limit_exceeded"
 _TOO_OFTEN = frozenset({"ratelimited", "rate_limited", _WORKSPACE_LIMIT})
 
@@ -142,7 +159,8 @@ def outcome(answer: HttpAnswer) -> Sent:
         return Sent(
             Outcome.UNKNOWN, "Slack's answer could not be read: it names neither success nor an error."
         )
-    return Sent(Outcome.PERMANENT, _reason(answer))
+    of_recipient = error in _OF_RECIPIENT or error.startswith("restricted_action")
+    return Sent(Outcome.PERMANENT, _reason(answer), of_recipient=of_recipient)
 
 
 def _is_ok(answer: HttpAnswer) -> bool:

@@ -103,7 +103,8 @@ class Delivery:
         sent = await self._place(config, target, payload, message_of(payload), key)
         if sent.outcome is Outcome.PERMANENT and "invalid_blocks" in sent.detail:
             sent = await self._place(config, target, payload, {"text": payload["plain"]}, key)
-        return sent
+        of_recipient = sent.of_recipient and _channel(config, target) != config.default_channel
+        return replace(sent, of_recipient=of_recipient)
 
     async def _place(
         self,

@@ -12,7 +12,7 @@ from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
-from adapters.outbound.channels.tests.support import NOW, call
+from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Attachment, Event, RawCall
 from ports.http import HttpAnswer, HttpRequest
 from tests.support.platforms.telegram import TOKEN
@@ -109,4 +109,24 @@ SAMPLE = Sample(
     ),
     no_addresses=("0", "--5", "5550001:0", "@ab", "@our team", "+4915112345678", "ann@example.com"),
     replies=(Reply(replied, "It is hot.", "Bob"),),
+    of_recipient=[
+        refusal(403, ok=False, error_code=403, description=f"Forbidden: {words}")
+        for words in (
+            "bot was blocked by the user",
+            "user is deactivated",
+            "bot was kicked from the supergroup chat",
+            "bot is not a member of the channel chat",
+            "bot can't initiate conversation with a user",
+        )
+    ]
+    + [
+        refusal(400, ok=False, error_code=400, description=f"Bad Request: {words}")
+        for words in (
+            "chat not found",
+            "not enough rights to send text messages to the chat",
+            "TOPIC_CLOSED",
+            "PEER_ID_INVALID",
+            "CHAT_WRITE_FORBIDDEN",
+        )
+    ],
 )

@@ -12,7 +12,7 @@ from adapters.outbound.channels.business_messaging.config import CONFIG as MODEL
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.calls import signature
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
-from adapters.outbound.channels.tests.support import NOW, call
+from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Attachment, Event, RawCall
 from tests.support.platforms.whatsapp import NUMBER_ID, SECRET, TOKEN
 
@@ -107,4 +107,8 @@ SAMPLE = Sample(
     ),
     no_addresses=("441632960001", "+0441632960001", "+44", "GB.1234567890", "+44 1632 960001"),
     replies=(Reply(replied, "It is hot.", "441632960001"),),
+    of_recipient=[
+        refusal(400, error={"code": code, "message": "no"})
+        for code in (131026, 131049, 131050, 130472, 131056)
+    ],
 )

@@ -232,6 +232,15 @@ def test_a_failed_status_says_why() -> None:
     assert status.detail == WINDOW_IS_CLOSED
 
 
+@pytest.mark.parametrize(
+    ("code", "of_recipient"), [(131026, True), (131050, True), (131047, False), (190, False)]
+)
+def test_a_failed_status_says_whether_it_concerns_the_person_alone(code: int, of_recipient: bool) -> None:
+    body = fixture("status_failed")
+    body["entry"][0]["changes"][0]["value"]["statuses"][0]["errors"] = [{"code": code, "title": "no"}]
+    assert received(posted(body)).delivery_statuses[0].of_recipient is of_recipient
+
+
 @given(st.sampled_from(sorted(path.stem for path in FIXTURES.glob("*.json"))), st.data())
 def test_wrong_types_anywhere_never_crash(name: str, data: st.DataObject) -> None:
     body: Any = fixture(name)

@@ -12,7 +12,7 @@ from adapters.outbound.channels.community_chat.buttons import attached
 from adapters.outbound.channels.community_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.community_chat.config import MattermostTarget
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
-from adapters.outbound.channels.tests.support import NOW, call
+from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Attachment, Event, RawCall
 from ports.http import HttpAnswer, HttpRequest
 
@@ -124,4 +124,9 @@ SAMPLE = Sample(
             ],
         ),
     ),
+    of_recipient=[
+        refusal(403, id="api.context.permissions.app_error", message="no"),
+        refusal(400, id="api.post.create_post.can_not_post_to_deleted.error", message="no"),
+        refusal(404, id="app.channel.get.existing.app_error", message="no"),
+    ],
 )

@@ -101,23 +101,26 @@ async def test_a_second_try_bears_the_same_message_id(channel: ChannelCalls, smt
 
 
 @pytest.mark.parametrize(
-    ("command", "answer", "outcome"),
+    ("command", "answer", "outcome", "of_recipient"),
     [
-        ("RCPT", "550 5.1.1 no such user", Outcome.PERMANENT),
-        ("RCPT", "451 4.7.1 greylisted", Outcome.RETRY_AFTER),
-        ("RCPT", "452 4.2.2 mailbox full", Outcome.TRANSIENT),
-        ("MAIL", "421 4.3.2 shutting down", Outcome.TRANSIENT),
-        ("DATA", "554 5.7.1 spam", Outcome.PERMANENT),
-        ("DATA", "450 4.2.1 try later", Outcome.RETRY_AFTER),
-        ("DATA", "drop", Outcome.UNKNOWN),
+        ("RCPT", "550 5.1.1 no such user", Outcome.PERMANENT, True),
+        ("RCPT", "550 no such user here", Outcome.PERMANENT, True),
+        ("RCPT", "550 5.7.1 relaying denied", Outcome.PERMANENT, False),
+        ("RCPT", "554 Relay access denied", Outcome.PERMANENT, False),
+        ("RCPT", "451 4.7.1 greylisted", Outcome.RETRY_AFTER, False),
+        ("RCPT", "452 4.2.2 mailbox full", Outcome.TRANSIENT, True),
+        ("MAIL", "421 4.3.2 shutting down", Outcome.TRANSIENT, False),
+        ("DATA", "554 5.7.1 spam", Outcome.PERMANENT, False),
+        ("DATA", "450 4.2.1 try later", Outcome.RETRY_AFTER, False),
+        ("DATA", "drop", Outcome.UNKNOWN, False),
     ],
 )
 async def test_the_servers_answer_decides_what_happens_next(
-    channel: ChannelCalls, smtp: Postbox, command: str, answer: str, outcome: Outcome
+    channel: ChannelCalls, smtp: Postbox, command: str, answer: str, outcome: Outcome, of_recipient: bool
 ) -> None:
     smtp.answers[command] = answer
     sent = await deliver(channel, smtp)
-    assert sent.outcome is outcome
+    assert (sent.outcome, sent.of_recipient) == (outcome, of_recipient)
     assert answer == "drop" or answer[:3] in sent.detail
     assert smtp.mails == []
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.enterprise_chat import activities
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
-from adapters.outbound.channels.tests.support import NOW, call
+from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Event, RawCall
 from ports.http import HttpAnswer
 from tests.support.platforms.teams import APP_ID, ISSUER, PASSWORD, private_key, public_jwk, token
@@ -109,4 +109,10 @@ SAMPLE = Sample(
         Reply(replied_in_html, "It is hot.", "Bob"),
         Reply(replied_by_entity, "It is hot.", "Bob"),
     ),
+    of_recipient=[
+        refusal(403, error={"code": "ConversationBlockedByUser", "message": "blocked"}),
+        refusal(403, error={"code": "BotNotInConversationRoster", "message": "removed"}),
+        refusal(404, error={"code": "ConversationNotFound", "message": "gone"}),
+        refusal(403, error={"code": "Forbidden", "message": '{"subCode":"MessageWritesBlocked"}'}),
+    ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adapters.outbound.channels.common.bodies import items
 from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.support import refusal
 from ports.http import HttpAnswer
 
 SAMPLE = Sample(
@@ -42,4 +43,17 @@ SAMPLE = Sample(
         "sale..order:42",
         "a:1:2",
     ),
+    of_recipient=[
+        refusal(
+            200,
+            jsonrpc="2.0",
+            error={
+                "message": "Odoo Server Error",
+                "data": {
+                    "name": "odoo.exceptions.MissingError",
+                    "message": "Record does not exist or has been deleted.",
+                },
+            },
+        )
+    ],
 )

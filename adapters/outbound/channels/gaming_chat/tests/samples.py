@@ -13,7 +13,7 @@ from nacl.signing import SigningKey
 from adapters.outbound.channels.gaming_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.gaming_chat.messages import read_message
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
-from adapters.outbound.channels.tests.support import NOW, call
+from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Event, RawCall
 from ports.http import HttpAnswer, HttpRequest
 from tests.support.platforms.discord import APPLICATION, CHANNELS, TOKEN
@@ -161,4 +161,15 @@ SAMPLE = Sample(
         "-772908445358620702",
     ),
     replies=(Reply(replied, "It is hot.", "Bob"),),
+    of_recipient=[
+        refusal(status, code=code, message="no")
+        for status, code in (
+            (403, 50007),
+            (404, 10003),
+            (403, 50001),
+            (403, 50278),
+            (400, 50083),
+            (404, 10013),
+        )
+    ],
 )

@@ -7,6 +7,7 @@ from functools import partial
 
 from adapters.outbound.channels.mail_api.messages import event_of, parts_of
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
+from adapters.outbound.channels.tests.support import refusal
 from domain.channels.messages import Attachment, Event
 from ports.http import HttpAnswer
 from tests.support.platforms.gmail import ADDRESS, CLIENT
@@ -67,4 +68,5 @@ SAMPLE = Sample(
         "@example.com",
     ),
     replies=(Reply(replied, "It is hot.", "bob@client.example"),),
+    of_recipient=[refusal(400, error={"code": 400, "message": "Invalid To header"})],
 )

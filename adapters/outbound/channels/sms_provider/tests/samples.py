@@ -13,7 +13,7 @@ from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.sms_provider import webhook
 from adapters.outbound.channels.sms_provider.config import CONFIG as MODEL
 from adapters.outbound.channels.tests.sample import Opening, Sample
-from adapters.outbound.channels.tests.support import NOW, call
+from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Event, RawCall
 from ports.http import HttpRequest
 
@@ -68,4 +68,7 @@ SAMPLE = Sample(
         for network in ("", "whatsapp:")
     ],
     no_addresses=("4915112345678", "+0151123", "whatsapp:", "messenger:+4915112345678", "12345"),
+    of_recipient=[
+        refusal(400, code=code, message="no") for code in (21610, 21211, 21614, 21612, 63024, 63032)
+    ],
 )

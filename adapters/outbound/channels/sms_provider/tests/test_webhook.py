@@ -231,7 +231,11 @@ def test_a_picture_without_an_address_to_fetch_is_left_out(url: str) -> None:
         (
             "status_undelivered",
             DeliveryStatus(
-                "SM2a1b2c3d4e5f60718293a4b5c6d7e8f9", "undelivered", True, "undelivered error 30005"
+                "SM2a1b2c3d4e5f60718293a4b5c6d7e8f9",
+                "undelivered",
+                True,
+                "undelivered error 30005",
+                of_recipient=True,
             ),
         ),
     ],

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
-from adapters.outbound.channels.tests.support import NOW, call
+from adapters.outbound.channels.tests.support import NOW, call, refusal
 from adapters.outbound.channels.workspace_chat.config import CONFIG as CONFIG_MODEL
 from adapters.outbound.channels.workspace_chat.webhook import receive, sign
 from domain.channels.messages import Event, RawCall
@@ -149,4 +149,8 @@ SAMPLE = Sample(
     replies=(
         Reply(replied, "It is hot.", "U0BOB", asked=[HttpAnswer(200, {}, json.dumps(THREAD).encode())]),
     ),
+    of_recipient=[
+        refusal(200, ok=False, error=error)
+        for error in ("user_not_found", "user_disabled", "channel_not_found", "not_in_channel", "is_archived")
+    ],
 )
