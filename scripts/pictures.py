@@ -54,7 +54,10 @@ def main() -> None:
             "AGENT_URL": f"http://127.0.0.1:{port}",
             "OUTBOUND_ALLOW": "127.0.0.0/8",
         }
-        with Service(Path(folder) / "data", settings=settings) as service, a_browser() as browser:
+        with (
+            Service(Path(folder) / "data", settings=settings, terminal=True) as service,
+            a_browser() as browser,
+        ):
             with service.client() as client, Receiver() as receiver:
                 pages = _filled(client, receiver.url)
             _taken(browser, service, pages)

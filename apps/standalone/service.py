@@ -44,7 +44,8 @@ async def run_service(settings: Settings, dsn: str, listener: socket.socket) -> 
 
 
 class _FirstSignIn(Component):
-    """Makes an admin key when there is none yet, and at each start a link to sign in to the console."""
+    """Makes an admin key when there is none yet, and at each start a link to sign in to the console, where a person
+    reads them on a terminal. Other output is kept in logs, where no credential belongs."""
 
     name = "first sign-in"
     phase = Phase.CONNECTIONS
@@ -55,6 +56,8 @@ class _FirstSignIn(Component):
         self.link = ""
 
     async def start(self) -> None:
+        if not sys.stdout.isatty():
+            return
         access = self._container.access()
         if not await access.list_keys():
             _, self.token = await access.create_key(FIRST_ADMIN, Role.ADMIN)
@@ -68,9 +71,15 @@ def _banner(rest: str, grpc_port: int, settings: Settings, first: _FirstSignIn) 
         f"  gRPC core      {settings.grpc_host}:{grpc_port}",
         f"  data           {settings.data_dir if settings.embedded else 'DATABASE_URL'}",
         "",
-        "  Console; this link signs in once, within an hour:",
-        f"  {first.link}",
     ]
+    if first.link:
+        lines += ["  Console; this link signs in once, within an hour:", f"  {first.link}"]
+    else:
+        lines += [
+            "  Output that is no terminal may be kept, so it gets no link and no key. To make them:",
+            "  switchboard console link --user me --role admin   (signs in to the console once)",
+            "  switchboard keys create --user me --role admin    (an API key)",
+        ]
     if first.token:
         lines += ["", "  Admin API key, shown this once:", f"  {first.token}"]
     print("\n".join([*lines, ""]), file=sys.stdout, flush=True)

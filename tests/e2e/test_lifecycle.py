@@ -62,9 +62,10 @@ def printed_link(output: str) -> str:
 
 
 def test_start_stop_and_start_again(open_folder: Path) -> None:
-    service = Service(open_folder / "data")
+    service = Service(open_folder / "data", terminal=True)
     with service:
         assert service.key
+        assert service.key in service.output
         first_key = service.key
         assert status_with(service, first_key) == 200
         with service.client() as kept_open:
@@ -84,6 +85,20 @@ def test_start_stop_and_start_again(open_folder: Path) -> None:
         database_ended(service.data_dir)
         assert max(terminated, interrupted) < STOPPED_S
         assert min(terminated, interrupted) < PROMISED_S, "one of the two meets no busy moment of the machine"
+
+
+def test_what_is_no_terminal_gets_no_credential_but_the_way_to_one(open_folder: Path) -> None:
+    with Service(open_folder / "data") as service:
+        assert not re.search(r"sbl?_|link=", service.output)
+        told = re.findall(
+            r"^  switchboard ((?:keys create|console link) [^(\n]+[^ (\n])", service.output, re.MULTILINE
+        )
+        assert len(told) == 2
+        made = [run_once(service.data_dir, *words.split()) for words in told]
+        assert all(done.returncode == 0 for done in made)
+        link, key = (done.stdout.strip() for done in made)
+        assert status_with(service, followed(service, link)) == 200
+        assert status_with(service, key) == 200
 
 
 def test_interrupted_while_it_starts_it_ends_quietly(open_folder: Path) -> None:

@@ -6,7 +6,6 @@ import base64
 import contextlib
 import json
 import os
-import re
 import secrets
 import signal
 import subprocess
@@ -22,7 +21,7 @@ import httpx
 
 from tests.support.failpoints import Stage
 from tests.support.ports import free_port
-from tests.support.service import READY_S, ROOT, environment, state
+from tests.support.service import READY_S, ROOT, admin_key, environment, state
 from tests.support.waiting import until
 
 
@@ -80,8 +79,8 @@ class Forked:
         self._parent.stdin.flush()
         self._pid = self._said()["pid"]
         until(lambda: "is ready" in self.output or self.gone(), "the service is ready", seconds=READY_S)
-        found = re.search(r"\bsb_\S+", self.output)
-        self.key = found[0] if found else self.key
+        if not (self.key or self.gone()):
+            self.key = admin_key(self.base, self.settings["INTERNAL_SERVICE_KEY"])
 
     def gone(self) -> bool:
         """Whether it died before it could say that it is ready, which an armed one may: work waits for it."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tty
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +58,19 @@ def run_once(
     )
 
 
+def admin_key(base: str, service_key: str) -> str:
+    """Make a key for the user `admin`, as the first start on a terminal does."""
+    answer = httpx.post(
+        f"{base}/api/agent/keys",
+        json={"userId": "admin", "role": "admin"},
+        headers={"Authorization": f"Bearer {service_key}"},
+        timeout=60,
+        trust_env=False,
+    )
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["token"])
+
+
 def one_line(done: subprocess.CompletedProcess[str]) -> str:
     """The one line on standard error of a command that failed."""
     assert done.returncode not in (0, None)
@@ -66,7 +82,7 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
 
 class Service:
     """One process of the service. `settings` are environment variables; its ports are free ones. `root`: the tree
-    whose code it runs, None for what is installed; `program`: what starts it."""
+    whose code it runs, None for what is installed; `program`: what starts it; `terminal`: it prints to a terminal."""
 
     def __init__(
         self,
@@ -75,8 +91,11 @@ class Service:
         settings: Mapping[str, str] | None = None,
         root: Path | None = ROOT,
         program: Sequence[str] = COMMAND,
+        *,
+        terminal: bool = False,
     ) -> None:
         self.data_dir = data_dir
+        self.terminal = terminal
         self.root = root
         self.program = program
         self.http_port = free_port()
@@ -114,8 +133,13 @@ class Service:
         """Start it; returns once it says that it is ready."""
         self.launch()
         self.await_ready()
-        found = re.search(r"\bsb_\S+", self.output)
-        self.key = found[0] if found else self.key
+        if found := re.search(r"\bsb_\S+", self.output):
+            self.key = found[0]
+        elif self.key is None and self.command == "up":
+            kept = self.data_dir / "secrets/internal_service_key"
+            self.key = admin_key(
+                self.base, self.settings.get("INTERNAL_SERVICE_KEY") or kept.read_text().strip()
+            )
 
     def await_ready(self) -> None:
         """Returns once it says that it is ready."""
@@ -123,7 +147,7 @@ class Service:
 
     def launch(self) -> None:
         """Start it and return at once."""
-        with self._log.open("wb") as output:
+        with self._log.open("wb") as log, _terminal(self._log) if self.terminal else log as output:
             self._process = subprocess.Popen(
                 [*self.program, self.command],
                 env=environment(self.data_dir, self.settings, self.root),
@@ -173,6 +197,28 @@ class Service:
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
             self.kill_everything()
+
+
+@contextlib.contextmanager
+def _terminal(log: Path) -> Iterator[int]:
+    """A terminal that a process may take; what is written to it is copied into a file until nobody has it open."""
+    shown, terminal = pty.openpty()
+    tty.setraw(terminal)
+
+    def copy() -> None:
+        with (
+            contextlib.suppress(OSError),  # the last writer has closed it
+            os.fdopen(shown, "rb", buffering=0) as source,
+            log.open("ab", buffering=0) as target,
+        ):
+            while piece := source.read(65536):
+                target.write(piece)
+
+    threading.Thread(target=copy, daemon=True).start()
+    try:
+        yield terminal
+    finally:
+        os.close(terminal)
 
 
 def descendants(pid: int) -> list[int]:
