@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -175,6 +176,26 @@ async def test_the_header_of_a_mail_message_is_decoded(parse):
     content = b"From: =?utf-8?q?J=C3=B6rg?= <j@example.com>\nSubject: =?utf-8?b?!!!?=\n\nText\n"
 
     assert texts(await parse(content, "a.eml"), BlockKind.FIELD)[0].startswith("From: Jörg <j@example.com>")
+
+
+async def test_a_mail_message_in_another_charset_than_it_says(parse):
+    words = "Здравствуйте, пришлите счёт"
+    content = f"Subject: {words}\nContent-Type: text/plain; charset=utf-8\n\n{words}\n".encode("cp1251")
+
+    document = await parse(content, "a.eml")
+
+    assert document.title == words
+    assert texts(document, BlockKind.PARAGRAPH) == [words]
+
+
+async def test_a_mail_message_packed_by_outlook(parse):
+    message = letter("Offer", "")
+    packed = Path("adapters/outbound/mail/tests/fixtures/winmail.dat").read_bytes()
+    message.add_attachment(packed, maintype="application", subtype="ms-tnef", filename="winmail.dat")
+
+    document = await parse(message.as_bytes(), "offer.eml")
+
+    assert texts(document, BlockKind.PARAGRAPH)[:2] == ["Please send the offer for 12 kettles.", "Offer 55"]
 
 
 async def test_a_mail_message_in_html(parse):

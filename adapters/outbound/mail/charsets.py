@@ -1,5 +1,6 @@
 """Decodes the bytes of mails, whatever charset they declare; nothing here raises on hostile input."""
 
+import contextlib
 import re
 
 _SUPERSETS = {
@@ -30,9 +31,9 @@ _KANJI, _KATAKANA = (b"$@", b"$B"), b"(I"
 
 
 def decode_bytes(data: bytes, charset: str) -> str:
-    """The text of bytes in a declared charset; where it is wrong or unknown, single characters are replaced.
-    Without one ('') UTF-8 is tried, then Western European; valid UTF-8 that is declared as Western European is
-    read as UTF-8.
+    """The text of bytes in a declared charset. Where it is none, unknown or wrong, the charset is UTF-8 if the
+    bytes are valid in it, else it is guessed by the language; valid UTF-8 that is declared as Western European is
+    UTF-8.
 
     Charsets stand for their supersets as in https://encoding.spec.whatwg.org/#names-and-labels.
     """
@@ -40,13 +41,24 @@ def decode_bytes(data: bytes, charset: str) -> str:
     if label == "iso-2022-jp":
         return _iso_2022_jp(data)
     name = _SUPERSETS.get(label, charset)
-    first, second = ("utf-8", name) if name == _WESTERN else (name, "utf-8")
-    for encoding, errors in ((first, "strict"), (second, "strict"), (name, "replace")):
+    for encoding in ("utf-8", name) if name == _WESTERN else (name, "utf-8"):
         try:
-            return data.decode(encoding, errors)
+            return data.decode(encoding)
         except (LookupError, UnicodeError, ValueError):
             continue
-    return data.decode(_WESTERN, "replace")
+    return _guessed(data, name)
+
+
+def _guessed(data: bytes, charset: str) -> str:
+    """Text that is in another charset than the declared one. A few wrong bytes in a text of several bytes for each
+    character are damage, not another charset."""
+    with contextlib.suppress(LookupError, UnicodeError, ValueError):
+        text = data.decode(charset or "utf-8", "replace")
+        if text.count("\ufffd") * 10 < sum(not char.isascii() for char in text):
+            return text
+    from adapters.outbound.parsing.text import decoded
+
+    return decoded(data) or data.decode(_WESTERN, "replace")
 
 
 def charset_of_html(data: bytes) -> str:

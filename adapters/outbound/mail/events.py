@@ -43,3 +43,9 @@ def _sender(headers: Headers, own_domains: Sequence[str]) -> Sender:
     authenticated = authenticated_sender(headers, own_domains)
     identities = (Identity("email", authenticated.email.lower()),) if authenticated else ()
     return Sender(sender.email.lower(), sender.name, identities) if sender else Sender("")
+
+
+def unreadable(key: str, failure: Exception, raw: Mapping[str, Any]) -> Event:
+    """The event of a mail that cannot be read: recorded as failed, so that it is neither lost nor tried again."""
+    reason = f"the mail cannot be read: {type(failure).__name__}: {failure}"[:500]
+    return Event(key=key, session_id=key, sender=Sender(""), text="", target={}, unreadable=reason, raw=raw)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from email.errors import HeaderParseError
 from email.header import decode_header
-from email.utils import getaddresses
 
 from adapters.outbound.mail.charsets import decode_bytes
 from adapters.outbound.mail.threads import opened_thread
@@ -13,6 +12,12 @@ from adapters.outbound.mail.threads import opened_thread
 MAX_HEADER = 20_000
 """Characters of a header that are read."""
 
+_TOKEN = re.compile(
+    r"=\?[^\s?]+\?[bq]\?[^\s?]*\?="  # an encoded word (RFC 2047), which may contain commas
+    r'|"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)|<[^<>]*>|\\.|[^",;:()<>\\=]+|.',
+    re.IGNORECASE | re.DOTALL,
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _MESSAGE_ID = re.compile(r"<[^<>\s]{1,500}>")
 _ADDRESS = re.compile(r"[^\s@<>()\[\],;:\\\"]{1,64}@[^\s@<>()\[\],;:\\\"]{1,255}")
 _SPACE = re.compile(r"\s+")
@@ -33,12 +38,14 @@ def decode(value: str) -> str:
 
 
 def storable(value: str) -> str:
-    """Raw UTF-8 bytes, which the parser gives as lone surrogates, as characters; no NUL."""
-    try:
-        raw = value.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        raw = value.encode("utf-8", "replace")
-    return raw.decode("utf-8", "replace").replace("\0", "")
+    """Raw bytes, which the parser gives as lone surrogates, as characters of whatever charset; no NUL."""
+    if not value.isascii():
+        try:
+            raw = value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raw = value.encode("utf-8", "replace")
+        value = decode_bytes(raw, "utf-8")
+    return value.replace("\0", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,58 @@ class Address:
     def domain(self) -> str:
         """The domain, lower-case."""
         return self.email.rpartition("@")[2].lower()
+
+
+def read_addresses(value: str) -> tuple[Address, ...]:
+    """The addresses of a field such as From (RFC 5322, 3.4), read as people mean them.
+
+    The address of an entry is what stands in its last angle brackets, whatever its name looks like; an entry
+    without an address is the beginning of the next one's name, which has a comma that is not quoted.
+    """
+    tokens = _TOKEN.findall(_SPACE.sub(" ", value[:MAX_HEADER]))
+    separators = ",;:" if ";" in tokens else ","  # a group ends with a semicolon (RFC 5322, 3.4)
+    addresses: list[Address] = []
+    before: list[str] = []
+    entry: list[str] = []
+    for piece in [*tokens, ","]:
+        if piece not in separators:
+            entry.append(piece)
+            continue
+        address, name = _read_entry(entry)
+        before.append(name)
+        if piece == ":":
+            before.clear()
+        elif address:
+            addresses.append(Address(decode(", ".join(filter(None, before))), address))
+            before.clear()
+        entry = []
+    return tuple(addresses)
+
+
+def _read_entry(tokens: Sequence[str]) -> tuple[str, str]:
+    """The address of one entry, '' without one, and its name, which is a comment where it stands nowhere else."""
+    is_bracketed = [_bare_address(token[1:-1]) if token[0] == "<" else "" for token in tokens]
+    last = max((index for index, address in enumerate(is_bracketed) if address), default=None)
+    words, comments = [], []
+    for index, token in enumerate(tokens):
+        if token[0] == "(" and len(token) > 1:
+            comments.append(_ESCAPED.sub(r"\1", token[1:-1]))
+        elif token[0] == '"' and len(token) > 1:
+            words.append(_ESCAPED.sub(r"\1", token[1:-1]))
+        elif index != last:
+            words.append(token)
+    name = "".join(words).strip()
+    if last is not None:
+        return is_bracketed[last], name or " ".join(comments)
+    before, _, rest = name.rpartition("<")  # a bracket that is not closed
+    address = "" if any("@" in token for token in tokens if token[0] == '"') else _bare_address(rest)
+    return (address, before.strip() or " ".join(comments)) if address else ("", name)
+
+
+def _bare_address(text: str) -> str:
+    """An address without the route or scheme before it, '' for what is none."""
+    address = text.rpartition(":")[2].strip()
+    return address if _ADDRESS.fullmatch(address) else ""
 
 
 class Headers:
@@ -77,11 +136,8 @@ class Headers:
 
     def addresses(self, name: str) -> tuple[Address, ...]:
         """The valid addresses of a field such as From."""
-        value = _SPACE.sub(" ", (self.raw(name) or "")[:MAX_HEADER])
-        pairs = getaddresses([value])
-        return tuple(
-            Address(decode(display), address) for display, address in pairs if _ADDRESS.fullmatch(address)
-        )
+        value = self.raw(name) or ""
+        return read_addresses(value) or read_addresses(decode(value))
 
     def reply_address(self) -> Address | None:
         """Reply-To, else From."""

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from email import message_from_bytes
 from email.message import Message
 from email.policy import Compat32, compat32
+from mimetypes import guess_type
 from typing import TypeVar
 
+from adapters.outbound.channels.common.contents import file_name
 from adapters.outbound.mail.charsets import charset_of_html, decode_bytes
 from adapters.outbound.mail.headers import Headers, decode, storable
-from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import own_text, quoted_in
+from adapters.outbound.mail.html_text import html_to_text, split_html
+from adapters.outbound.mail.quotes import split_answer, without_signature
+from adapters.outbound.mail.smime import signed_content
 from adapters.outbound.mail.subjects import is_forwarded
+from adapters.outbound.mail.tnef import read_tnef
 from domain.channels.messages import Quoted
 
 T = TypeVar("T")
@@ -20,26 +24,36 @@ T = TypeVar("T")
 MAX_TEXT = 200_000
 """Characters of text that are handed on."""
 MAX_PARTS = 1000
+_STUB = 1000
+"""Characters of the longest plain text that is compared with the HTML beside it."""
+_MUCH_LONGER = 3
+_BYTES = "application/octet-stream"
+_TNEF = frozenset({"application/ms-tnef", "application/vnd.ms-tnef"})
+_SMIME = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
+_TEXTS = frozenset({"text/plain", "text/html"})
 
 
-class _Utf8Headers(Compat32):
-    """Reads raw UTF-8 in headers, which many programs write into the names of files (RFC 6532)."""
+class _RawHeaders(Compat32):
+    """Reads raw bytes in headers, which many programs write into the names of files (RFC 6532)."""
 
     def header_fetch_parse(self, name: str, value: str) -> str:
         return storable(value)
 
 
-_POLICY = _Utf8Headers()
+POLICY = _RawHeaders()
 
 
 @dataclass(frozen=True, slots=True)
 class MailFile:
-    """A file in a mail; `index` counts the files of the mail in their order."""
+    """A file in a mail; `index` counts the files of the mail in their order. `part` is the part of the mail in
+    which it lies, `member` counts the files in that part, None where the part is the file."""
 
     index: int
     name: str
     mime_type: str
     content: bytes
+    part: Message
+    member: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +75,29 @@ class Mail:
 
 def read_mail(raw: bytes) -> Mail:
     """Reads a mail. Never raises for content: what cannot be decoded is replaced or left out."""
-    message = message_from_bytes(raw, policy=_POLICY)
+    return read_message(message_from_bytes(raw, policy=POLICY), raw)
+
+
+def read_message(message: Message, raw: bytes = b"") -> Mail:
+    """Reads a mail that is taken apart already; `raw` identifies one without a Message-ID."""
     headers = Headers((name, str(value)) for name, value in message.raw_items())
+    is_quoting = is_answer(headers)
     texts: list[str] = []
+    quotes: list[Quoted] = []
     files: list[MailFile] = []
-    quoted: Quoted | None = None
-    forwarded = is_forwarded(headers.text("Subject"))
-    for part in _leaves(message):
-        if _is_file(part):
-            files.append(_file(part, len(files)))
-        else:
-            texts.append(_text(part, forwarded=forwarded))
-            quoted = quoted or (_quoted(part) if is_answer(headers) else None)
-    text = "\n\n".join(filter(None, texts))
-    return Mail(headers, text[:MAX_TEXT], tuple(files), _fingerprint(headers, raw), quoted)
+    for leaf in _leaves(message):
+        if not is_file(leaf.part, is_first=not texts):
+            if not leaf.is_spare or not texts:
+                text, quoted = _read_text(leaf.part, is_quoting=is_quoting)
+                texts += [text] if text else []
+                quotes += [quoted] if quoted else []
+            continue
+        member = None
+        if leaf.origin is not leaf.part:
+            member = sum(file.part is leaf.origin for file in files)
+        files.append(_file(leaf, len(files), member))
+    text = "\n\n".join(texts)[:MAX_TEXT]
+    return Mail(headers, text, tuple(files), _fingerprint(headers, raw), _joined(quotes))
 
 
 def is_answer(headers: Headers) -> bool:
@@ -84,18 +107,11 @@ def is_answer(headers: Headers) -> bool:
     )
 
 
-def quoted_text(text: str, *, is_html: bool) -> Quoted | None:
-    """The mail that was answered, where the text of a part quotes it."""
-    text = text.replace("\0", "")[: 2 * MAX_TEXT]
-    return quoted_in(html_to_text(text, drop_quotes=False) if is_html else text)
-
-
-def readable_text(text: str, *, is_html: bool, forwarded: bool) -> str:
-    """What the sender wrote, of the text of a part: HTML as text, without the quoted conversation."""
-    text = text.replace("\0", "")[: 2 * MAX_TEXT]
-    if is_html:
-        text = html_to_text(text, drop_quotes=not forwarded)
-    return own_text(text, forwarded=forwarded)
+def content_of(part: Message, member: int | None) -> bytes | None:
+    """The content of a file: of the part, or of the member with that number in it. None where there is none."""
+    if member is None:
+        return enclosed_mail(part) if part.get_content_type() == "message/rfc822" else _content(part)
+    return next((file.content for file in read_message(part).files if file.member == member), None)
 
 
 def clean_filename(name: str) -> str:
@@ -110,35 +126,122 @@ def _fingerprint(headers: Headers, raw: bytes) -> str:
     return hashlib.sha256("\0".join(values).encode(errors="replace")).hexdigest()
 
 
-def _leaves(message: Message) -> Iterator[Message]:
+def _joined(quotes: list[Quoted]) -> Quoted | None:
+    if len(quotes) < 2:
+        return quotes[0] if quotes else None
+    author = next((quoted.author for quoted in quotes if quoted.author), "")
+    return Quoted("\n\n".join(quoted.text for quoted in quotes), author)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A part to read. `origin` is the part of the mail in which it lies, itself as a rule. `is_spare`: its text
+    stands for that of a mail that has no other."""
+
+    part: Message
+    origin: Message
+    is_spare: bool = False
+
+
+def _leaves(message: Message) -> Iterator[_Leaf]:
     """The parts to read, in order: of alternatives the best one, of containers their children."""
-    pending = [message]
+    pending = [_Leaf(message, message)]
     for _ in range(MAX_PARTS):
         if not pending:
             return
-        part = pending.pop()
-        if part.get_content_type() == "message/rfc822" or not part.is_multipart():
-            yield part
-        else:
-            pending.extend(reversed(_children(part)))
+        leaf = pending.pop()
+        part = leaf.part
+        is_container = part.is_multipart() and part.get_content_type() != "message/rfc822"
+        inner = _children(part) if is_container else _unwrapped(part)
+        if inner is None:
+            yield leaf
+            continue
+        is_whole = is_container and leaf.origin is part
+        is_spare = leaf.is_spare or is_tnef(part)
+        pending.extend(
+            _Leaf(child, child if is_whole else leaf.origin, is_spare) for child in reversed(inner)
+        )
+
+
+def is_wrapper(part: Message) -> bool:
+    """Whether the part holds others in a form of its own, so that its content has to be read."""
+    return is_tnef(part) or is_smime(part)
+
+
+def is_tnef(part: Message) -> bool:
+    return part.get_content_type() in _TNEF or filename(part).lower() == "winmail.dat"
+
+
+def is_smime(part: Message) -> bool:
+    return part.get_content_type() in _SMIME or filename(part).lower().endswith(".p7m")
+
+
+def _unwrapped(part: Message) -> list[Message] | None:
+    """What Outlook's winmail.dat or opaquely signed mail holds; None for any other part, and for what is
+    encrypted."""
+    if is_smime(part):
+        signed = signed_content(_content(part))
+        return None if signed is None else [message_from_bytes(signed, policy=POLICY)]
+    mail = read_tnef(_content(part)) if is_tnef(part) else None
+    if mail is None:
+        return None
+    kind, text = ("text/plain", mail.plain) if mail.plain else ("text/html", mail.html)
+    body = [made_part(kind, text.encode("utf-8", "replace"), charset="utf-8")] if text else []
+    return body + [
+        made_part(file.mime_type or guess_type(file.name)[0] or _BYTES, file.content, file.name or "file")
+        for file in mail.files
+    ]
+
+
+def made_part(mime_type: str, content: bytes, name: str = "", charset: str = "") -> Message:
+    """A part with this content, a file where it has a name."""
+    part = Message(POLICY)
+    part.add_header("Content-Type", mime_type, **({"charset": charset} if charset else {}))
+    if name:
+        part.add_header("Content-Disposition", "attachment", filename=name)
+    part.set_payload(content.decode("ascii", "surrogateescape"))
+    return part
+
+
+def _parts(part: Message) -> list[Message]:
+    payload = part.get_payload()
+    return [child for child in payload if isinstance(child, Message)] if isinstance(payload, list) else []
 
 
 def _children(part: Message) -> list[Message]:
-    payload = part.get_payload()
-    children = [child for child in payload if isinstance(child, Message)] if isinstance(payload, list) else []
+    children = _parts(part)
     return _best_alternative(children) if part.get_content_type() == "multipart/alternative" else children
 
 
 def _best_alternative(children: list[Message]) -> list[Message]:
     """Plain text unless it is empty, else HTML, else the last; and calendars or other files besides."""
     plain = [child for child in children if child.get_content_type() == "text/plain"]
-    if any(_text(child) for child in plain):
-        chosen = plain
+    html = [child for child in children if _contains(child, "text/html")][-1:]
+    text = "\n".join(_whole_text(child) for child in plain).strip()
+    if not text:
+        chosen = html or children[-1:]
+    elif len(text) <= _STUB and _says_else(text, html):
+        chosen = plain + html
     else:
-        html = [child for child in children if _contains(child, "text/html")]
-        chosen = html[-1:] or children[-1:]
+        chosen = plain
     others = [child for child in children if child not in chosen and not _is_alternative_text(child)]
     return chosen + [file for child in others for file in _inner_files(child)]
+
+
+def _says_else(text: str, html: list[Message]) -> bool:
+    """Whether the HTML is another text, as beside a plain "please view this in HTML": it is much longer or the plain
+    text speaks of HTML, and most of the plain text is not in it."""
+    part = next(
+        (part for child in html for part in child.walk() if part.get_content_type() == "text/html"), None
+    )
+    letters = (
+        "".join(filter(str.isalnum, _whole_text(part)[: 20 * _STUB].lower())) if part is not None else ""
+    )
+    own = "".join(filter(str.isalnum, text.lower()))
+    if "html" not in own and len(letters) < _MUCH_LONGER * len(own):
+        return False
+    pieces = [own[start : start + 4] for start in range(0, len(own), 4)]
+    return bool(letters) and sum(piece in letters for piece in pieces) * 2 < len(pieces)
 
 
 def _contains(part: Message, content_type: str) -> bool:
@@ -150,31 +253,55 @@ def _is_alternative_text(part: Message) -> bool:
 
 
 def _inner_files(part: Message) -> list[Message]:
-    """The files inside an alternative that was not chosen, such as pictures beside its HTML."""
-    return [inner for inner in part.walk() if not inner.is_multipart() and _is_file(inner)]
+    """The files inside an alternative that was not chosen, such as pictures beside its HTML. Enclosed mails are
+    whole."""
+    pending, files = [part], []
+    while pending:
+        inner = pending.pop()
+        if inner.is_multipart() and inner.get_content_type() != "message/rfc822":
+            pending.extend(reversed(_parts(inner)))
+        elif is_file(inner, is_first=True):
+            files.append(inner)
+    return files
 
 
-def _is_file(part: Message) -> bool:
+def is_file(part: Message, *, is_first: bool) -> bool:
+    """Whether a part is a file and not text; the first text of a mail may have a name as well."""
     if part.get_content_maintype() == "multipart":  # without a boundary: its content is text
         return False
-    if part.get_content_type() == "message/rfc822" or part.get_content_disposition() == "attachment":
+    if part.get_content_type() not in _TEXTS:
         return True
-    return part.get_content_type() not in {"text/plain", "text/html"} or _filename(part) != ""
+    is_attached = part.get_content_disposition() == "attachment"
+    return (
+        bool(filename(part))
+        if is_first and is_attached
+        else not is_first and (is_attached or bool(filename(part)))
+    )
 
 
-def _file(part: Message, index: int) -> MailFile:
+def _file(leaf: _Leaf, index: int, member: int | None) -> MailFile:
+    part = leaf.part
     mime_type = part.get_content_type()
     is_mail = mime_type == "message/rfc822"
-    name = _filename(part) or ("message.eml" if is_mail else f"file-{index + 1}")
-    return MailFile(index, name, mime_type, _enclosed(part) if is_mail else _content(part))
+    name = filename(part) or file_name("message" if is_mail else f"file-{index + 1}", mime_type)
+    content = enclosed_mail(part) if is_mail else _content(part)
+    return MailFile(index, name, mime_type, content, leaf.origin, member)
 
 
-def _filename(part: Message) -> str:
-    name = _tolerant(part.get_filename)
-    return clean_filename(decode(str(name))) if name else ""
+def filename(part: Message) -> str:
+    """The name that the part has as a file, '' without one."""
+    for header, parameter in (("content-disposition", "filename"), ("content-type", "name")):
+        value = _tolerant(lambda: part.get_param(parameter, None, header))  # noqa: B023 - called at once
+        if isinstance(value, tuple):  # RFC 2231; its bytes as Latin-1
+            charset, _, text = value
+            value = decode_bytes(text.encode("latin-1", "replace"), charset or "")
+        if name := clean_filename(decode(str(value or ""))):
+            return name
+    return ""
 
 
-def _enclosed(part: Message) -> bytes:
+def enclosed_mail(part: Message) -> bytes:
+    """The bytes of a mail that is a part of another one."""
     payload = part.get_payload()
     inner = payload[0] if isinstance(payload, list) and payload else None
     if isinstance(inner, Message):
@@ -188,18 +315,22 @@ def _content(part: Message) -> bytes:
     return payload if isinstance(payload, bytes) else b""
 
 
-def _text(part: Message, *, forwarded: bool = False) -> str:
+def _read_text(part: Message, *, is_quoting: bool) -> tuple[str, Quoted | None]:
+    """What the sender wrote in a part, and what they quoted of the mail that it answers."""
+    if part.is_multipart():
+        return "", None
+    text, is_html = _decoded(part)
+    text = text.replace("\0", "")[: 2 * MAX_TEXT]
+    if not is_quoting:
+        return without_signature(html_to_text(text) if is_html else text), None
+    return split_answer(*split_html(text)) if is_html else split_answer(text)
+
+
+def _whole_text(part: Message) -> str:
     if part.is_multipart():
         return ""
     text, is_html = _decoded(part)
-    return readable_text(text, is_html=is_html, forwarded=forwarded)
-
-
-def _quoted(part: Message) -> Quoted | None:
-    if part.is_multipart():
-        return None
-    text, is_html = _decoded(part)
-    return quoted_text(text, is_html=is_html)
+    return html_to_text(text[: 2 * MAX_TEXT]) if is_html else text.replace("\0", "").strip()
 
 
 def _decoded(part: Message) -> tuple[str, bool]:

@@ -1,7 +1,12 @@
-"""Removes the quoted conversation and the signature from a plain-text mail; forwarded mail stays."""
+"""Separates what the sender of a mail wrote from the conversation that it quotes, and from the signature.
+
+Only a mail that answers another one (RFC 5322, 3.6.4) quotes it: of any other mail all but the signature stays.
+What is removed from an answer is handed on as the quoted message.
+"""
 
 import re
-from itertools import takewhile
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from domain.channels.messages import Quoted
 
@@ -30,123 +35,185 @@ _FORWARD = re.compile(
 )
 _RULE = re.compile(r"^\s*_{20,}\s*$")
 _HEADER_BLOCK = re.compile(r"^\*?(?:From|Von|De|Da|Van)\s?:\*?\s\S", re.IGNORECASE)
-_HEADER_NEXT = re.compile(
-    r"^\*?(?:Sent|Gesendet|Envoyé|Enviado(?: el)?|Inviato|Verzonden|Date|Datum|To|An|À|Para)\s?:\*?\s",
+_HEADER_DATE = re.compile(
+    r"^\*?(?:Sent|Gesendet|Envoyé|Enviado(?: el)?|Inviato|Verzonden|Date|Datum|Data|Fecha)\s?:\*?\s",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(r"^\*?(?:Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Cc)\s?:\*?\s", re.IGNORECASE)
+_HEADER_OTHER = re.compile(
+    r"^\*?(?:To|An|À|Para|A|Aan|Cc|Kopie|Subject|Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp)\s?:\*?(?:\s|$)",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"<(?:mailto:)?([^<>\s@]+@[^<>\s]+)>")
 _QUOTE_MARK = re.compile(r"^\s*> ?")
 _DEVICE = re.compile(
-    r"^\s*(?:Sent from (?:my|mail|outlook|yahoo|samsung|proton|gmail)\b|Get Outlook for\b|"
-    r"Von meinem\b.{1,40}\bgesendet|Gesendet (?:von|mit)\b|Holen Sie sich Outlook\b|"
-    r"Envoyé (?:de mon|depuis|à partir)\b|Obtenir Outlook\b|Enviado (?:desde|do meu)\b|Obtener Outlook\b|"
-    r"Inviato da\b|Verstuurd vanaf\b|Verzonden vanaf\b).{0,60}$",
+    r"^\s*(?:(?:Sent from|Von|Gesendet (?:von|mit)|Envoyé (?:de|depuis|à partir de)|Enviado (?:desde|do)|"
+    r"Inviato da(?:l)?|Verstuurd vanaf|Verzonden vanaf) (?:(?:my|mein\w*|der|mon|mi|meu|mio|mijn|la|the)\s)?.{0,30}?"
+    r"\b(?:iPhone|iPad|Outlook|Mail|Yahoo|Samsung|Galaxy|Gmail|Proton\w*|Android\w*|Mobil\w*|Handy|Smartphone|"
+    r"BlackBerry|Huawei|Xiaomi|Pixel|GMX|WEB\.DE|phone|tablet)\b|"
+    r"Get Outlook for\b|Holen Sie sich Outlook\b|Obtenir Outlook\b|Obtener Outlook\b).{0,60}$",
     re.IGNORECASE,
 )
 """The line that phones and mail programs add below a mail."""
+_SIGNATURE_LINES = 12
+"""Lines of the longest signature: more below its delimiter are text."""
+_DATED = re.compile(r"\d{4}|\d[:.]\d\d|<[^<>\s@]+@[^<>\s]+>")
+"""What the line above a quotation names that is not marked as one: a year, a time or an address."""
+_MAX_LINES = 5_000
+"""Lines that are looked at: the rest is text."""
 _ATTRIBUTION_LINES = 3
 """Over how many lines an attribution may be wrapped."""
 
 
-def own_text(text: str, *, forwarded: bool = False) -> str:
-    """What the sender wrote: without the quotation, its attribution line and the signature.
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines of a mail. Of each index: `following` is the first line from there on that is not empty, `has_colon` says
+    that one of the lines of an attribution there ends with a colon. `last_own` is the index of the last line that is
+    neither empty nor marked as quoted."""
 
-    A quotation with answers between its lines stays, as the answers refer to it. A mail that is nothing but
-    quotation is returned whole, and so is a forwarded one (`forwarded`: by its subject).
+    lines: list[str]
+    following: list[str]
+    has_colon: list[bool]
+    last_own: int
+
+    @classmethod
+    def of(cls, lines: list[str]) -> "_Lines":
+        following = [""] * (len(lines) + 1)
+        has_colon = [False] * (len(lines) + _ATTRIBUTION_LINES)
+        last_own = -1
+        for index in range(len(lines) - 1, -1, -1):
+            line = lines[index]
+            if line[-50:].rstrip().endswith((":", "\uff1a")):
+                for start in range(max(0, index - _ATTRIBUTION_LINES + 1), index + 1):
+                    has_colon[start] = True
+            following[index] = line if line.strip() else following[index + 1]
+            if last_own < 0 and line.strip() and not _is_quoted(line):
+                last_own = index
+        return cls(lines, following, has_colon, last_own)
+
+
+def without_signature(text: str) -> str:
+    """A mail that answers none, without the signature below "-- " (RFC 3676, 4.3). One with a forwarded mail stays
+    whole."""
+    lines = _split(text)
+    if not any(_FORWARD.match(line) for line in lines):
+        lines = _without_signature(lines, ("-- ",))
+    return "\n".join(lines).strip() or text.strip()
+
+
+def split_answer(text: str, quoted: str = "") -> tuple[str, Quoted | None]:
+    """What the sender of an answer wrote, and what was removed: the conversation above or below it. `quoted` is
+    what the mail program marked as such already.
+
+    A quotation with answers between its lines stays, as the answers refer to it, and so does a forwarded mail. A
+    mail that is nothing but quotation is returned whole.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if forwarded:
-        return "\n".join(lines).strip()
-    end = _history_start(lines)
+    if any(_FORWARD.match(line) for line in quoted.split("\n", 3)[:3]):
+        return "\n\n".join(filter(None, (without_signature(text), quoted.strip()))), None
+    lines = _split(text)
+    end = _history_start(_Lines.of(lines))
     forward_at = next((index for index, line in enumerate(lines[:end]) if _FORWARD.match(line)), None)
-    own, forward = (lines[:end], []) if forward_at is None else (lines[:forward_at], lines[forward_at:])
-    own = _without_device_line(_without_quotes(_without_signature(own)))
-    sections = ("\n".join(section).strip() for section in (own, forward))
-    return "\n\n".join(filter(None, sections)) or text.strip()
+    if forward_at is None:
+        own, forward, history = lines[:end], [], lines[end:]
+    else:
+        own, forward, history = lines[:forward_at], lines[forward_at:], []
+    first, last = _own_range(_Lines.of(own))
+    message = _without_device_line(_without_signature(own[first:last], ("-- ", "--")))
+    sections = ("\n".join(section).strip() for section in (message, forward))
+    kept = "\n\n".join(filter(None, sections))
+    if not kept:
+        return "\n\n".join(filter(None, (text.strip(), quoted.strip()))), None
+    return kept, _quoted_message([own[:first], own[last:], history, _split(quoted)])
 
 
-def quoted_in(text: str) -> Quoted | None:
-    """The mail that was answered, as far as it is quoted below the answer or above it; its author by the address that
-    the mail program wrote above it. Quotations inside of it stay."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    start = _history_start(lines)
-    if start == len(lines):
-        start = next((index for index, line in enumerate(lines) if _quoted(line)), len(lines))
-        while start and _attribution_at(lines, start - 1):
-            start -= 1
-    head, body = _split_history(lines[start:])
-    address = _ADDRESS.search(" ".join(head))
-    content = "\n".join(_QUOTE_MARK.sub("", line) for line in body).strip()
-    return Quoted(content, address[1] if address else "") if content else None
+def _split(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n", _MAX_LINES)
+
+
+def _quoted_message(removed: Sequence[list[str]]) -> Quoted | None:
+    """The quoted message, and its author by the address that the mail program wrote above it. Quotations inside of
+    it stay."""
+    author = ""
+    texts = []
+    for lines in removed:
+        head, body = _split_history(lines)
+        address = _ADDRESS.search(" ".join(head))
+        if address is None and not _is_quoted(next(filter(str.strip, body), "")):
+            body = [line for line in head if not _SEPARATOR.match(line) and not _RULE.match(line)] + body
+        author = author or (address[1] if address else "")
+        texts.append("\n".join(_QUOTE_MARK.sub("", line) for line in body).strip())
+    content = "\n\n".join(filter(None, texts))
+    return Quoted(content, author) if content else None
 
 
 def _split_history(history: list[str]) -> tuple[list[str], list[str]]:
-    """The lines that a mail program wrote above the quoted mail, and the mail: all of it, or what is marked."""
-    head = next((index for index in range(len(history)) if not _is_head(history, index)), len(history))
-    body = history[head:]
-    if body and _quoted(next(filter(str.strip, body), "")):
-        body = list(takewhile(lambda line: _quoted(line) or not line.strip(), body))
-    return history[:head], body
+    """The lines that a mail program wrote above the quoted mail, and the mail."""
+    marks = (_SEPARATOR, _RULE, _HEADER_BLOCK, _HEADER_DATE, _HEADER_OTHER)
+    lines = _Lines.of(history)
+    for index, line in enumerate(history):
+        is_mark = not line.strip() or any(mark.match(line) for mark in marks)
+        if not is_mark and not _attribution_at(lines, index):
+            return history[:index], history[index:]
+    return history, []
 
 
-def _is_head(history: list[str], index: int) -> bool:
-    line = history[index]
-    marks = (_SEPARATOR, _RULE, _HEADER_BLOCK, _HEADER_NEXT, _SUBJECT)
-    return not line.strip() or any(mark.match(line) for mark in marks) or _attribution_at(history, index)
-
-
-def _history_start(lines: list[str]) -> int:
+def _history_start(text: _Lines) -> int:
     """The first line of the conversation that a mail program added below the answer, or the number of lines."""
+    lines = text.lines
     for index, line in enumerate(lines):
-        if index and (_SEPARATOR.match(line) or (_RULE.match(line) and _header_block(lines, index + 1))):
+        if index and (_SEPARATOR.match(line) or (_RULE.match(line) and _is_header_block(lines, index + 1))):
             return index
-        if index and _header_block(lines, index):
+        if index and _is_header_block(lines, index):
             return index
-        span = _attribution_span(lines, index)
-        if span and not _continues_after(lines, index + span):
+        span = _attribution_span(text, index)
+        if span and not _continues_after(text, min(index + span, len(lines))):
             return index
     return len(lines)
 
 
-def _header_block(lines: list[str], index: int) -> bool:
-    block = [line.strip() for line in lines[index : index + 4] if line.strip()]
-    return len(block) >= 2 and bool(_HEADER_BLOCK.match(block[0]) and _HEADER_NEXT.match(block[1]))
+def _is_header_block(lines: list[str], index: int) -> bool:
+    """Whether the header of a mail begins here: its sender, and its date within the next few fields."""
+    if index >= len(lines) or not _HEADER_BLOCK.match(lines[index].strip()):
+        return False
+    for line in [line.strip() for line in lines[index + 1 : index + 8] if line.strip()][:4]:
+        if _HEADER_DATE.match(line):
+            return True
+        if not _HEADER_OTHER.match(line):
+            return False
+    return False
 
 
-def _attribution_span(lines: list[str], index: int) -> int:
+def _attribution_span(text: _Lines, index: int) -> int:
     """How many lines an attribution that begins here takes; 0 for none."""
-    if not lines[index].strip() or lines[index].lstrip().startswith(">"):
+    lines = text.lines
+    if not text.has_colon[index] or not lines[index].strip() or _is_quoted(lines[index]):
         return 0
     for span in range(1, _ATTRIBUTION_LINES + 1):
         candidate = " ".join(line.strip() for line in lines[index : index + span])
         if len(candidate) > 500:
             return 0
-        if _ATTRIBUTION.match(candidate):
+        is_followed = _is_quoted(text.following[min(index + span, len(lines))])
+        if _ATTRIBUTION.match(candidate) and (is_followed or _DATED.search(candidate)):
             return span
-        if span == 1 and _ADDRESSED.match(candidate) and _quotation_follows(lines, index + span):
+        if span == 1 and is_followed and _ADDRESSED.match(candidate):
             return span
     return 0
 
 
-def _quotation_follows(lines: list[str], index: int) -> bool:
-    return _quoted(next(filter(str.strip, lines[index:]), ""))
+def _continues_after(text: _Lines, index: int) -> bool:
+    """Whether the sender's text continues below a quotation that begins here and is marked with '>'."""
+    return _is_quoted(text.following[index]) and text.last_own >= index
 
 
-def _continues_after(lines: list[str], index: int) -> bool:
-    """Whether the sender's text continues below a quotation that is marked with '>'."""
-    rest = [line for line in lines[index:] if line.strip()]
-    return bool(rest) and rest[0].lstrip().startswith(">") and any(not _quoted(line) for line in rest)
-
-
-def _quoted(line: str) -> bool:
+def _is_quoted(line: str) -> bool:
     return line.lstrip().startswith(">")
 
 
-def _without_signature(lines: list[str]) -> list[str]:
-    for index, line in enumerate(lines):
-        if index and line in {"-- ", "--"}:
-            return lines[:index]
+def _without_signature(lines: list[str], delimiters: Sequence[str]) -> list[str]:
+    """The lines above the last delimiter, unless more than a signature is below it."""
+    for index in range(len(lines) - 1, 0, -1):
+        if lines[index] in delimiters:
+            filled = sum(bool(line.strip()) for line in lines[index + 1 :])
+            return lines[:index] if filled <= _SIGNATURE_LINES else lines
     return lines
 
 
@@ -157,23 +224,23 @@ def _without_device_line(lines: list[str]) -> list[str]:
     return lines
 
 
-def _without_quotes(lines: list[str]) -> list[str]:
-    """Removes a quotation above or below the sender's text. One in the middle stays, with all above the sender's last
-    line, as the answers refer to it."""
+def _own_range(text: _Lines) -> tuple[int, int]:
+    """The sender's lines, without a quotation above or below them. One in the middle stays, with all above the
+    sender's last line, as the answers refer to it."""
     own = [
         index
-        for index, line in enumerate(lines)
-        if line.strip() and not _quoted(line) and not _attribution_at(lines, index)
+        for index, line in enumerate(text.lines)
+        if line.strip() and not _is_quoted(line) and not _attribution_at(text, index)
     ]
     if not own:
-        return lines
+        return 0, len(text.lines)
     first, last = own[0], own[-1]
-    interleaved = any(_quoted(line) for line in lines[first:last])
-    return lines[0 if interleaved else first : last + 1]
+    is_interleaved = any(_is_quoted(line) for line in text.lines[first:last])
+    return 0 if is_interleaved else first, last + 1
 
 
-def _attribution_at(lines: list[str], index: int) -> bool:
+def _attribution_at(text: _Lines, index: int) -> bool:
     return any(
-        _attribution_span(lines, start) > index - start
+        _attribution_span(text, start) > index - start
         for start in range(max(0, index - _ATTRIBUTION_LINES + 1), index + 1)
     )

@@ -42,6 +42,13 @@ _ALPHABETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("cp1254", ("çğıöşüâîû",)),
     ("cp1257", ("ąčęėįšųūž", "āčēģīķļņšūž", "äöõüšž")),
 )
+_CYRILLIC = ("cp1251", "koi8-r", "cp866")
+_CYRILLIC_LETTERS = frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў")
+_FREQUENT_CYRILLIC = frozenset("оеаинтсрвлкі")
+_CYRILLIC_SHARE, _FREQUENT_SHARE = 0.8, 0.5
+_RARE = re.compile("[\uff61-\uff9f\ufb50-\ufdff\ufe70-\ufeff\U00020000-\U0010ffff]")
+"""Characters that wrong guesses are full of: narrow katakana, presentation forms, rare ideographs."""
+_RARE_SHARE = 0.2
 _PUNCTUATION = frozenset("\u2018\u2019“”„«»\u2013—…€£°§·©®™²³½\u00a0\u00ad•¿¡ºª")
 
 
@@ -107,9 +114,12 @@ def _unicode_form(data: bytes) -> str | None:
 def _guessed(data: bytes) -> str | None:
     """Legacy encodings by likelihood over the first part of the file; the guess must fit all of it."""
     sample = data[:_SAMPLE_BYTES]
-    guesses = [match.encoding for match in from_bytes(sample)]
+    cyrillic = _cyrillic_encoding(sample)
+    guesses = [match.encoding for match in from_bytes(sample) if not _is_rare(str(match))]
     if _is_shift_jis(sample):
         guesses.insert(0, "cp932")
+    elif cyrillic:
+        guesses.insert(0, cyrillic)
     elif not guesses or _is_latin(sample.decode(guesses[0], "replace")):
         guesses.insert(0, _latin_encoding(sample) or "cp1252")
     for encoding in (*guesses, "cp1252", "latin-1"):
@@ -129,6 +139,28 @@ def _is_shift_jis(sample: bytes) -> bool:
     kana = sum("\u3041" <= char <= "\u30fe" for char in beyond)
     strange = sum("\uff61" <= char <= "\uff9f" or char == "\ufffd" for char in beyond)
     return kana > len(beyond) * _KANA_SHARE and strange < kana * _STRANGE_SHARE
+
+
+def _is_rare(text: str) -> bool:
+    beyond = sum(not char.isascii() for char in text)
+    return len(_RARE.findall(text)) > beyond * _RARE_SHARE
+
+
+def _cyrillic_encoding(data: bytes) -> str | None:
+    """The encoding in which the words beyond ASCII are Cyrillic, written as people write, and have the letters that
+    are frequent in these languages; None for other text. Guessing by frequency needs more text than a subject has."""
+    best, best_share = None, _CYRILLIC_SHARE
+    for encoding in _CYRILLIC:
+        words = [word for word in re.findall(r"\w+", data.decode(encoding, "replace")) if not word.isascii()]
+        letters = sum(map(len, words))
+        natural = [word for word in words if _CYRILLIC_LETTERS.issuperset(word.lower())]
+        cased = sum(len(word) for word in natural if word[1:].islower() or word.islower())
+        capitals = sum(len(word) for word in natural if word.isupper() and len(word) > 3)
+        frequent = sum(char in _FREQUENT_CYRILLIC for word in natural for char in word.lower())
+        share = (cased + 0.9 * capitals) / max(letters, 1)
+        if share > best_share and frequent >= letters * _FREQUENT_SHARE:
+            best, best_share = encoding, share
+    return best
 
 
 def _latin_encoding(data: bytes) -> str | None:

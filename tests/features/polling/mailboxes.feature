@@ -41,6 +41,32 @@ Feature: Mailboxes
       Then Ann is answered "I am new" with the subject "Re: New"
       And nothing else was sent
 
+  Rule: A mail that answers none is handed on whole
+
+    Scenario Outline: <what> in a mail to <mailbox>
+      Given <mailbox> that echoes
+      When Ann mails the lines "<lines>" with the subject "Label"
+      Then Ann is answered with the lines "<lines>"
+
+      Examples:
+        | mailbox         | what                   | lines                                                    |
+        | a mailbox       | A form                 | Change this: / From: Warehouse A / To: Shop 7 / Thanks   |
+        | a Gmail mailbox | A form                 | Change this: / From: Warehouse A / To: Shop 7 / Thanks   |
+        | a mailbox       | What somebody wrote    | On 3 May 2026 Max wrote: / You get 50 EUR. / Where is it? |
+        | a Gmail mailbox | What somebody wrote    | On 3 May 2026 Max wrote: / You get 50 EUR. / Where is it? |
+
+  Rule: The sender is whom the From line addresses, whatever the name says
+
+    Scenario Outline: A name that looks like another person, in a mail to <mailbox>
+      Given <mailbox> that echoes
+      When "ceo@shop.example <mallory@client.example>" mails "Pay this"
+      Then the answer goes to mallory@client.example
+
+      Examples:
+        | mailbox         |
+        | a mailbox       |
+        | a Gmail mailbox |
+
   Rule: Machines are not answered
 
     Scenario Outline: An auto-reply to <mailbox>

@@ -171,6 +171,28 @@ def ann_mails(post: Post, text: str, subject: str) -> None:
     post.mail(text, subject)
 
 
+@when(parsers.re(r"Ann mails the lines \"(?P<lines>[^\"]+)\" with the subject \"(?P<subject>[^\"]+)\""))
+def ann_mails_lines(post: Post, lines: str, subject: str) -> None:
+    post.mail(lines.replace(" / ", "\r\n"), subject)
+
+
+@when(parsers.re(r"\"(?P<sender>[^\"]+)\" mails \"(?P<text>[^\"]+)\""))
+def somebody_mails(post: Post, sender: str, text: str) -> None:
+    post.mail(text, "Question", From=sender)
+
+
+@then(parsers.re(r"Ann is answered with the lines \"(?P<lines>[^\"]+)\""))
+def answered_lines(post: Post, lines: str) -> None:
+    assert soon(lambda: bool(post.sent())), "nothing was sent"
+    assert plain(post.sent()[0]).split() == lines.replace(" / ", " ").split()
+
+
+@then(parsers.re(r"the answer goes to (?P<address>\S+)"))
+def goes_to(post: Post, address: str) -> None:
+    assert soon(lambda: bool(post.sent())), "nothing was sent"
+    assert [recipient.addr_spec for recipient in post.sent()[0]["To"].addresses] == [address]
+
+
 @when(parsers.re(r"a machine mails \"(?P<text>[^\"]+)\""))
 def machine_mails(post: Post, text: str) -> None:
     post.mail(text, "Away", **{"Auto-Submitted": "auto-replied"})

@@ -4,7 +4,19 @@ import mimetypes
 
 from adapters.outbound.channels.common.bodies import text
 
-_SUFFIXES = {"image/jpeg": ".jpg", "audio/ogg": ".ogg", "image/webp": ".webp"}
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_SUFFIXES = {
+    "image/jpeg": ".jpg",
+    "audio/ogg": ".ogg",
+    "image/webp": ".webp",
+    "text/calendar": ".ics",
+    "text/vcard": ".vcf",
+    "message/rfc822": ".eml",
+    f"{_OFFICE}.wordprocessingml.document": ".docx",
+    f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
+    f"{_OFFICE}.presentationml.presentation": ".pptx",
+}
+"""What not every system's list of types has."""
 
 
 def file_name(kind: str, mime_type: str) -> str:

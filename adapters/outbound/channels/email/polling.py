@@ -11,11 +11,11 @@ from typing import Any
 from adapters.outbound.channels.email.config import TARGET, EmailConfig
 from adapters.outbound.channels.email.imap import CUT_MAIL, MAX_MAIL, MailBox
 from adapters.outbound.mail.compose import MailTarget, reply_target
-from adapters.outbound.mail.events import mail_event
+from adapters.outbound.mail.events import mail_event, unreadable
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import session_of
 from adapters.outbound.mail.mime import Mail, read_mail
-from domain.channels.messages import Attachment, Event, Sender
+from domain.channels.messages import Attachment, Event
 from ports.capabilities import Polled
 
 MAX_MAILS = 25
@@ -110,19 +110,6 @@ def _attachments(mail: Mail, position: Position, message_id: str) -> tuple[Attac
     )
 
 
-def unreadable(position: Position, key: str, reason: str) -> Event:
-    """The event of a mail that cannot be read: recorded as failed, so that it is neither lost nor tried again."""
-    return Event(
-        key=key,
-        session_id=key,
-        sender=Sender(""),
-        text="",
-        target={},
-        unreadable=reason,
-        raw=position.json,
-    )
-
-
 def poll(box: MailBox, config: EmailConfig, stored: Mapping[str, Any] | None, now: datetime) -> Polled:
     """What is UNSEEN and was not taken before.
 
@@ -174,8 +161,7 @@ def _read(
             return None
         return event_of(config, mail, position, whole=whole)
     except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
-        reason = f"the mail cannot be read: {type(failure).__name__}: {failure}"[:500]
-        return unreadable(position, hashlib.sha256(content).hexdigest(), reason)
+        return unreadable(hashlib.sha256(content).hexdigest(), failure, position.json)
 
 
 def _account(config: EmailConfig) -> str:

@@ -17,9 +17,15 @@ from adapters.outbound.channels.mail_api.config import (
     GmailTarget,
 )
 from adapters.outbound.channels.mail_api.gmail import Gmail
-from adapters.outbound.channels.mail_api.messages import from_base64url, parts_of
+from adapters.outbound.channels.mail_api.messages import (
+    enclosed_content,
+    from_base64url,
+    message_of,
+    parts_of,
+)
 from adapters.outbound.channels.mail_api.polling import GmailPoller
 from adapters.outbound.mail.compose import compose_reply, mail_messages
+from adapters.outbound.mail.mime import content_of
 from adapters.outbound.mail.opening import ADDRESS, opened_mail
 from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.answers import Answer, OutboundMessage
@@ -40,13 +46,15 @@ _NO_ADDRESS = "Invalid To header"
 """What Gmail says of an address that is none."""
 MAX_CONCURRENCY = 4
 """Calls of a user at a time; Gmail does not publish its limit."""
+_GONE = "The file cannot be fetched: it is no longer part of the mail."
 SENDING_SCOPES = (
     "https://mail.google.com/",
     "https://www.googleapis.com/auth/gmail.modify",
     "https://www.googleapis.com/auth/gmail.compose",
     "https://www.googleapis.com/auth/gmail.send",
 )
-"""Any of these lets mail be sent (https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/send)."""
+"""Any of these lets mail be sent
+(https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/send)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +116,23 @@ class Mailbox:
             yield piece
 
     async def _content(self, config: GmailConfig, attachment: Attachment) -> bytes:
-        message_id = str(attachment.source["messageId"])
-        parts = parts_of(await self.gmail.message(config, message_id))
-        part = next((part for part in parts if part.id == attachment.source["partId"]), None)
+        message_id, part_id = str(attachment.source["messageId"]), str(attachment.source["partId"])
+        parts = parts_of(message_of(await self.gmail.message(config, message_id)))
+        part = next((part for part in parts if part.id == part_id), None)
         if part is None:
-            raise PlatformError("The file cannot be fetched: it is no longer part of the mail.")
-        if not part.attachment_id:
-            return part.data or b""
-        file = await self.gmail.attachment(config, message_id, part.attachment_id)
-        return from_base64url(text(file, "data"))
+            raise PlatformError(_GONE)
+        if part.attachment_id:
+            file = await self.gmail.attachment(config, message_id, part.attachment_id)
+            part.fill(from_base64url(text(file, "data")))
+        if part.is_enclosed_mail and not part.attachment_id and not part.has_content:
+            raw = from_base64url(text(await self.gmail.message(config, message_id, "raw"), "raw"))
+            content = enclosed_content(raw, part_id)
+        else:
+            member = attachment.source.get("member")
+            content = content_of(part, member if isinstance(member, int) else None)
+        if content is None:
+            raise PlatformError(_GONE)
+        return content
 
 
 def build(dependencies: ChannelDependencies) -> Channel[GmailConfig, GmailTarget]:

@@ -34,9 +34,9 @@ class Gmail:
         """messages.list: ids of mails that match a search, the newest first."""
         return await self._list(config, "messages", {"q": query, "maxResults": "50"}, page)
 
-    async def message(self, config: GmailConfig, message_id: str) -> dict[str, Any]:
-        """messages.get in full."""
-        return await self._api.get(config, f"{_ROOT}messages/{segment(message_id)}", {"format": "full"})
+    async def message(self, config: GmailConfig, message_id: str, format: str = "full") -> dict[str, Any]:
+        """messages.get: the mail taken apart ("full"), or its bytes ("raw")."""
+        return await self._api.get(config, f"{_ROOT}messages/{segment(message_id)}", {"format": format})
 
     async def attachment(self, config: GmailConfig, message_id: str, attachment_id: str) -> dict[str, Any]:
         """messages.attachments.get."""

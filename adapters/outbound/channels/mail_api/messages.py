@@ -2,100 +2,109 @@
 
 import base64
 import binascii
+import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from email import message_from_bytes
+from email.message import Message
 from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, clean, items, text
 from adapters.outbound.channels.mail_api.config import TARGET, THREAD_DOMAIN, GmailTarget
-from adapters.outbound.mail.charsets import decode_bytes
 from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import Headers, opened_session_of
 from adapters.outbound.mail.mime import (
     MAX_PARTS,
-    MAX_TEXT,
+    POLICY,
+    MailFile,
     clean_filename,
-    is_answer,
-    quoted_text,
-    readable_text,
+    enclosed_mail,
+    filename,
+    is_file,
+    is_wrapper,
+    read_message,
 )
-from adapters.outbound.mail.subjects import is_forwarded
-from domain.channels.messages import Attachment, Event, Quoted
+from domain.channels.messages import Attachment, Event
 
 _RECEIVING_SERVER = ("google.com",)
 _NOT_INCOMING = frozenset({"SENT", "DRAFT", "SPAM", "TRASH", "CHAT"})
+_ENCODED = frozenset({"content-transfer-encoding", "mime-version"})
+"""Header fields that do not hold of what Gmail gives."""
+_ENCLOSED = "message/rfc822"
+_ESCAPE = b"\x1b"
+"""Begins the characters of ISO-2022-JP, which is as valid in UTF-8."""
 
 
-@dataclass(frozen=True, slots=True)
-class MimePart:
-    """A leaf of the MIME tree, as messages.get shows it. `data` is None where `attachment_id` names it."""
+class GmailPart(Message):
+    """A part of the MIME tree, as messages.get shows it, with its content decoded. `attachment_id` names the
+    content where it is not there, `size` counts its bytes."""
 
-    id: str
-    mime_type: str
-    name: str
-    headers: Headers
-    data: bytes | None
-    attachment_id: str
-    size: int | None
+    def __init__(self, shown: Mapping[str, Any]) -> None:
+        super().__init__(POLICY)
+        self.id = text(shown, "partId")
+        self.attachment_id = text(shown, "body", "attachmentId")
+        size, data = at(shown, "body", "size"), text(shown, "body", "data")
+        self.size = size if isinstance(size, int) else None
+        self.has_content = bool(data)
+        for field in items(shown, "headers"):
+            name = text(field, "name")
+            if name and name.lower() not in _ENCODED:
+                self[name] = text(field, "value")
+        mime_type = clean(text(shown, "mimeType")).lower()
+        if mime_type and self.get_content_type() != mime_type:
+            del self["Content-Type"]
+            self["Content-Type"] = mime_type
+        name = clean_filename(clean(text(shown, "filename")))
+        if name and not filename(self):
+            disposition = self.get_content_disposition() or "inline"
+            del self["Content-Disposition"]
+            self.add_header("Content-Disposition", disposition, filename=name)
+        self.fill(from_base64url(data))
+
+    def fill(self, content: bytes) -> None:
+        """Sets the content of a part that holds no others. Texts are UTF-8, into which Gmail converts most of
+        them, where they can be, whatever is declared."""
+        self.set_payload(content.decode("ascii", "surrogateescape"))
+        if self.get_content_maintype() == "text" and _ESCAPE not in content:
+            with contextlib.suppress(UnicodeDecodeError):
+                content.decode()
+                self.set_param("charset", "utf-8")
 
     @property
-    def is_text(self) -> bool:
-        return self.mime_type in ("text/plain", "text/html") and not self.name
+    def is_enclosed_mail(self) -> bool:
+        return self.get_content_type() == _ENCLOSED
 
     @property
-    def is_missing_text(self) -> bool:
-        """Whether it is a text so long that Gmail gives it only as an attachment."""
-        return self.is_text and self.data is None and bool(self.attachment_id)
-
-    @property
-    def is_file(self) -> bool:
-        return bool(self.name) or (not self.mime_type.startswith("text/") and bool(self.attachment_id))
-
-    @property
-    def charset(self) -> str:
-        """UTF-8 when the bytes are that, whatever is declared: Gmail converts most texts."""
-        try:
-            (self.data or b"").decode()
-        except UnicodeDecodeError:
-            _, _, declared = self.headers.text("Content-Type").lower().partition("charset=")
-            return declared.split(";")[0].strip(" \"'") or "utf-8"
-        return "utf-8"
+    def is_missing(self) -> bool:
+        """Whether reading the mail needs the content, and it is still to be fetched: of a long text, or of a part
+        that holds others."""
+        is_read = is_wrapper(self) or not is_file(self, is_first=True)
+        return is_read and not self.is_multipart() and not self.has_content and bool(self.attachment_id)
 
 
-def parts_of(message: Mapping[str, Any]) -> list[MimePart]:
-    """The leaves in their order."""
-    leaves: list[MimePart] = []
-    pending = [at(message, "payload")]
-    for _ in range(MAX_PARTS):
-        if not pending:
-            break
-        part = pending.pop()
-        if children := items(part, "parts"):
-            pending.extend(reversed(children))
-        elif isinstance(part, Mapping):
-            leaves.append(_leaf(part))
-    return leaves
+def message_of(shown: Mapping[str, Any]) -> GmailPart:
+    """The mail with its parts."""
+    payload = at(shown, "payload")
+    root = GmailPart(payload if isinstance(payload, Mapping) else {})
+    pending = [(root, payload)]
+    count = 1
+    while pending:
+        part, tree = pending.pop()
+        children = [child for child in items(tree, "parts") if isinstance(child, Mapping)]
+        if part.is_enclosed_mail or not children:
+            continue
+        inner = [GmailPart(child) for child in children[: MAX_PARTS - count]]
+        count += len(inner)
+        part.set_payload([*inner])
+        pending.extend(zip(inner, children, strict=False))
+    return root
 
 
-def _leaf(part: Mapping[str, Any]) -> MimePart:
-    size, data = at(part, "body", "size"), text(part, "body", "data")
-    return MimePart(
-        id=text(part, "partId"),
-        mime_type=clean(text(part, "mimeType")).lower() or "application/octet-stream",
-        name=clean_filename(clean(text(part, "filename"))),
-        headers=_headers(part),
-        data=from_base64url(data) if data else None,
-        attachment_id=text(part, "body", "attachmentId"),
-        size=size if isinstance(size, int) else None,
-    )
-
-
-def _headers(part: object) -> Headers:
-    """The header fields of a message's payload or of one of its parts."""
-    return Headers((text(field, "name"), text(field, "value")) for field in items(part, "headers"))
+def parts_of(message: GmailPart) -> list[GmailPart]:
+    """All parts that hold no others, in their order."""
+    return [part for part in message.walk() if isinstance(part, GmailPart) and not part.is_multipart()]
 
 
 def from_base64url(data: str) -> bytes:
@@ -109,51 +118,47 @@ def from_base64url(data: str) -> bytes:
 def is_answered(message: Mapping[str, Any], own_address: str) -> bool:
     """Whether it is mail that arrived, from a sender that may be answered."""
     labels = {label for label in items(message, "labelIds") if isinstance(label, str)}
-    headers = _headers(at(message, "payload"))
+    fields = items(at(message, "payload"), "headers")
+    headers = Headers((text(field, "name"), text(field, "value")) for field in fields)
     return labels.isdisjoint(_NOT_INCOMING) and reason_not_to_answer(headers, own_address) is None
 
 
-def event_of(message: Mapping[str, Any], parts: list[MimePart], own_address: str) -> Event:
+def event_of(shown: Mapping[str, Any], message: GmailPart, own_address: str) -> Event:
     """The event of a mail; its session is the thread that we opened, else Gmail's thread."""
-    headers = _headers(at(message, "payload"))
-    forwarded = is_forwarded(headers.text("Subject"))
-    message_id, thread_id = text(message, "id"), text(message, "threadId")
-    target = reply_target(headers, partial(GmailTarget, thread_id=thread_id, own_address=own_address))
-    plain = _text(parts, "text/plain", forwarded=forwarded)
+    mail = read_message(message)
+    message_id, thread_id = text(shown, "id"), text(shown, "threadId")
+    target = reply_target(mail.headers, partial(GmailTarget, thread_id=thread_id, own_address=own_address))
     return mail_event(
-        headers,
+        mail.headers,
         _RECEIVING_SERVER,
         key=message_id,
-        session_id=opened_session_of(headers, THREAD_DOMAIN) or thread_id or message_id,
-        text=(plain or _text(parts, "text/html", forwarded=forwarded))[:MAX_TEXT],
+        session_id=opened_session_of(mail.headers, THREAD_DOMAIN) or thread_id or message_id,
+        text=clean(mail.text),
         target=TARGET.dump(target),
-        attachments=tuple(_attachment(message_id, part) for part in parts if part.is_file),
+        attachments=tuple(_attachment(message_id, file) for file in mail.files),
         ids=(message_id,),
-        quoted=_quoted(parts) if is_answer(headers) else None,
+        quoted=mail.quoted,
         raw={"id": message_id},
     )
 
 
-def _quoted(parts: list[MimePart]) -> Quoted | None:
-    texts = (part for part in parts if part.is_text and part.data)
-    found = (
-        quoted_text(decode_bytes(part.data or b"", part.charset), is_html=part.mime_type == "text/html")
-        for part in texts
-    )
-    return next(filter(None, found), None)
+def _attachment(message_id: str, file: MailFile) -> Attachment:
+    part_id, size = "", None
+    if isinstance(file.part, GmailPart):
+        part_id, size = file.part.id, file.part.size
+    source: dict[str, object] = {"messageId": message_id, "partId": part_id}
+    if file.member is not None:
+        source["member"], size = file.member, len(file.content)
+    return Attachment(file.name, file.mime_type, source, size or None)
 
 
-def _text(parts: list[MimePart], mime_type: str, *, forwarded: bool) -> str:
-    texts = [
-        readable_text(
-            decode_bytes(part.data, part.charset), is_html=mime_type == "text/html", forwarded=forwarded
-        )
-        for part in parts
-        if part.mime_type == mime_type and part.is_text and part.data
-    ]
-    return clean("\n\n".join(filter(None, texts)))
-
-
-def _attachment(message_id: str, part: MimePart) -> Attachment:
-    source = {"messageId": message_id, "partId": part.id}
-    return Attachment(part.name or f"file-{part.id}", part.mime_type, source, part.size)
+def enclosed_content(raw: bytes, part_id: str) -> bytes | None:
+    """The enclosed mail at that place of a mail, whose parts Gmail numbers from 0 on, with dots between the
+    levels."""
+    part: Message | None = message_from_bytes(raw, policy=POLICY)
+    for number in part_id.split("."):
+        payload = part.get_payload() if part is not None else None
+        index = int(number) if number.isdigit() else -1
+        inner = payload[index] if isinstance(payload, list) and 0 <= index < len(payload) else None
+        part = inner if isinstance(inner, Message) else None
+    return enclosed_mail(part) if part is not None else None

@@ -6,16 +6,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from anyio import to_thread
+
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.mail_api.config import GmailConfig
 from adapters.outbound.channels.mail_api.gmail import Gmail
 from adapters.outbound.channels.mail_api.messages import (
-    MimePart,
     event_of,
     from_base64url,
     is_answered,
+    message_of,
     parts_of,
 )
+from adapters.outbound.mail.events import unreadable
 from adapters.outbound.oauth.google import GoogleError, poll_failures
 from domain.channels.messages import Event
 from domain.channels.typed import JsonModel, stored_as
@@ -156,8 +159,7 @@ class GmailPoller:
                 continue
             arrived = _arrived(message)
             if arrived >= after and (until is None or arrived <= until):
-                parts = [await self._whole(config, message_id, part) for part in parts_of(message)]
-                events.append(event_of(message, parts, position.address))
+                events.append(await self._event(config, message_id, message, position.address))
         return events
 
     async def _message(self, config: GmailConfig, message_id: str) -> dict[str, Any] | None:
@@ -169,12 +171,20 @@ class GmailPoller:
                 return None
             raise
 
-    async def _whole(self, config: GmailConfig, message_id: str, part: MimePart) -> MimePart:
-        """The part with its text, where that is fetched apart."""
-        if not part.is_missing_text:
-            return part
-        attachment = await self._gmail.attachment(config, message_id, part.attachment_id)
-        return replace(part, data=from_base64url(text(attachment, "data")), attachment_id="")
+    async def _event(
+        self, config: GmailConfig, message_id: str, shown: Mapping[str, Any], own_address: str
+    ) -> Event:
+        """The event of a mail, with the texts that are fetched apart. Mails are read in a thread, as they may be
+        long."""
+        message = message_of(shown)
+        for part in parts_of(message):
+            if part.is_missing:
+                attachment = await self._gmail.attachment(config, message_id, part.attachment_id)
+                part.fill(from_base64url(text(attachment, "data")))
+        try:
+            return await to_thread.run_sync(event_of, shown, message, own_address)
+        except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
+            return unreadable(message_id, failure, {"id": message_id})
 
 
 def _grant(config: GmailConfig) -> str:

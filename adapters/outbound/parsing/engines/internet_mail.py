@@ -2,43 +2,71 @@
 
 from collections.abc import Iterator
 from email import policy
-from email.errors import HeaderParseError
-from email.header import decode_header, make_header
 from email.message import EmailMessage, Message
 from email.parser import BytesParser
 from pathlib import Path
 
+from adapters.outbound.mail.charsets import decode_bytes
+from adapters.outbound.mail.headers import Headers
+from adapters.outbound.mail.mime import POLICY, filename, is_smime, is_tnef
+from adapters.outbound.mail.smime import signed_content
+from adapters.outbound.mail.tnef import Tnef, read_tnef
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.engines.mail import FIELDS, Attachment, MailMessage, shows
-from adapters.outbound.parsing.text import decoded
 
 _NAMELESS = "attachment"
 
 
 def load(path: Path) -> MailMessage:
-    with path.open("rb") as file:
-        return _message(BytesParser(EmailMessage, policy=policy.default).parse(file))
+    return _parsed(path.read_bytes())
+
+
+def _parsed(data: bytes) -> MailMessage:
+    return _message(BytesParser(EmailMessage, policy=policy.default).parsebytes(data))
 
 
 def _message(message: EmailMessage) -> MailMessage:
-    values: dict[str, str] = {}
-    for name, value in message.raw_items():
-        values.setdefault(name.title(), _field(str(value)))
-    fields = [(name, values[name]) for name in FIELDS if values.get(name)]
+    headers = Headers((name, str(value)) for name, value in message.raw_items())
+    fields = [(name, value) for name in FIELDS if (value := one_line(headers.text(name)))]
+    subject = one_line(headers.text("Subject"))
+    if (inner := _signed(message)) is not None:  # its text and files are the message's
+        return MailMessage(fields, subject or inner.subject, inner.text, inner.markup, inner.attachments)
     markup = _text(message.get_body(("html",)))
     parts = [part for part in message.iter_attachments() if not _is_layout(part, markup)]
     more = [_text(part) for part in parts if _is_text(part)]
     text = "\n\n".join([_text(message.get_body(("plain",))), *more]).strip()
-    attachments = [_attachment(part) for part in parts if not _is_text(part)]
-    return MailMessage(fields, values.get("Subject", ""), text, markup, attachments)
+    attachments: list[Attachment | MailMessage] = []
+    for part in parts:
+        if (tnef := _tnef(part)) is not None:
+            text, markup = (text, markup) if text or markup else (tnef.plain, tnef.html)
+            attachments += [Attachment(file.name or _NAMELESS, file.content) for file in tnef.files]
+        elif not _is_text(part):
+            attachments.append(_signed(part) or _attachment(part))
+    return MailMessage(fields, subject, text, markup, attachments)
 
 
-def _field(value: str) -> str:
-    """A value with its encoded words decoded (RFC 2047); as it stands where they are broken."""
-    try:
-        return one_line(str(make_header(decode_header(value))))
-    except (HeaderParseError, LookupError, UnicodeError, ValueError):
-        return one_line(value)
+def _signed(part: Message) -> MailMessage | None:
+    """What an opaquely signed part holds."""
+    content = signed_content(_content(part)) if is_smime(_named(part)) else None
+    return None if content is None else _parsed(content)
+
+
+def _tnef(part: Message) -> Tnef | None:
+    return read_tnef(_content(part)) if is_tnef(_named(part)) else None
+
+
+def _content(part: Message) -> bytes:
+    data = part.get_payload(decode=True)
+    return data if isinstance(data, bytes) else b""
+
+
+def _named(part: Message) -> Message:
+    """The fields that name and type a part, as raw bytes allow to read them."""
+    named = Message(POLICY)
+    for name, value in part.raw_items():
+        if name.lower() in ("content-type", "content-disposition"):
+            named[name] = str(value)
+    return named
 
 
 def _is_layout(part: Message, markup: str) -> bool:
@@ -56,7 +84,7 @@ def _text(part: Message | None) -> str:
     data = part.get_payload(decode=True) if part is not None else None
     if part is None or not isinstance(data, bytes):
         return ""
-    return decoded(data, part.get_content_charset()) or ""
+    return decode_bytes(data, part.get_content_charset() or "")
 
 
 def _attachment(part: Message) -> Attachment | MailMessage:
@@ -64,7 +92,7 @@ def _attachment(part: Message) -> Attachment | MailMessage:
     if inner is not None:
         return _message(inner)
     data = part.get_payload(decode=True)
-    return Attachment(part.get_filename() or _NAMELESS, data if isinstance(data, bytes) else None)
+    return Attachment(filename(_named(part)) or _NAMELESS, data if isinstance(data, bytes) else None)
 
 
 def _inner(part: Message) -> Iterator[EmailMessage]:

@@ -15,7 +15,7 @@ from adapters.outbound.channels.mail_api.messages import (
     event_of,
     from_base64url,
     is_answered,
-    parts_of,
+    message_of,
 )
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW
@@ -38,12 +38,12 @@ def message(*parts: dict[str, Any], mime: str = "multipart/mixed") -> dict[str, 
 
 
 def text(found: dict[str, Any]) -> str:
-    return event_of(found, parts_of(found), ADDRESS).text
+    return event_of(found, message_of(found), ADDRESS).text
 
 
 def test_a_recorded_message() -> None:
     recorded = json.loads((FIXTURES / "multipart_with_file.json").read_text())
-    event = event_of(recorded, parts_of(recorded), ADDRESS)
+    event = event_of(recorded, message_of(recorded), ADDRESS)
     assert (event.key, event.session_id) == ("19a9f0c1d2e3f405", "19a9f0aa00000001")
     assert event.text == "Please look at the figures."
     assert event.sender.display_name == "Ann Example"
@@ -96,7 +96,7 @@ _JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(["id", "threadId", "labelIds", "payload"]), _JSON))
 def test_no_message_breaks_the_reader(found: dict[str, Any]) -> None:
     if is_answered(found, ADDRESS):
-        event_of(found, parts_of(found), ADDRESS)
+        event_of(found, message_of(found), ADDRESS)
 
 
 async def begun(channel: ChannelCalls) -> Mapping[str, Any]:
@@ -140,6 +140,8 @@ async def test_files_are_fetched_when_they_are_wanted(channel: ChannelCalls, gma
 def test_a_forwarded_mail_is_handed_on_whole(mime: str) -> None:
     words = "Good?\n\nFrom: X\nSent: Friday\nTo: Ann\n\nYou have won"
     found = message(part(mime, words if mime == "text/plain" else f"<pre>{words}</pre>"))
+    assert text(found) == words
+    found["payload"]["headers"].append({"name": "References", "value": "<1@x>"})
     assert text(found) == "Good?"
     found["payload"]["headers"][1]["value"] = "Fwd: S"
     assert text(found) == words
@@ -149,5 +151,6 @@ def test_an_answer_that_names_only_our_mail_is_of_its_thread() -> None:
     digest = "0123456789" * 4
     headers = {"From": "ann@client.example", "In-Reply-To": f"<switchboard.{digest}.{digest}@{ADDRESS}>"}
     fields = [{"name": name, "value": value.replace("agent@", "", 1)} for name, value in headers.items()]
-    event = event_of({"id": "m", "threadId": "t", "payload": {"headers": fields}}, [], ADDRESS)
+    shown = {"id": "m", "threadId": "t", "payload": {"headers": fields}}
+    event = event_of(shown, message_of(shown), ADDRESS)
     assert event.session_id == f"<switchboard.thread.{digest}@mail.gmail.com>"
