@@ -162,6 +162,7 @@ class Event:
     `only_followed`: it is stored where the instance has answered in its session, and dropped otherwise.
     `quoted` is what it replies to. `thread_post` is the platform's id of the message where it was posted in a thread:
     the messages before it are read where the session is new.
+    `written_at` is when the person wrote it, where the platform may hand it over much later.
     `context` is what else the platform says of the message, a JSON object with the keys of `domain.channels.context`.
     """
 
@@ -190,6 +191,7 @@ class Event:
     message_id: str = ""
     change: Change | None = None
     new_if_answered: bool = False
+    written_at: datetime | None = None
     context: Mapping[str, object] = field(default_factory=dict)
     raw: Mapping[str, object] = field(default_factory=dict)
 

@@ -4,6 +4,7 @@ import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import orjson
@@ -123,6 +124,7 @@ def _optional(event: Event) -> dict[str, Any]:
         "only_decides": event.only_decides,
         "quoted": event.quoted and _quoted_to_document(event.quoted),
         "thread_post": event.thread_post,
+        "written": event.written_at and event.written_at.timestamp(),
         "context": event.context and context.bounded(event.context),
         "raw": event.raw,
         "key": event.key,
@@ -164,6 +166,10 @@ def _quoted_from_document(document: Mapping[str, Any]) -> Quoted:
     return Quoted(**{**known, "attachments": _attachments(document.get("attachments", ()))})
 
 
+def _time(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
 def _sender(document: Mapping[str, Any]) -> Sender:
     identities = tuple(_known(Identity, stored) for stored in document.get("identities", ()))
     return Sender(document["sender"], document.get("name", ""), identities)
@@ -195,6 +201,7 @@ def event_from_json(text: str | bytes) -> Event:
         reaction=document.get("reaction", ""),
         message_id=document.get("own_id", ""),
         change=Change(document["change"]) if "change" in document else None,
+        written_at=_time(document.get("written")),
         context=document.get("context", {}),
         raw=document.get("raw", {}),
     )

@@ -27,6 +27,22 @@ Feature: WhatsApp
         | two    |
         | three  |
 
+  Rule: A group is a conversation of its own
+
+    Scenario: A message in a group
+      Given a bot that echoes
+      When the platform posts a text in a group
+      Then it is acknowledged with nothing
+      And "Hello in the group" is written to the group
+
+    Scenario: What is said in a group stays out of the private chat
+      Given a bot that echoes
+      When the platform posts a text in a group
+      And the platform posts a text
+      Then "When does the engine stop?" is written to the sender's number
+      And "Hello in the group" is written to the group
+      And these are two conversations
+
   Rule: A notification that comes again is not answered again
 
     Scenario: The same notification twice

@@ -17,6 +17,17 @@ Feature: Twilio SMS
       And "Is the shop open? ☀ + & = %" is written to the sender's number
       And its health says that calls are not proved
 
+  Rule: A message to a group is refused, with one notice to its sender
+
+    Scenario: Messages of a group
+      Given a bot that echoes
+      When the platform posts a message of a group
+      And the platform posts a further message of the group
+      And the platform posts a message
+      Then "I cannot answer in group messages. Please write to me alone." is written to the sender's number
+      And "Is the shop open? ☀ + & = %" is written to the sender's number
+      And nothing else is written
+
   Rule: A message that comes again is not answered again
 
     Scenario: The same message twice

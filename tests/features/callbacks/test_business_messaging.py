@@ -24,6 +24,7 @@ EVENTS: Mapping[str, str] = {
     "a text": "text",
     "a press of a reply button": "button_reply",
     "a text of a sender who shows no number": "text_scoped",
+    "a text in a group": "text_in_group",
     "three messages at once": "several",
     "that a message was delivered": "status_delivered",
     "that a message was not delivered": "status_failed",
@@ -36,6 +37,7 @@ PLACES: Mapping[str, str] = {
     "441632960001": "the sender's number",
     "441632960009": "the new number",
     "GB.A1b2C3": "the sender's id",
+    "120363000000000001": "the group",
 }
 
 
@@ -58,6 +60,12 @@ CHAT = Chat(
     events=EVENTS,
     places=PLACES,
 )
+
+
+@then("these are two conversations")
+def two_conversations(world: World) -> None:
+    fetch = world.container.database().fetch
+    assert len(world.run(fetch("SELECT DISTINCT session_key FROM inbox"))) == 2
 
 
 @given("calls cannot be proved, and need not be")

@@ -26,6 +26,8 @@ scenarios("sms_provider.feature")
 
 EVENTS: Mapping[str, str] = {
     "a message": "message",
+    "a message of a group": "message_of_group",
+    "a further message of the group": "further_message_of_group",
     "a message without a signature": "unsigned_message",
     "a message of another account": "message_of_another_account",
     "a message without an account": "message_without_account",
@@ -50,6 +52,12 @@ VARIANTS: dict[str, dict[str, str]] = {
     "message_of_another_account": {"AccountSid": "AC2"},
     "message_without_account": {"AccountSid": ""},
     "unsigned_message": {},
+    "message_of_group": {"MessageSid": "MM1", "Body": "Lunch?", "OtherRecipients0": "+4915112345679"},
+    "further_message_of_group": {
+        "MessageSid": "MM2",
+        "Body": "Or dinner?",
+        "OtherRecipients0": "+4915112345679",
+    },
     "long_message": {"Body": LONG},
     "stop_keyword": {"Body": "STOP"},
     "unsubscribe_keyword": {"Body": " Unsubscribe "},
@@ -98,6 +106,15 @@ CHAT = Chat(
     events=EVENTS,
     places=PLACES,
 )
+
+
+@then("nothing else is written")
+def nothing_else(world: World, instance: Instance) -> None:
+    until(
+        lambda: world.run(world.container.database().fetch("SELECT 1 FROM outbox WHERE status = 0")) == [],
+        "all is sent",
+    )
+    assert len(instance.said()) == 2
 
 
 @then("it is acknowledged with a message to the sender")

@@ -196,6 +196,7 @@ class WhatsAppChat(ChatPlatform):
 
     specials: Mapping[str, str] = {
         "a press of a template's button": "template_button",
+        'a message from an ad with the headline "Summer sale"': "text_from_ad",
         "a row of a list of another make": "list_reply",
     }
 

@@ -13,6 +13,15 @@ Feature: What a platform tells beside the words
         | WhatsApp | a press of a template's button  | payload | STOP   |
         | WhatsApp | a row of a list of another make | payload | row2   |
 
+    Scenario Outline: The ad from which a person comes, on <platform>
+      Given a bot on <platform>
+      When Ada sends a message from an ad with the headline "Summer sale"
+      Then the resource is told the referral with the headline "Summer sale"
+
+      Examples:
+        | platform |
+        | WhatsApp |
+
     Scenario: A message of which nothing more is known
       Given a bot on Telegram
       When Ada writes "Hello"

@@ -205,6 +205,13 @@ def told_more(scene: Scene, key: str, value: str) -> None:
     assert scene.asked.context[key] == value
 
 
+@then(parsers.parse('the resource is told the {key} with the {field} "{value}"'))
+def told_object(scene: Scene, key: str, field: str, value: str) -> None:
+    told = scene.asked.context[key]
+    assert isinstance(told, dict)
+    assert told[field] == value
+
+
 @then("the resource is told nothing more of it")
 def told_nothing_more(scene: Scene) -> None:
     assert scene.asked.context == {}

@@ -67,6 +67,18 @@ Feature: What platforms say later of a message that was sent first
       And ann sends "Your order is ready" to ada's number
       Then the request is "conflict"
 
+    Scenario: A message that WhatsApp hands over late
+      Given WhatsApp hands over today what ada wrote 25 hours ago
+      When ann sends "Your order is ready" to ada's conversation
+      Then the request is "conflict"
+      And the error asks for a template
+
+    Scenario: An older message that comes after a newer one
+      Given ada has written to the WhatsApp number
+      And WhatsApp hands over today what ada wrote 25 hours ago
+      When ann sends "Your order is ready" to ada's conversation
+      Then the message is accepted
+
     Scenario: A template in a closed window
       Given ada has written to the WhatsApp number
       When 25 hours pass

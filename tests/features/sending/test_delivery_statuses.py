@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -72,6 +73,17 @@ def written(sending: Sending, whatsapp: WhatsApp) -> None:
     assert sending.driver.wait_until(lambda: len(whatsapp.messages) > before)
     until(lambda: sending.count("outbox", "status = 0") == 0, "the answer is marked as sent")
     whatsapp.messages.clear()
+
+
+@given(parsers.parse("WhatsApp hands over today what ada wrote {hours:d} hours ago"))
+def handed_over_late(sending: Sending, whatsapp: WhatsApp, hours: int) -> None:
+    before = len(whatsapp.messages)
+    body = whatsapp_samples.fixture("text")
+    written_at = datetime.now(UTC) - timedelta(hours=hours)  # by the clock of the database
+    late = {"id": "wamid.late", "timestamp": str(int(written_at.timestamp()))}
+    body["entry"][0]["changes"][0]["value"]["messages"][0] |= late
+    _call(sending, body)
+    assert sending.driver.wait_until(lambda: len(whatsapp.messages) > before)
 
 
 @when(parsers.re(r"WhatsApp reports (?P<reports>[a-z, ]+)$"))

@@ -16,6 +16,7 @@ TOKEN = "EAAtest"
 SECRET = "0123456789abcdef0123456789abcdef"
 
 _KINDS = {"template", "text", "image", "video", "audio", "document", "interactive"}
+_GROUP_KINDS = _KINDS - {"interactive"}
 _SCOPED = re.compile(r"[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}")
 _DOCUMENTS = ("image/", "video/", "audio/", "text/plain", "application/pdf")
 
@@ -73,13 +74,16 @@ class WhatsApp(StandIn):
             expect(set(body) == {"status", "message_id", "typing_indicator"}, f"fields {set(body)}")
             self.read.append(body)
             return Reply(json={"success": True})
-        expect(body.pop("recipient_type", "") == "individual", "recipient_type")
+        receiver = body.pop("recipient_type", "")
+        expect(receiver in ("individual", "group"), "recipient_type")
+        expect(receiver == "individual" or body.get("type") in _GROUP_KINDS, "kinds of groups")
         key = body.pop("biz_opaque_callback_data", "")
         expect(1 <= len(key) <= 512, "biz_opaque_callback_data")
         self.keys.append(key)
         receivers = {"to", "recipient"} & set(body)
         expect(len(receivers) == 1, "one receiver")
-        expect(re.fullmatch(r"\d{5,15}", body.get("to", "16505550000")), "to")
+        address = r"\d{5,15}" if receiver == "individual" else r"[\w=-]{10,100}"
+        expect(re.fullmatch(address, body.get("to", "16505550000")), "to")
         expect(_SCOPED.fullmatch(body.get("recipient", "US.1")), "recipient")
         kind = body.get("type", "")
         expect(kind in _KINDS and set(body) == {*receivers, "type", kind}, f"fields {set(body)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from datetime import UTC, datetime
 
 import orjson
 
@@ -44,6 +45,7 @@ FULL = Event(
     reaction="eyes",
     message_id="m1",
     change=Change.EDITED,
+    written_at=datetime(2026, 11, 20, 12, tzinfo=UTC),
     context={"language": "en", "group": {"id": "7", "name": "Engine room"}},
     raw={"a": 1},
 )

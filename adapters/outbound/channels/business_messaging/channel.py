@@ -23,6 +23,7 @@ def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsApp
         opener=Opener(),
         template_rules=TemplateRules(WINDOW),
         limits=delivery,
+        button_limit=delivery,
         typing=delivery,
         reactions=delivery,
         probe=delivery,

@@ -47,11 +47,12 @@ class WhatsAppConfig(ChatConfig):
 
 @value
 class WhatsAppTarget(ChannelTarget):
-    """A person, by phone number (`to`) or business-scoped id (`recipient`), and the message to answer."""
+    """A group, or a person by phone number (`to`) or business-scoped id (`recipient`), and the message to answer."""
 
     to: str = ""
     recipient: str = ""
     message_id: str = ""
+    group: str = ""
 
 
 CONFIG = ConfigModel(WhatsAppConfig)

@@ -18,7 +18,7 @@ from ports.channels import ArtifactReader
 from ports.http import FormFile
 
 from .api import MAX_DOCUMENT, PAIR_SECONDS, GraphApi
-from .config import TEXT_LIMIT, WhatsAppConfig, WhatsAppTarget
+from .config import BUTTONS, TEXT_LIMIT, WhatsAppConfig, WhatsAppTarget
 
 _INTERACTIVE_BODY = TextLimit(1024)
 _BUTTONS = 3
@@ -63,8 +63,8 @@ class Delivery:
         return [OutboundMessage(payload) for payload in text_payloads(texts, answer) + file_payloads(answer)]
 
     def limits(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Limits:
-        person = target.to or target.recipient
-        return Limits(config.phone_number_id, person, _NUMBER_QUOTAS, _PERSON_QUOTAS)
+        conversation = target.group or target.to or target.recipient
+        return Limits(config.phone_number_id, conversation, _NUMBER_QUOTAS, _PERSON_QUOTAS)
 
     async def send(
         self, config: WhatsAppConfig, target: WhatsAppTarget, message: OutboundMessage, key: str
@@ -95,12 +95,20 @@ class Delivery:
     async def react(
         self, config: WhatsAppConfig, target: WhatsAppTarget, message_id: str, emoji: str, *, present: bool
     ) -> Sent:
-        """A reaction is a message of its own; without an emoji it takes the earlier one away."""
+        """A reaction is a message of its own; without an emoji it takes the earlier one away. Groups take none."""
+        if target.group:
+            return Sent(Outcome.PERMANENT, "WhatsApp takes no reactions in groups.")
         reaction = {"message_id": message_id, "emoji": emoji if present else ""}
         return await self._api.send(config, _message(target, {"type": "reaction", "reaction": reaction}, ""))
 
     async def typing(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Sent | None:
-        return await self._api.typing(config, target.message_id) if target.message_id else None
+        shows_typing = target.message_id and not target.group
+        return await self._api.typing(config, target.message_id) if shows_typing else None
+
+    def buttons(self, config: WhatsAppConfig, target: WhatsAppTarget) -> int:
+        """Groups take texts, media and templates
+        (https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/groups-messaging)."""
+        return 0 if target.group else BUTTONS
 
     async def probe(self, config: WhatsAppConfig) -> None:
         """Reads the phone number with the token. Raises `PlatformError`."""
@@ -111,10 +119,13 @@ class Delivery:
 
 
 def _message(target: WhatsAppTarget, content: Mapping[str, Any], key: str) -> dict[str, Any]:
+    person = {"to": target.to} if target.to else {"recipient": target.recipient}
+    receiver = {"recipient_type": "individual", **person}
+    if target.group:
+        receiver = {"recipient_type": "group", "to": target.group}
     return {
         "messaging_product": "whatsapp",
-        "recipient_type": "individual",
-        **({"to": target.to} if target.to else {"recipient": target.recipient}),
+        **receiver,
         **content,
         **({"biz_opaque_callback_data": key} if key else {}),
     }

@@ -4,14 +4,17 @@ https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, camel_case, items, text
 from adapters.outbound.channels.common.contents import file_name, location_text
 from domain.channels.messages import Attachment, Event, Identity, Quoted, Sender
 
 from .config import TARGET, WhatsAppTarget
 
+_DIGITS = 11
+"""Of a time in seconds since 1970 up to the year 5138."""
 _MIME_TYPES = {
     "image": "image/jpeg",
     "video": "video/mp4",
@@ -39,11 +42,13 @@ def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = Fa
     reaction = text(message, "reaction", "emoji") if reactions else ""
     if not body and not attachments and not reaction:
         return "kind"
-    wamid = text(message, "id")
+    wamid, group = text(message, "id"), text(message, "group_id")
     target = WhatsAppTarget(to=phone, recipient="" if phone else scoped, message_id=wamid)
+    if group:
+        target = WhatsAppTarget(group=group, message_id=wamid)
     return Event(
         key=wamid or None,
-        session_id=session_of(phone, scoped),
+        session_id=group or session_of(phone, scoped),
         sender=Sender(phone or scoped, _name(value, phone, scoped), _identities(phone, scoped)),
         text=body,
         target=TARGET.dump(target),
@@ -51,13 +56,47 @@ def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = Fa
         choice=choice,
         quoted=None if choice else _quoted(message),
         reaction=reaction,
+        is_direct=not group,
         message_id=wamid,
+        written_at=_written_at(message),
+        context=_told(message, value),
     )
 
 
 def session_of(phone: str, scoped: str) -> str:
     """A person, by phone number where it is known, else by the business-scoped id."""
     return phone or scoped
+
+
+def _written_at(message: Any) -> datetime | None:
+    """When the person wrote, which may be days before Meta hands the message over. None for what is no time."""
+    seconds = text(message, "timestamp")
+    is_time = seconds.isascii() and seconds.isdigit() and len(seconds) <= _DIGITS
+    return datetime.fromtimestamp(int(seconds), UTC) if is_time else None
+
+
+def _told(message: Any, value: Mapping[str, Any]) -> dict[str, object]:
+    """What an agent needs beside the text: the ad or the product that the person came from, the group, the values of
+    a form (Flow), the line below a picked row, the name by which a person without a number is known."""
+    interactive = at(message, "interactive")
+    said = at(message, "context")
+    forwarded = {"frequently": at(said, "frequently_forwarded") is True}
+    is_forwarded = at(said, "forwarded") is True or forwarded["frequently"]
+    return {
+        "group": {"id": text(message, "group_id")},
+        "payload": text(interactive, "nfm_reply", "response_json"),
+        "forwarded": forwarded if is_forwarded else {},
+        "referral": camel_case(at(message, "referral")),
+        "platform": {
+            "form": text(interactive, "nfm_reply", "name"),
+            "description": text(interactive, "list_reply", "description"),
+            "referredProduct": camel_case(at(said, "referred_product")),
+            "username": next(
+                filter(None, (text(contact, "profile", "username") for contact in items(value, "contacts"))),
+                "",
+            ),
+        },
+    }
 
 
 def _quoted(message: Any) -> Quoted | None:

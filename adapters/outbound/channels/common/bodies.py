@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
@@ -14,6 +15,7 @@ from domain.refusals import Invalid
 
 MAX_FORM_FIELDS = 1000
 
+_CAMEL = re.compile(r"(?<=[^_])_+([a-z0-9])")
 _NUMBER = (int, float)
 _AS_NULLS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_NUMBER = b"0" * 20
@@ -122,6 +124,15 @@ def items(source: object, *path: str) -> list[Any]:
     """The list at the end of the path, empty where there is none."""
     value = at(source, *path)
     return value if isinstance(value, list) else []
+
+
+def camel_case(value: object) -> Any:
+    """The value with the keys of its objects as this service writes them: `sourceId` for `source_id`."""
+    if isinstance(value, dict):
+        return {
+            _CAMEL.sub(lambda gap: gap[1].upper(), name): camel_case(item) for name, item in value.items()
+        }
+    return [camel_case(item) for item in value] if isinstance(value, list) else value
 
 
 def size(source: object, *path: str) -> int | None:

@@ -7,6 +7,7 @@ https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-c
 import mimetypes
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from domain.channels.messages import (
     Event,
     Identity,
     OptOut,
+    Quoted,
     RawAnswer,
     RawCall,
     Received,
@@ -41,6 +43,9 @@ ACKNOWLEDGED = RawAnswer(
 SILENT = RawAnswer(200, _PROLOG + b"<Response></Response>", _XML)
 """The answer to anything that must not cause a message."""
 
+NOT_IN_GROUPS = "I cannot answer in group messages. Please write to me alone."
+_OTHERS = "OtherRecipients"
+"""Twilio numbers these fields: the other numbers of a group message."""
 _INBOUND = frozenset({"", "received", "receiving"})
 _FAILED = frozenset({"failed", "undelivered", "canceled"})
 _OF_RECIPIENT = frozenset(map(str, OF_RECIPIENT))
@@ -65,7 +70,9 @@ def receive(config: SmsConfig, call: RawCall, metadata: ChannelMetadata, now: da
     event = _message(call, fields)
     if event is None:
         return Received(SILENT, kind="ignored:empty", missing_proof_field=unproved)
-    answer = ACKNOWLEDGED if config.acknowledge and not event.only_decides else SILENT
+    event = _of_group(event, fields)
+    is_acknowledged = config.acknowledge and event.is_direct and not event.only_decides
+    answer = ACKNOWLEDGED if is_acknowledged else SILENT
     opt_outs = _opt_outs(fields, START) if opts_in(fields) else ()
     return Received(answer, events=(event,), opt_outs=opt_outs, missing_proof_field=unproved)
 
@@ -122,6 +129,7 @@ def _message(call: RawCall, fields: Mapping[str, str]) -> Event | None:
     attachments = tuple(_media(fields))
     if not body.strip() and not attachments:
         return None
+    quoted = fields.get("OriginalRepliedMessageSid", "")
     return Event(
         key=_sid(fields) or None,
         session_id=sender,
@@ -129,9 +137,41 @@ def _message(call: RawCall, fields: Mapping[str, str]) -> Event | None:
         text=body,
         target=TARGET.dump(SmsTarget(to=sender, callback=call.url.partition("?")[0])),
         attachments=attachments,
+        choice=fields.get("ButtonPayload") or fields.get("ListId") or None,
         only_decides=only_rejects(fields),
+        quoted=Quoted(ref=quoted, key=quoted) if quoted else None,
+        context=_told(fields),
         raw=dict(fields),
     )
+
+
+def _told(fields: Mapping[str, str]) -> dict[str, object]:
+    """What an agent needs beside the text: the ad that the person came from, the values of a form, where the number
+    is registered."""
+    forwarded = {"frequently": fields.get("FrequentlyForwarded") == "true"}
+    is_forwarded = fields.get("Forwarded") == "true" or forwarded["frequently"]
+    return {
+        "payload": fields.get("InteractiveData", "") or fields.get("FlowData", ""),
+        "forwarded": forwarded if is_forwarded else {},
+        "referral": _of_prefix(fields, "Referral"),
+        "platform": {**_of_prefix(fields, "From"), "description": fields.get("ListDescription", "")},
+    }
+
+
+def _of_prefix(fields: Mapping[str, str], prefix: str) -> dict[str, object]:
+    """The fields whose names begin so, in camel case without it: `sourceId` for `ReferralSourceId`."""
+    named = ((name.removeprefix(prefix), value) for name, value in fields.items() if name.startswith(prefix))
+    return {name[0].lower() + name[1:]: value for name, value in named if name}
+
+
+def _of_group(event: Event, fields: Mapping[str, str]) -> Event:
+    """The event of a message to several numbers. What we send reaches one of them: the sender is told so, once."""
+    others = {value for name, value in fields.items() if name.startswith(_OTHERS) and value}
+    if not others:
+        return event
+    session_id = f"group:{','.join(sorted({event.session_id, *others}))}"
+    key = f"{session_id}:{event.sender.external_id}"
+    return replace(event, key=key, session_id=session_id, canned_reply=NOT_IN_GROUPS, is_direct=False)
 
 
 def _sid(fields: Mapping[str, str]) -> str:

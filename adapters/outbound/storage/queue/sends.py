@@ -58,16 +58,19 @@ WHERE instance_id = %s AND idempotency_key = %s AND created_at > now() - interva
 
 NEXT_ID = "SELECT nextval(pg_get_serial_sequence('send', 'id'))"
 
-SESSION = """
-SELECT i.event, now() - i.received_at, s.content FROM (SELECT %(instance_id)s::bigint AS instance_id) t
+LOOKED_AT = 5
+"""The newest messages of a person among which the last one written is looked for: they may come out of order."""
+
+SESSION = f"""
+SELECT i.event, i.received_at, now(), s.content FROM (SELECT %(instance_id)s::bigint AS instance_id) t
 LEFT JOIN LATERAL (
-    SELECT event, received_at FROM inbox
-    WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT 1
+    SELECT id, event, received_at FROM inbox
+    WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT {LOOKED_AT}
 ) i ON true
 LEFT JOIN LATERAL (
     SELECT content FROM send
     WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT 1
-) s ON true
+) s ON true ORDER BY i.id DESC
 """
 """The newest messages of a session, in both directions. Indexes `inbox_by_session` and `send_by_session`."""
 
@@ -82,11 +85,13 @@ class PostgresSends:
     async def session(self, instance_id: int, session_id: str) -> KnownSession:
         """The target of the newest event, else of the newest message."""
         parameters = {"instance_id": instance_id, "session_key": key_of(session_id)}
-        [(event, silence, content)] = await self._database.fetch(SESSION, parameters)
-        target = stored_event(event).target if event else None
+        rows = await self._database.fetch(SESSION, parameters)
+        events = [(stored_event(event), received) for event, received, *_ in rows if event]
+        target, (_, _, now, content) = events[0][0].target if events else None, rows[0]
         if not target and content:
             target = orjson.loads(content).get("target")
-        return KnownSession(target or None, silence)
+        written = [min(event.written_at or received, received) for event, received in events]
+        return KnownSession(target or None, now - max(written) if written else None)
 
     async def repeated(self, instance_id: int, idempotency_key: str) -> StoredSend | None:
         row = await self._database.fetch_one(FIND_KEY, (instance_id, idempotency_key))

@@ -91,7 +91,16 @@ SAMPLE = Sample(
     config=CONFIG,
     genuine={
         name: notification(name)
-        for name in ("text", "text_scoped", "button_reply", "list_reply", "image", "location")
+        for name in (
+            "text",
+            "text_scoped",
+            "text_in_group",
+            "text_from_ad",
+            "button_reply",
+            "list_reply",
+            "image",
+            "location",
+        )
     },
     forged={str(number): each for number, each in enumerate(tampered())},
     target=TARGET,

@@ -13,6 +13,7 @@ from adapters.outbound.channels.business_messaging import webhook
 from adapters.outbound.channels.business_messaging.config import CONFIG as MODEL
 from adapters.outbound.channels.tests.calls import receiver
 from adapters.outbound.channels.tests.support import call
+from domain.channels.context import bounded
 from domain.channels.messages import (
     Attachment,
     DeliveryStatus,
@@ -121,6 +122,38 @@ def test_a_sender_with_both_is_known_by_both() -> None:
         "441632960001",
         "GB.A1b2C3",
     ]
+
+
+def test_a_message_of_a_group_belongs_to_the_group() -> None:
+    asked = event("text_in_group")
+    assert (asked.session_id, asked.is_direct) == ("120363000000000001", False)
+    assert asked.sender.external_id == "441632960001"
+    assert asked.target == {"group": "120363000000000001", "message_id": "wamid.HBgM0042"}
+    assert asked.context["group"] == {"id": "120363000000000001"}
+
+
+def test_the_ad_that_a_person_came_from() -> None:
+    referral = event("text_from_ad").context["referral"]
+    told = {"sourceId": "ad1", "sourceType": "ad", "headline": "Summer sale", "ctwaClid": "abc"}
+    assert isinstance(referral, dict)
+    assert told.items() <= referral.items()
+
+
+def test_the_values_of_a_form_and_the_line_below_a_row() -> None:
+    body = fixture("list_reply")
+    assert bounded(event("list_reply").context)["platform"] == {"description": "in an hour"}
+    message = body["entry"][0]["changes"][0]["value"]["messages"][0]
+    answer = {"name": "flow", "body": "Sent", "response_json": '{"size": "L"}'}
+    message["interactive"] = {"type": "nfm_reply", "nfm_reply": answer}
+    (asked,) = received(posted(body)).events
+    assert bounded(asked.context) == {"payload": '{"size": "L"}', "platform": {"form": "flow"}}
+
+
+@pytest.mark.parametrize("timestamp", ["", "soon", "-1", "9" * 400, "1e9", None, {}])
+def test_a_time_that_is_none_is_no_time(timestamp: Any) -> None:
+    body = fixture("text")
+    body["entry"][0]["changes"][0]["value"]["messages"][0]["timestamp"] = timestamp
+    assert received(posted(body)).events[0].written_at is None
 
 
 def test_every_message_of_a_notification_is_taken_but_those_to_other_numbers() -> None:

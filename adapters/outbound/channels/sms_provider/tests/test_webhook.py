@@ -19,7 +19,8 @@ from adapters.outbound.channels.sms_provider import webhook
 from adapters.outbound.channels.sms_provider.config import CONFIG as MODEL
 from adapters.outbound.channels.tests.calls import receiver
 from adapters.outbound.channels.tests.support import call
-from domain.channels.messages import DeliveryStatus, Identity, OptOut, RawCall
+from domain.channels.context import bounded
+from domain.channels.messages import DeliveryStatus, Identity, OptOut, Quoted, RawCall
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
 
 receive = receiver(webhook, MODEL)
@@ -246,6 +247,46 @@ def test_a_status_causes_no_message(name: str, status: DeliveryStatus) -> None:
     assert received.events == ()
     assert received.kind == "status"
     assert list(ElementTree.fromstring(received.answer.body)) == []
+
+
+def test_what_came_with_a_message_over_whatsapp() -> None:
+    more = {
+        "ButtonText": "Yes",
+        "ButtonPayload": "ORDER_AGAIN",
+        "ReferralSourceId": "ad1",
+        "ReferralHeadline": "Summer sale",
+        "ReferralCtwaClid": "abc",
+        "OriginalRepliedMessageSid": "SM9",
+        "Forwarded": "true",
+    }
+    (event,) = receive(CONFIG, signed({**fixture("message"), **more})).events
+    assert event.choice == "ORDER_AGAIN"
+    assert event.quoted == Quoted(ref="SM9", key="SM9")
+    assert bounded(event.context) == {
+        "forwarded": {"frequently": False},
+        "referral": {"sourceId": "ad1", "headline": "Summer sale", "ctwaClid": "abc"},
+        "platform": {"country": "DE"},
+    }
+
+
+def test_a_picked_row_of_a_list() -> None:
+    (event,) = receive(
+        CONFIG, signed({**fixture("message"), "ListId": "row2", "ListDescription": "later"})
+    ).events
+    assert event.choice == "row2"
+    assert bounded(event.context)["platform"] == {"country": "DE", "description": "later"}
+
+
+@pytest.mark.parametrize("others", [["+1415"], ["+1416", "+1415"], ["+1415", "", "+1416"]])
+def test_a_message_to_several_numbers_is_no_private_one(others: list[str]) -> None:
+    numbered = {f"OtherRecipients{number}": other for number, other in enumerate(others)}
+    received = receive(CONFIG, signed({**fixture("message"), **numbered}))
+    (event,) = received.events
+    assert (event.canned_reply, event.is_direct) == (webhook.NOT_IN_GROUPS, False)
+    assert event.session_id == f"group:{','.join(sorted({'+4915112345678', *others} - {''}))}"
+    again = receive(CONFIG, signed({**fixture("message"), "MessageSid": "SM8", **numbered}))
+    assert again.events[0].key == event.key
+    assert received.answer == webhook.SILENT
 
 
 def test_a_status_bears_the_key_of_its_message() -> None:
