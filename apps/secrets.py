@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError, new_key
-from apps.setting_types import SettingsError
+from apps.setting_types import SettingsError, check_service_key
 from apps.settings import Settings
 
 FOLDER = "secrets"
@@ -35,6 +35,7 @@ def complete(settings: Settings) -> Settings:
         folder / "internal_service_key", secrets.token_urlsafe
     )
     encryption_key = settings.config_encryption_key or _kept(folder / ENCRYPTION_KEY, new_key)
+    check_service_key(service_key)
     try:
         ConfigCipher(encryption_key)
     except DecryptionError as error:

@@ -24,6 +24,7 @@ from adapters.outbound.channels.enterprise_chat.trust import is_host_entry
 from adapters.outbound.core_client.targets import parse_targets
 
 LONGEST_BEARER = 2000
+SHORTEST_SERVICE_KEY = 32
 DEFAULT_GATEWAY = "default-gateway"
 """In a list of proxies: the next hop of the default route, which in a container is the machine that runs it."""
 VIA_GATEWAY = 2
@@ -58,6 +59,15 @@ def setting(
     return Field(
         default=default, description=description, ge=low, le=high, repr=not secret, validation_alias=name
     )
+
+
+def check_service_key(key: str) -> None:
+    """Raises `SettingsError` for a key that could be guessed: it stands for every user."""
+    if len(key) < SHORTEST_SERVICE_KEY:
+        raise SettingsError(
+            f"INTERNAL_SERVICE_KEY must have at least {SHORTEST_SERVICE_KEY} characters, and has {len(key)};"
+            " make another one with: openssl rand -base64 32"
+        )
 
 
 def first_error(invalid: ValidationError, fields: Mapping[str, FieldInfo]) -> SettingsError:

@@ -91,7 +91,8 @@ class Settings(TlsSettings, MetricsSettings):
     )
     internal_service_key: Bearer = setting(
         "",
-        "service-to-service key; generated into DATA_DIR, must be set where DATABASE_URL is set",
+        "service-to-service key of at least 32 characters; generated into DATA_DIR, must be set where DATABASE_URL"
+        " is set",
         secret=True,
     )
     config_encryption_key: str = setting(

@@ -28,6 +28,7 @@ from apps.settings import Settings
 from apps.settings_loading import load
 from apps.starting import listen
 
+SERVICE_KEY = "the-service-key-that-all-benches-share"
 KEY = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtMTI="
 
 
@@ -35,7 +36,7 @@ def settings(**more: str) -> Settings:
     return load(
         {
             "DATA_DIR": tempfile.gettempdir(),
-            "INTERNAL_SERVICE_KEY": "bench",
+            "INTERNAL_SERVICE_KEY": SERVICE_KEY,
             "CONFIG_ENCRYPTION_KEY": KEY,
             "LOG_LEVEL": "error",
             **more,

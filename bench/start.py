@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measuring import ROOT, SERVER_CORE, cpu_seconds, free_port, pinned, python
-from bench.ours import KEY
+from bench.ours import KEY, SERVICE_KEY
 from bench.part import Bench
 from bench.report import Row
 from bench.rounds import Figure
@@ -44,7 +44,7 @@ def running(program: str, **settings: str) -> Iterator[Running]:
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'proto/gen'}",
         "HTTP_PORT": str(free_port()),
         "GRPC_PORT": str(free_port()),
-        "INTERNAL_SERVICE_KEY": "bench",
+        "INTERNAL_SERVICE_KEY": SERVICE_KEY,
         "CONFIG_ENCRYPTION_KEY": KEY,
         "LOG_LEVEL": "error",
         **settings,

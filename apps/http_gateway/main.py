@@ -45,6 +45,7 @@ from apps import logs
 from apps.http_server import HttpComponent
 from apps.process import Component, Phase, run, serve
 from apps.rest import most_streams
+from apps.setting_types import check_service_key
 from apps.settings import Settings
 from apps.starting import listen
 from apps.tls import tls_to_core
@@ -88,9 +89,11 @@ def _service_key(settings: Settings) -> str:
     """The key that is set, else that of the service that uses the same DATA_DIR; empty if neither is there."""
     kept = settings.data_dir / "secrets" / "internal_service_key"
     try:
-        return settings.internal_service_key or kept.read_text("ascii").strip()
+        key = settings.internal_service_key or kept.read_text("ascii").strip()
     except (OSError, ValueError):
         return ""
+    check_service_key(key)
+    return key
 
 
 def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: RemoteCallbacks) -> App:

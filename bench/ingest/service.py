@@ -16,7 +16,7 @@ from typing import Any
 import aiohttp
 
 from bench.measuring import ROOT, family, free_port, python
-from bench.ours import KEY
+from bench.ours import KEY, SERVICE_KEY
 
 _SAMPLE_SECONDS = 0.1
 
@@ -109,7 +109,7 @@ def _process(module: tuple[str, ...], port: int) -> Iterator[int]:
             "DATA_DIR": f"{folder}/data",
             "HTTP_PORT": str(port),
             "GRPC_PORT": str(free_port()),
-            "INTERNAL_SERVICE_KEY": "bench",
+            "INTERNAL_SERVICE_KEY": SERVICE_KEY,
             "CONFIG_ENCRYPTION_KEY": KEY,
             "LOG_LEVEL": "error",
         }
@@ -135,7 +135,7 @@ async def running(*module: str) -> AsyncIterator[Service]:
     with _process(module, port) as pid:
         memory = Memory(pid)
         watching = asyncio.create_task(memory.watch())
-        headers = {"authorization": "Bearer bench", "x-user-id": "bench"}
+        headers = {"authorization": f"Bearer {SERVICE_KEY}", "x-user-id": "bench"}
         timeout, connector = aiohttp.ClientTimeout(total=None), aiohttp.TCPConnector(force_close=True)
         async with aiohttp.ClientSession(headers=headers, timeout=timeout, connector=connector) as session:
             service = Service(session, f"http://127.0.0.1:{port}", memory)

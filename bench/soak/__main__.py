@@ -26,7 +26,7 @@ import aiohttp
 
 from adapters.outbound.storage.embedded import attach
 from bench.measuring import ROOT, free_port, python
-from bench.ours import KEY
+from bench.ours import KEY, SERVICE_KEY
 from bench.soak.load import Load
 from bench.soak.report import Outcome, report
 from bench.soak.samples import Sample, Sampler
@@ -54,7 +54,7 @@ def service(folder: Path, stub: str, given: dict[str, str]) -> Iterator[Service]
         "DATA_DIR": str(folder / "data"),
         "HTTP_PORT": str(port),
         "GRPC_PORT": str(free_port()),
-        "INTERNAL_SERVICE_KEY": "bench",
+        "INTERNAL_SERVICE_KEY": SERVICE_KEY,
         "CONFIG_ENCRYPTION_KEY": KEY,
         "LOG_LEVEL": "error",
         "AGENT_URL": "https://soak.example",
@@ -88,7 +88,7 @@ def service(folder: Path, stub: str, given: dict[str, str]) -> Iterator[Service]
 async def soak(folder: Path, minutes: float, rate: float, given: dict[str, str]) -> Outcome:
     stub, seconds = Stub(), minutes * 60
     address = await stub.start()
-    headers = {"Authorization": "Bearer bench", "x-user-id": "soak"}
+    headers = {"Authorization": f"Bearer {SERVICE_KEY}", "x-user-id": "soak"}
     connector = aiohttp.TCPConnector(limit=200)
     try:
         with service(folder, address, given) as running:

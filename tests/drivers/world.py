@@ -40,7 +40,7 @@ PATIENCE = 60.0
 HANGING = 10.0
 """Seconds after which something is taken to hang for ever."""
 
-SERVICE_KEY = "service-key-of-the-tests"
+SERVICE_KEY = "the-service-key-that-all-tests-share"
 
 
 class World:

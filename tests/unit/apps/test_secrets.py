@@ -41,6 +41,19 @@ def test_a_damaged_one_is_named(tmp_path: Path, name: str, content: bytes | None
     assert str(path) in str(told.value)
 
 
+@pytest.mark.parametrize("place", ["environment", "file"])
+def test_a_service_key_that_could_be_guessed_is_refused_wherever_it_is_kept(
+    tmp_path: Path, place: str
+) -> None:
+    complete(settings_of(tmp_path))
+    short = {"INTERNAL_SERVICE_KEY": "hidden" * 5 + "!"}
+    if place == "file":
+        (tmp_path / FOLDER / "internal_service_key").write_text(short.popitem()[1])
+    with pytest.raises(SettingsError, match="must have at least 32 characters, and has 31") as told:
+        complete(load({"DATA_DIR": str(tmp_path), **short}, env_file=None))
+    assert "hidden" not in str(told.value)
+
+
 def test_a_full_disk_leaves_none_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
