@@ -174,6 +174,12 @@ def nothing_else_asked(world: World) -> None:
     assert len(world.run(world.container.database().fetch("SELECT 1 FROM inbox"))) == 1
 
 
+@then("these are two conversations")
+def two_conversations(world: World) -> None:
+    fetch = world.container.database().fetch
+    assert len(world.run(fetch("SELECT DISTINCT session_key FROM inbox"))) == 2
+
+
 @when(parsers.parse("somebody else posts {name}"))
 def forges(world: World, instance: Instance, name: str) -> None:
     instance.post(instance.chat.forged(instance.chat.events[name], world.clock.now()))

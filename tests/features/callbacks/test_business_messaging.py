@@ -62,12 +62,6 @@ CHAT = Chat(
 )
 
 
-@then("these are two conversations")
-def two_conversations(world: World) -> None:
-    fetch = world.container.database().fetch
-    assert len(world.run(fetch("SELECT DISTINCT session_key FROM inbox"))) == 2
-
-
 @given("calls cannot be proved, and need not be")
 def unproved(instance: Instance) -> None:
     config = {name: value for name, value in samples.CONFIG.items() if name != "appSecret"}

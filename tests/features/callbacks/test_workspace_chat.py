@@ -26,6 +26,8 @@ EVENTS: Mapping[str, str] = {
     "a check of the address": "url_verification",
     "a mention in a thread": "app_mention_in_thread",
     "a direct message": "message_im",
+    "a message in a chat with the agent": "message_im_agent",
+    "a message in another chat with the agent": "message_im_other_agent",
     "a button with the value c:1:approve": "block_actions",
     "a slash command": "slash_command",
     "a mention": "app_mention",
@@ -42,6 +44,8 @@ EVENTS: Mapping[str, str] = {
 PLACES: Mapping[str, str] = {
     "C0ROOM thread 1800000001.000100": "the thread",
     "D0ADA": "the direct chat",
+    "D0ADA thread 1800000001.000100": "the chat with the agent",
+    "D0ADA thread 1800000002.000100": "the other chat with the agent",
 }
 REPLIES: Mapping[str, Any] = {
     "its own challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P",

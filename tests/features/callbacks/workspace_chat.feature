@@ -24,6 +24,16 @@ Feature: Slack
         | a direct message                    | Good morning | the direct chat |
         | a button with the value c:1:approve | c:1:approve  | the thread      |
 
+  Rule: Each chat with the agent is a conversation of its own
+
+    Scenario: Two chats of one person
+      Given a bot that echoes
+      When the platform posts a message in a chat with the agent
+      And the platform posts a message in another chat with the agent
+      Then "Good morning" is written to the chat with the agent
+      And "Good evening" is written to the other chat with the agent
+      And these are two conversations
+
   Rule: A slash command is acknowledged to its sender alone and answered later
 
     Scenario: A slash command

@@ -180,7 +180,8 @@ class Slack(StandIn):
 
     def _files_info(self, form: dict[str, Any]) -> Reply:
         address = f"{self.url}/files-pri/{form['file']}/engine.png"
-        return Reply(json={"ok": True, "file": {"id": form["file"], "url_private": address}})
+        described = {"name": "engine.png", "mimetype": "image/png", "size": 12}
+        return Reply(json={"ok": True, "file": {"id": form["file"], "url_private": address, **described}})
 
 
 def refused(error: str) -> Reply:

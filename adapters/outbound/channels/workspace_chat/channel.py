@@ -21,6 +21,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
     streaming = SlackStreaming(api)
     prompts = Prompts(api)
     threads = Threads(api)
+    downloads = Downloads(api)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
@@ -32,7 +33,8 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         opener=Opener(api),
         limits=delivery,
         probe=api,
-        fetcher=Downloads(api),
+        fetcher=downloads,
+        describer=downloads,
         quoted_reader=threads,
         thread_reader=threads,
         waiting=delivery,

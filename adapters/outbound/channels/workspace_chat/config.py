@@ -39,7 +39,8 @@ class SlackConfig(ThreadConfig):
 @value
 class SlackTarget(ChannelTarget):
     """`since` is when a command was called or a button pressed, in seconds since 1970. `bot` is the bot's own user
-    id, where the message was posted in a thread."""
+    id, where the message was posted in a thread. `own_thread`: the thread is a session of its own although it is
+    one of direct messages."""
 
     channel: str = ""
     thread_ts: str = ""
@@ -49,6 +50,7 @@ class SlackTarget(ChannelTarget):
     prompt_ts: str = ""
     prompt_url: str = ""
     bot: str = ""
+    own_thread: bool = False
 
 
 CONFIG = ConfigModel(SlackConfig)

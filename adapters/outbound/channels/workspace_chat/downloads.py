@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, is_address_of
 from domain.channels.messages import Attachment
 from ports.capabilities import PlatformError
@@ -10,6 +10,7 @@ from ports.http import HttpRequest
 
 from .api import DOMAINS, WebApi, bearer
 from .config import SlackConfig
+from .events import attachment_of
 
 MAX_DOWNLOAD = 1_000_000_000
 
@@ -22,7 +23,7 @@ class Downloads:
 
     async def fetch(self, config: SlackConfig, attachment: Attachment) -> AsyncIterator[bytes]:
         """The bytes of a file, for which the bot needs the scope files:read. Raises `PlatformError`."""
-        url = text(attachment.source, "url") or await self._address(config, attachment)
+        url = text((await self.described(config, attachment)).source, "url")
         if not is_address_of(url, self._api.base, DOMAINS):
             raise PlatformError("Slack: the file lies at an address that is not Slack's; it is not fetched.")
         request = HttpRequest(
@@ -40,10 +41,13 @@ class Downloads:
             first = False
             yield piece
 
-    async def _address(self, config: SlackConfig, attachment: Attachment) -> str:
-        """Files of other organizations come without an address."""
+    async def described(self, config: SlackConfig, attachment: Attachment) -> Attachment:
+        """Files of other organizations come as an id alone
+        (https://docs.slack.dev/reference/objects/file-object/#slack_connect_files). Raises `PlatformError`."""
+        if text(attachment.source, "url"):
+            return attachment
         info = await self._api.read(config, "files.info", file=text(attachment.source, "id"))
-        return text(info, "file", "url_private_download") or text(info, "file", "url_private")
+        return attachment_of(at(info, "file")) or attachment
 
 
 def _is_sign_in(piece: bytes, attachment: Attachment) -> bool:

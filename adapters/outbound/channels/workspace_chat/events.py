@@ -68,9 +68,10 @@ def _event(
     in_thread = bool(thread and thread != ts)
     if config.reply_in_thread and not direct:
         thread = thread or ts
-    in_channel = thread and not direct
+    of_agent = direct and in_thread and _is_of_agent(event)
+    in_channel = thread and (of_agent or not direct)
     question, files = plain(addressed), items(event, "files")
-    attachments = tuple(filter(None, (_attachment(file) for file in files)))
+    attachments = tuple(filter(None, (attachment_of(file) for file in files)))
     # A message of nothing but files may be our own upload; what people write about our files is not.
     file_ids = [] if text(event, "text") else [text(file, "id") for file in files]
     return Event(
@@ -78,16 +79,34 @@ def _event(
         session_id=session_of(channel, thread if in_channel else ""),
         sender=Sender(user, identities=(Identity("workspace-chat", user),)),
         text=question,
-        target=TARGET.dump(SlackTarget(channel=channel, thread_ts=thread, bot=bot if in_thread else "")),
+        target=TARGET.dump(
+            SlackTarget(channel=channel, thread_ts=thread, bot=bot if in_thread else "", own_thread=of_agent)
+        ),
         attachments=attachments,
         canned_reply=None if question or attachments else GREETING,
         ids=tuple(filter(None, (ts, *file_ids))),
         ids_of_session=True,
         is_direct=direct,
         message_id=f"{channel}:{ts}",
-        quoted=shared_message(event) or (_parent(channel, thread) if in_thread else None),
+        quoted=shared_message(event) or (_parent(channel, thread) if in_thread and not of_agent else None),
         thread_post=ts if in_thread and not direct else "",
+        context=_told(body, event),
     )
+
+
+def _is_of_agent(event: Mapping[str, Any]) -> bool:
+    """Whether a direct message was written in a thread of Slack's agent surface, where each thread is a chat of its
+    own (https://docs.slack.dev/ai/developing-ai-apps). Its messages bear a token, unlike those of other threads."""
+    return isinstance(at(event, "assistant_thread"), dict)
+
+
+def _told(body: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, object]:
+    """What an agent needs beside the text: the channel, and to whose workspace the sender belongs where the channel
+    is shared with others."""
+    is_shared = at(body, "is_ext_shared_channel") is True
+    team = text(event, "user_team") or text(event, "team") if is_shared else ""
+    group = {} if _is_direct(event) else {"id": text(event, "channel")}
+    return {"group": group, "platform": {"team": team}}
 
 
 def session_of(channel: str, thread: str) -> str:
@@ -128,7 +147,7 @@ def shared_message(event: Mapping[str, Any]) -> Quoted | None:
     """The message that was shared with this one, or to which it links."""
     for shared in items(event, "attachments"):
         if at(shared, "is_share") is True or at(shared, "is_msg_unfurl") is True:
-            files = tuple(filter(None, (_attachment(file) for file in items(shared, "files"))))
+            files = tuple(filter(None, (attachment_of(file) for file in items(shared, "files"))))
             author = text(shared, "author_name") or text(shared, "author_id")
             quoted = Quoted(plain(text(shared, "text")), author, files)
             return quoted if quoted.is_given else None
@@ -144,7 +163,7 @@ def posted(message: Any, bot: str) -> Quoted:
     """A message as the Web API gives it."""
     user = text(message, "user")
     bot_name = text(message, "username") or text(message, "bot_profile", "name")
-    files = tuple(filter(None, (_attachment(file) for file in items(message, "files"))))
+    files = tuple(filter(None, (attachment_of(file) for file in items(message, "files"))))
     author = Author.RESOURCE if bot and user == bot else bot_name or user
     return Quoted(plain(text(message, "text")), author, files)
 
@@ -180,7 +199,7 @@ def _is_direct(event: Mapping[str, Any]) -> bool:
     return kind == "im" or (not kind and text(event, "channel").startswith("D"))
 
 
-def _attachment(file: Any) -> Attachment | None:
+def attachment_of(file: Any) -> Attachment | None:
     """A shared file; files of other organizations come as an id alone (file_access: check_file_info)."""
     file_id, url = text(file, "id"), text(file, "url_private_download") or text(file, "url_private")
     if not (file_id or url) or text(file, "mode") in ("tombstone", "hidden_by_limit"):

@@ -14,11 +14,19 @@ LONGEST_LABEL = 75
 """Of a button (https://docs.slack.dev/reference/block-kit/block-elements/button-element)."""
 
 
-def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:
+ACTION = "choice_"
+"""With which the ids of our buttons begin."""
+OWN_THREAD = "own_thread"
+"""The id of blocks whose presses belong to the session of their thread, although it is one of direct messages."""
+
+
+def message_of(payload: Mapping[str, Any], *, own_thread: bool = False) -> dict[str, Any]:
     """The text, and with choices the blocks of a message."""
     message: dict[str, Any] = {"text": payload["text"]}
     if choices := payload.get("choices"):
-        message["blocks"] = [section(payload["text"]), {"type": "actions", "elements": _buttons(choices)}]
+        actions = {"type": "actions", "elements": _buttons(choices)}
+        block_id = {"block_id": OWN_THREAD} if own_thread else {}
+        message["blocks"] = [section(payload["text"]), {**actions, **block_id}]
     return message
 
 
@@ -32,7 +40,7 @@ def _buttons(choices: list[list[str]]) -> list[dict[str, Any]]:
         {
             "type": "button",
             "text": {"type": "plain_text", "text": label},
-            "action_id": f"choice_{number}",
+            "action_id": f"{ACTION}{number}",
             "value": value,
         }
         for number, (label, (_, value)) in enumerate(zip(labels, choices, strict=True), start=1)

@@ -19,6 +19,7 @@ from domain.refusals import Invalid, Unauthenticated
 
 from .config import TARGET, SlackConfig, SlackTarget
 from .events import GREETING, plain_command, read_event, session_of, without_mention
+from .messages import ACTION, OWN_THREAD
 
 _WORKING_ON_IT = "Working on it…"
 NOT_HERE = "I am not set up to answer in this channel."
@@ -114,6 +115,10 @@ def _read_command(config: SlackConfig, fields: Mapping[str, str], bot: str, now:
         ),
         canned_reply=None if question else GREETING,
         is_direct=channel.startswith("D"),
+        context={
+            "command": fields["command"].removeprefix("/"),
+            "group": _group(channel, fields.get("channel_name", ""), direct=channel.startswith("D")),
+        },
     )
     answer = json_answer({"response_type": "ephemeral", "text": _WORKING_ON_IT})
     return Received(answer=answer, events=(event,), kind="command")
@@ -140,6 +145,8 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
     prompt = text(payload, "message", "ts") or text(payload, "container", "message_ts")
     if thread == prompt:  # somebody answered below the prompt, which itself stands in the channel
         thread = ""
+    is_ours = text(action, "action_id").startswith(ACTION)
+    own_thread = direct and text(action, "block_id") == OWN_THREAD
     pressed_at = text(action, "action_ts")
     target = SlackTarget(
         channel=channel,
@@ -148,17 +155,26 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
         prompt_ts=prompt,
         prompt_url=text(payload, "response_url"),
         since=now.timestamp(),
+        own_thread=own_thread,
     )
     name = text(payload, "user", "name") or text(payload, "user", "username")
     return Event(
         key=f"action:{prompt}:{pressed_at}:{text(action, 'action_id')}" if pressed_at else None,
-        session_id=session_of(channel, "" if direct else thread),
+        session_id=session_of(channel, "" if direct and not own_thread else thread),
         sender=Sender(user, name, (Identity("workspace-chat", user),)),
         text=pressed_text(_label(action), _value(action)),
         target=TARGET.dump(target),
         choice=_value(action),
         is_direct=direct,
+        context={
+            "group": _group(channel, text(payload, "channel", "name"), direct=direct),
+            "platform": {"actionId": "" if is_ours else text(action, "action_id")},
+        },
     )
+
+
+def _group(channel: str, name: str, *, direct: bool) -> dict[str, str]:
+    return {} if direct else {"id": channel, "name": name}
 
 
 def _label(action: object) -> str:

@@ -18,6 +18,7 @@ from adapters.outbound.channels.workspace_chat import config as models
 from adapters.outbound.channels.workspace_chat import webhook
 from adapters.outbound.channels.workspace_chat.events import GREETING
 from adapters.outbound.channels.workspace_chat.webhook import sign
+from domain.channels.context import bounded
 from domain.channels.messages import Attachment, Change, Event, Identity, RawAnswer, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.hostile import JSON, places, replaced
@@ -138,6 +139,42 @@ def test_a_thread_of_a_direct_message_belongs_to_its_conversation() -> None:
     (asked,) = received(as_posted("message_im", body)).events
     assert asked.session_id == "D0ADA"
     assert asked.target["thread_ts"] == "1800000001.000100"
+
+
+def of_agent(**changed: Any) -> dict[str, Any]:
+    """A message in a thread of Slack's agent surface."""
+    body = fixture("message_im")
+    body["event"] |= {
+        "thread_ts": "1800000001.000100",
+        "assistant_thread": {"action_token": "1.2.ab"},
+        **changed,
+    }
+    return body
+
+
+def test_a_thread_of_the_agent_surface_is_a_conversation_of_its_own() -> None:
+    (asked,) = received(as_posted("message_im", of_agent())).events
+    assert (asked.session_id, asked.is_direct) == ("D0ADA:1800000001.000100", True)
+    assert asked.target["thread_ts"] == "1800000001.000100"
+    assert asked.quoted is None
+    (other,) = received(as_posted("message_im", of_agent(thread_ts="1800000002.000100"))).events
+    assert other.session_id == "D0ADA:1800000002.000100"
+
+
+@pytest.mark.parametrize(("block_id", "session"), [("own_thread", "D0ADA:1800000001.000100"), ("b", "D0ADA")])
+def test_a_press_belongs_to_the_session_of_its_message(block_id: str, session: str) -> None:
+    body = fixture("block_actions")
+    body["channel"] = {"id": "D0ADA", "name": "directmessage"}
+    body["actions"][0]["block_id"] = block_id
+    (pressed,) = received(as_posted("block_actions", body)).events
+    assert pressed.session_id == session
+
+
+def test_the_command_and_the_channel_of_a_slash_command() -> None:
+    context = bounded(event("slash_command").context)
+    assert context["command"] == "ask"
+    assert isinstance(context["group"], dict)
+    assert set(context["group"]) == {"id", "name"}
 
 
 def test_a_file_alone_is_a_message() -> None:
