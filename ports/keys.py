@@ -12,7 +12,10 @@ class Keys(Protocol):
     """The API keys of a caller, for an admin those of all users."""
 
     async def create(self, caller: Caller, new: NewKey) -> CreatedKey:
-        """Raises `Invalid`, `Forbidden` (another user's key, or a role above the caller's own)."""
+        """The key ends with the key or session that it is made with, which it cannot outlive.
+
+        Raises `Invalid`, `Forbidden` (another user's key, or a role above the caller's own).
+        """
         ...
 
     async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> KeyPage:
@@ -20,7 +23,7 @@ class Keys(Protocol):
         ...
 
     async def revoke(self, caller: Caller, key_id: int) -> None:
-        """Ends a key and its sessions, or one session. Raises `NotFound`, `Forbidden`."""
+        """Ends a key or a session, with all that was made with it. Raises `NotFound`, `Forbidden`."""
         ...
 
 
@@ -30,8 +33,8 @@ class Sessions(Protocol):
     async def sign_in(self, credential: str, address: str) -> Session:
         """Opens a session with an API key or a sign-in link's token; `address` is where the caller is.
 
-        `Access.authenticate` takes the session's token as it takes a key, until the session expires, is ended by
-        `sign_out` or revoked, or its key is; on every gateway from that moment on. Raises `Unauthenticated` with what
+        `Access.authenticate_session` takes its token until the session expires, is ended by `sign_out` or revoked, or
+        its key is; on every gateway from that moment on. Raises `Unauthenticated` with what
         to do, `TooMany` instead after too many wrong credentials of one address. A right one is never refused.
         """
         ...
@@ -80,7 +83,7 @@ class KeyStore(Protocol):
         ...
 
     async def revoke(self, key_id: int, now: datetime) -> bool:
-        """False when nothing of that id was there to be revoked."""
+        """Revokes also what was made with it. False if nothing was left to be revoked."""
         ...
 
     async def take_link(self, digest: bytes, now: datetime) -> ApiKey | None:

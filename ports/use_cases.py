@@ -47,10 +47,14 @@ class Access(Protocol):
     """Who stands behind a credential."""
 
     async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
-        """The caller of an API key, of a session or of the internal service key. Raises `Unauthenticated`.
+        """The caller of an API key or of the internal service key. Raises `Unauthenticated`, `Invalid`.
 
         `acting_for` names the user that a service acts for; it counts with the service key alone.
         """
+        ...
+
+    async def authenticate_session(self, token: str) -> Caller:
+        """The caller of a browser's session. Raises `Unauthenticated`."""
         ...
 
 

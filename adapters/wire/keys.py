@@ -3,10 +3,11 @@
 from switchboard.access.v1 import access_pb2 as pb
 
 from adapters.wire.conversion import Conversion
-from domain.access.model import ApiKey, CreatedKey, KeyPage, NewKey, Role, Session
+from domain.access.model import ApiKey, Caller, CreatedKey, KeyPage, NewKey, Role, Session
 from domain.refusals import Fault, Invalid
 
 KEY = Conversion(ApiKey, pb.Key)
+CALLER = Conversion(Caller, pb.WhoAmIResponse)
 SESSION = Conversion(Session, pb.SignInResponse)
 NEW = Conversion(NewKey, pb.CreateKeyRequest)
 

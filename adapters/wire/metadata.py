@@ -8,6 +8,9 @@ ACTING_FOR = "x-user-id-bin"
 
 _PLAIN = "x-user-id"
 
+OF_SESSION = ("x-credential-kind", "session")
+"""Says that the token of the call is that of a browser's session, which is no API key."""
+
 CLIENT_ADDRESS = "x-client-address"
 """The address of the person for whom a gateway calls. It counts with the proof that a gateway calls."""
 

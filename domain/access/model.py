@@ -17,11 +17,16 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The authenticated caller of a use case. `is_service`: it came with the internal service key."""
+    """The authenticated caller of a use case. `is_service`: it came with the internal service key.
+
+    `key_id` and `expires_at`: of the API key or the session that it came with.
+    """
 
     user_id: str
     role: Role = Role.USER
     is_service: bool = False
+    key_id: int | None = None
+    expires_at: datetime | None = None
 
     @property
     def is_admin(self) -> bool:
@@ -56,8 +61,8 @@ class KeyKind(StrEnum):
 class ApiKey:
     """A key or a session as it is listed: never the secret, only its first characters.
 
-    `parent_id`: the key that a session was opened with; the session ends with that key. `live`: neither it nor its
-    parent was revoked or has expired.
+    `parent_id`: the key that a session was opened with, or the key or session that a key was made with; it ends with
+    that. `live`: neither it nor its parent was revoked or has expired.
     """
 
     id: int
@@ -75,7 +80,8 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key to be made. Without `user_id` it is the caller's own; without `expires_in_days` it never expires."""
+    """A key to be made. Without `user_id` it is the caller's own; without `expires_in_days` it ends with the key or
+    session that makes it, if that ends."""
 
     role: Role = Role.USER
     name: str = ""

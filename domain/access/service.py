@@ -33,31 +33,47 @@ class AccessService:
         return hmac.compare_digest(digest(token), self._service_digest)
 
     async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
-        """The caller behind a bearer token. Raises `Unauthenticated`, `Invalid`.
+        """The caller of an API key or of the service key. Raises `Unauthenticated`, `Invalid`.
 
         `acting_for` names the user that a service acts for; it counts with the service key alone.
         """
-        token_digest = digest(token)
         if self.is_service_key(token):
             if acting_for:
                 check_user(acting_for, "x-user-id")
                 return Caller(acting_for, Role.USER, is_service=True)
             return Caller(SERVICE_USER, Role.ADMIN, is_service=True)
-        kind = kind_of(token)
-        known = kind in (KeyKind.KEY, KeyKind.SESSION)
-        key = await self._keys.find(token_digest, kind, self._clock.now()) if kind and known else None
+        return await self._caller(token, KeyKind.KEY)
+
+    async def authenticate_session(self, token: str) -> Caller:
+        """The caller of a browser's session. Raises `Unauthenticated`."""
+        return await self._caller(token, KeyKind.SESSION)
+
+    async def _caller(self, token: str, kind: KeyKind) -> Caller:
+        is_of_kind = kind_of(token) is kind
+        key = await self._keys.find(digest(token), kind, self._clock.now()) if is_of_kind else None
         if key is None:
             raise Unauthenticated("Unauthorized")
-        return Caller(key.user_id, key.role)
+        return Caller(key.user_id, key.role, key_id=key.id, expires_at=key.expires_at)
 
     async def create_key(
-        self, user_id: str, role: Role, name: str = "", expires_at: datetime | None = None
+        self,
+        user_id: str,
+        role: Role,
+        name: str = "",
+        expires_at: datetime | None = None,
+        parent_id: int | None = None,
     ) -> tuple[ApiKey, str]:
         """A new key and its secret, which is not to be had again. Raises `Invalid`."""
         check_user(user_id, "user")
         token = KEY_PREFIX + self._ids.token()
         new = NewCredential(
-            user_id.strip(), role, shown(token), digest(token), name=name, expires_at=expires_at
+            user_id.strip(),
+            role,
+            shown(token),
+            digest(token),
+            name=name,
+            expires_at=expires_at,
+            parent_id=parent_id,
         )
         return await self._keys.add(new, self._clock.now()), token
 

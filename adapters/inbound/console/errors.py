@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 
 from starlette.exceptions import HTTPException
@@ -9,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adapters.inbound.console.requests import is_htmx, render, render_part
-from adapters.inbound.console.sessions import ROOT, SAFE, SIGN_IN, StaleForm, safe_next
+from adapters.inbound.console.sessions import ROOT, SAFE, SIGN_IN, NobodyNamed, StaleForm, safe_next
 from adapters.inbound.rest.errors import INTERNAL, headers_of, status_of
 from domain.refusals import Refusal, Unauthenticated
 
@@ -23,7 +24,10 @@ TITLES = {
     429: "Too many tries",
     503: "Not available at the moment",
 }
-STALE = "This page is out of date"
+HEADINGS: Mapping[type[Exception], str] = {
+    StaleForm: "This page is out of date",
+    NobodyNamed: "Nobody has signed in",
+}
 BROKEN = "Something went wrong"
 AGAIN = '<!DOCTYPE html><meta http-equiv="refresh" content="0"><title>Switchboard</title>'
 """Loads the same page anew: browsers keep the session's cookie back from whoever comes by a link of another site, and
@@ -34,7 +38,7 @@ async def refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
     if isinstance(error, Unauthenticated):
         return _to_sign_in(request)
-    heading = STALE if isinstance(error, StaleForm) else ""
+    heading = HEADINGS.get(type(error), "")
     response = _shown(request, status_of(error), error.message, heading)
     response.headers.update(headers_of(error))
     return response

@@ -19,10 +19,14 @@ from adapters.inbound.console.sessions import (
     HEADER,
     ROOT,
     SAFE,
+    VISIT,
     check_origin,
     check_token,
     csrf_token,
-    has_session,
+    has_visit,
+    session_of,
+    set_cookie,
+    visit_of,
 )
 from adapters.inbound.console.static import static_address
 from adapters.inbound.rest.routing import NO_INSTANCE, Gateway, path_id
@@ -149,7 +153,7 @@ def _response(
         "request": request,
         "caller": getattr(request.state, "caller", None),
         "csrf_token": token,
-        "signs_out": has_session(request),
+        "signs_out": bool(session_of(request)),
         "sections": SECTIONS,
         "here": request.url.path,
         **values,
@@ -158,7 +162,10 @@ def _response(
         html = template.render(context)
     else:
         html = "".join(template.blocks[block](template.new_context(context)))
-    return HTMLResponse(html, status, SECURE_HEADERS)
+    response = HTMLResponse(html, status, SECURE_HEADERS)
+    if not session_of(request) and not has_visit(request):
+        set_cookie(request, response, VISIT, visit_of(request), None)
+    return response
 
 
 @lru_cache(1)

@@ -6,19 +6,21 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Awaitable, Callable
 from functools import partial
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adapters.inbound.rest.auth_middleware import text_of
+from adapters.inbound.rest.auth_middleware import acting_for
+from domain.access.model import Caller
 from domain.refusals import Forbidden, Unauthenticated
 from ports.use_cases import Access
 
 SESSION = "switchboard_session"
 VISIT = "switchboard_visit"
-"""A random cookie of somebody who has not signed in yet: the form to sign in is bound to it."""
+"""A random cookie of somebody without a session here, before signing in or behind a proxy: forms are bound to it."""
 ROOT = "/console"
 """Where the console is; its cookies are sent nowhere else."""
 SIGN_IN = f"{ROOT}/sign-in"
@@ -27,46 +29,61 @@ HEADER = "x-csrf-token"
 SAFE = ("GET", "HEAD")
 
 
+class NobodyNamed(Forbidden):
+    """A proxy in front signs in with the service key and names no person: the service key alone may do everything."""
+
+
 class StaleForm(Forbidden):
     """Its page was made before the person signed in or out, perhaps in another tab."""
 
 
 async def authenticate(request: Request, access: Access) -> None:
-    """Puts the caller into the request's state. Raises `Unauthenticated`."""
-    token, acting_for = _credential(request)
-    if not token:
+    """Puts the caller into the request's state: who has the session, else the person that a proxy names. Raises
+    `Unauthenticated`, `NobodyNamed`."""
+    check: Callable[[], Awaitable[Caller]]
+    if token := _token_of_proxy(request):
+        check = partial(access.authenticate, token, acting_for(request.headers))
+    elif session := session_of(request):
+        check = partial(access.authenticate_session, session)
+    else:
         raise Unauthenticated("sign in first")
-    check = partial(access.authenticate, token, acting_for)
-    request.state.caller = await check()
+    caller = await check()
+    if caller.is_service and caller.is_admin:
+        raise NobodyNamed(
+            "The reverse proxy in front of the console signs in with the service key and names nobody: have it send"
+            " the id of the person who has signed in as the header x-user-id"
+        )
+    request.state.caller = caller
     request.state.authenticate = check
 
 
-def _credential(request: Request) -> tuple[str, str | None]:
-    """The bearer token of a proxy, with the user that it names; else the session's cookie."""
+def _token_of_proxy(request: Request) -> str:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token.strip():
-        return token.strip(), text_of(request.headers.get("x-user-id"))
-    return request.cookies.get(SESSION, ""), None
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def has_session(request: Request) -> bool:
-    """Whether a session can be ended here: not that of a proxy."""
-    return _credential(request)[0] == request.cookies.get(SESSION)
+def session_of(request: Request) -> str:
+    """The token of the session; empty if there is none, also behind a proxy that signs people in."""
+    return "" if _token_of_proxy(request) else request.cookies.get(_name(request, SESSION), "")
 
 
 def csrf_token(request: Request) -> str:
-    """What each form of this person carries: nobody can know it who does not know the credential."""
-    token, acting_for = _credential(request)
-    secret = token or visit_of(request)
-    return hashlib.sha256(f"csrf\n{secret}\n{acting_for or ''}".encode()).hexdigest()
+    """The token of this person's forms: keyed by the session, else by the random cookie of the browser."""
+    secret = session_of(request) or visit_of(request)
+    person = acting_for(request.headers) if _token_of_proxy(request) else None
+    return hmac.new(secret.encode(), f"csrf\n{person or ''}".encode(), hashlib.sha256).hexdigest()
 
 
 def visit_of(request: Request) -> str:
-    """The random text of somebody who has not signed in, from the cookie or made for this answer."""
+    """The random text of a browser without a session, from the cookie or made for this answer."""
     state = request.state
     if not hasattr(state, "visit"):
-        state.visit = request.cookies.get(VISIT, "") or secrets.token_urlsafe(16)
+        state.visit = request.cookies.get(_name(request, VISIT), "") or secrets.token_urlsafe(16)
     return str(state.visit)
+
+
+def has_visit(request: Request) -> bool:
+    return bool(request.cookies.get(_name(request, VISIT)))
 
 
 def check_origin(request: Request) -> None:
@@ -81,15 +98,21 @@ def check_token(request: Request, given: str) -> None:
 
 
 def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int | None) -> None:
+    """Over https the browser takes the cookie from this host alone, and sends it nowhere else (prefix `__Host-`)."""
+    secure = _came_by_https(request)
     response.set_cookie(
-        name,
+        _name(request, name),
         value,
         seconds,
-        path=ROOT,
-        secure=_came_by_https(request),
+        path="/" if secure else ROOT,
+        secure=secure,
         httponly=True,
         samesite="strict",
     )
+
+
+def _name(request: Request, name: str) -> str:
+    return f"__Host-{name}" if _came_by_https(request) else name
 
 
 def _came_by_https(request: Request) -> bool:

@@ -17,8 +17,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self._sessions = sessions
 
     async def WhoAmI(self, request: pb.WhoAmIRequest, context: Any) -> pb.WhoAmIResponse:
-        who = caller()
-        return pb.WhoAmIResponse(user_id=who.user_id, role=who.role, is_service=who.is_service)
+        return convert.CALLER.to_pb(caller())
 
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
         address = peer().on_behalf_of(request.address).address

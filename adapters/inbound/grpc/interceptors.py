@@ -14,7 +14,7 @@ import grpc
 from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
-from adapters.wire.metadata import CLIENT_ADDRESS, acting_for
+from adapters.wire.metadata import CLIENT_ADDRESS, OF_SESSION, acting_for
 from adapters.wire.refusals import to_status
 from domain.access.model import Caller
 from domain.refusals import Forbidden, Invalid, Refusal, Unauthenticated
@@ -178,6 +178,8 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         if not token:
             raise Unauthenticated("Unauthorized")
         authenticate = partial(self._access.authenticate, token, acting_for(metadata))
+        if OF_SESSION in metadata.items():
+            authenticate = partial(self._access.authenticate_session, token)
         who = await authenticate()
         if method in SERVICE_METHODS and not who.is_service:
             raise Forbidden(SERVICE_ONLY)

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, response_to
 from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
-from domain.refusals import Forbidden, Refusal, Unauthenticated
+from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
 from domain.verification.rules import SERVICE_ONLY
 from ports.clock import Ids
 from ports.use_cases import Access
@@ -101,7 +101,7 @@ class AuthMiddleware:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated(UNAUTHORIZED)
-        authenticate = partial(self._access.authenticate, token.strip(), text_of(headers.get("x-user-id")))
+        authenticate = partial(self._access.authenticate, token.strip(), acting_for(headers))
         caller = await authenticate()
         if path in SERVICE_PATHS and not caller.is_service:
             raise Forbidden(SERVICE_ONLY)
@@ -129,12 +129,18 @@ def _routed(scope: Scope) -> Scope:
     return {**scope, "path": path}
 
 
-def text_of(header: str | None) -> str | None:
-    """A header whose bytes are UTF-8, as clients send names; header values are read as Latin-1."""
+def acting_for(headers: Headers) -> str | None:
+    """The user that a service acts for, None if it names none. Header values are read as Latin-1, names are sent as
+    UTF-8. Raises `Invalid` for several: a client's own would stand before that of a proxy which adds one."""
+    names = headers.getlist("x-user-id")
+    if len(names) > 1:
+        raise Invalid.of(
+            [Fault("x-user-id", "is there more than once: have the proxy replace what clients send")]
+        )
     try:
-        return header.encode("latin-1").decode() if header else None
+        return names[0].encode("latin-1").decode() if names and names[0] else None
     except UnicodeDecodeError:
-        return header
+        return names[0]
 
 
 class ResponseRecorder:

@@ -20,7 +20,10 @@ class CreateKey(Body):
         max_length=limits.USER_ID,
     )
     expiresInDays: WholeNumber | None = Field(
-        None, description="Without it the key does not expire.", ge=1, le=limits.KEY_DAYS
+        None,
+        description="Not longer than the key lives that makes it; without it the key ends with that one.",
+        ge=1,
+        le=limits.KEY_DAYS,
     )
 
     def new(self) -> NewKey:
@@ -38,7 +41,7 @@ class KeyRecord(Answer):
     createdAt: Timestamp
     expiresAt: OptionalTimestamp
     revokedAt: OptionalTimestamp
-    parentId: int | None = Field(description="The key that a session was opened with, and ends with.")
+    parentId: int | None = Field(description="What it was made with, and ends with.")
 
 
 class CreatedKeyAnswer(Done):

@@ -58,11 +58,12 @@ async def list_keys(services: Services, caller: CurrentCaller, page: CursorPage,
     summary="Create an API key",
 )
 async def create(services: Services, caller: CurrentCaller, body: schemas.CreateKey) -> CreatedKey:
-    """The key is shown in this answer alone. Only an admin makes keys for other users, and with the role admin."""
+    """The key is shown in this answer alone, and ends with the key that makes it. Only an admin makes keys for other
+    users, and with the role admin."""
     return await services.keys.create(caller, body.new())
 
 
 @router.delete(BASE + "/{keyId}", status_code=204, responses=errors(403, 404), summary="Revoke an API key")
 async def revoke(services: Services, caller: CurrentCaller, key: KeyId) -> None:
-    """Ends the key and the sessions that were opened with it at once; the id of a session ends that session alone."""
+    """Ends the key or the session at once, with all sessions and keys that were made with it."""
     await services.keys.revoke(caller, key)

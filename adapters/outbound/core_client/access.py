@@ -5,7 +5,7 @@ from switchboard.access.v1 import access_pb2_grpc
 
 from adapters.outbound.core_client.connection import CoreConnection, carry
 from adapters.wire import keys as convert
-from domain.access.model import Caller, CreatedKey, KeyPage, NewKey, Role, Session
+from domain.access.model import Caller, CreatedKey, KeyPage, NewKey, Session
 
 
 class RemoteAccess:
@@ -17,8 +17,14 @@ class RemoteAccess:
 
     async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
         carry(token, acting_for)
-        who = await self._core.call(self._stub.WhoAmI, pb.WhoAmIRequest())
-        return Caller(who.user_id, Role(who.role), who.is_service)
+        return await self._who()
+
+    async def authenticate_session(self, token: str) -> Caller:
+        carry(token, None, is_session=True)
+        return await self._who()
+
+    async def _who(self) -> Caller:
+        return convert.CALLER.from_pb(await self._core.call(self._stub.WhoAmI, pb.WhoAmIRequest()))
 
     async def sign_in(self, credential: str, address: str) -> Session:
         request = pb.SignInRequest(credential=credential, address=address)

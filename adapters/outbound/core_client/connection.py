@@ -10,7 +10,7 @@ from adapters.outbound.core_client.balancing import BalancedChannel
 from adapters.outbound.core_client.cores import Cores
 from adapters.outbound.core_client.targets import parse_targets
 from adapters.tls.credentials import ClientTls
-from adapters.wire.metadata import ACTING_FOR, CLIENT_ADDRESS, client_address
+from adapters.wire.metadata import ACTING_FOR, CLIENT_ADDRESS, OF_SESSION, client_address
 from adapters.wire.refusals import from_error
 from domain import limits
 from domain.refusals import Unauthenticated
@@ -28,7 +28,7 @@ Metadata = tuple[tuple[str, str | bytes], ...]
 credential: ContextVar[Metadata] = ContextVar("credential", default=())
 
 
-def carry(token: str, acting_for: str | None) -> None:
+def carry(token: str, acting_for: str | None, *, is_session: bool = False) -> None:
     """The calls of this task carry this credential from here on.
 
     Raises `Unauthenticated` for a token that metadata cannot carry: no key has other letters or such a length.
@@ -36,6 +36,8 @@ def carry(token: str, acting_for: str | None) -> None:
     if not (token.isascii() and token.isprintable()) or len(token) > LONGEST_TOKEN:
         raise Unauthenticated("Unauthorized")
     metadata: Metadata = (("authorization", f"Bearer {token}"),)
+    if is_session:
+        metadata += (OF_SESSION,)
     if acting_for:
         metadata += ((ACTING_FOR, acting_for[: limits.USER_ID + 1].encode()),)
     credential.set(metadata)

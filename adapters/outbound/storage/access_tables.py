@@ -25,6 +25,7 @@ api_key = table(
     *optional(BigInteger, "parent_id"),
     index("api_key_by_kind", "kind id"),
     index("api_key_by_user", "user_id kind id"),
+    index("api_key_by_parent", "parent_id", where="parent_id IS NOT NULL"),
     index("api_key_expiring", "expires_at", where="kind <> 'key'"),
 )
 

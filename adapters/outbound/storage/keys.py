@@ -7,7 +7,7 @@ from hashlib import sha256
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, insert, or_, select
 
 from adapters.outbound.storage.access_tables import api_key
 from adapters.outbound.storage.pool import Database
@@ -25,6 +25,14 @@ INSERT INTO sign_in_try AS t (address, tries, until) VALUES (%(address)s, 1, %(u
 ON CONFLICT (address) DO UPDATE SET tries = CASE WHEN t.until > %(now)s THEN t.tries + 1 ELSE 1 END,
     until = CASE WHEN t.until > %(now)s THEN t.until ELSE excluded.until END
 RETURNING tries, until
+"""
+REVOKE = f"""
+WITH RECURSIVE made AS (
+    SELECT id FROM api_key WHERE id = %(id)s AND kind <> '{KeyKind.LINK}'
+    UNION ALL
+    SELECT k.id FROM api_key k JOIN made m ON k.parent_id = m.id
+)
+UPDATE api_key SET revoked_at = %(now)s WHERE revoked_at IS NULL AND id IN (SELECT id FROM made)
 """
 
 
@@ -44,7 +52,7 @@ FIND = select(*KEY).where(api_key.c.hash == bindparam("hash"), api_key.c.kind ==
 
 class PostgresKeys:
     """`ports.keys.KeyStore`. Index `api_key_hash_key` and the primary key; lists: `api_key_by_user`,
-    `api_key_by_kind`."""
+    `api_key_by_kind`; what was made with a key: `api_key_by_parent`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -89,10 +97,7 @@ class PostgresKeys:
         return [_known(*row) for row in rows]
 
     async def revoke(self, key_id: int, now: datetime) -> bool:
-        unrevoked = update(api_key).where(
-            api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK, api_key.c.revoked_at.is_(None)
-        )
-        return await self._database.execute(unrevoked.values(revoked_at=now)) > 0
+        return await self._database.execute(REVOKE, {"id": key_id, "now": now}) > 0
 
     async def take_link(self, digest: bytes, now: datetime) -> ApiKey | None:
         taken = delete(api_key).where(api_key.c.hash == digest, api_key.c.kind == KeyKind.LINK, LIVE)

@@ -1,12 +1,13 @@
 """API keys, as their users see them."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from domain import limits
 from domain.access.model import Caller, CreatedKey, KeyKind, KeyPage, NewKey, Role
 from domain.access.service import AccessService, check_user
 from domain.refusals import Fault, Forbidden, Invalid, NotFound
+from domain.timestamps import iso_milliseconds
 from ports.clock import Clock
 from ports.keys import KeyStore
 
@@ -29,8 +30,28 @@ class KeyService:
             raise Forbidden("only an admin makes keys for other users")
         if new.role is Role.ADMIN and not caller.is_admin:
             raise Forbidden("only an admin makes keys with the role admin")
-        expires_at = self.clock.now() + timedelta(days=new.expires_in_days) if new.expires_in_days else None
-        return CreatedKey(*await self.access.create_key(user_id, new.role, new.name.strip(), expires_at))
+        created = await self.access.create_key(
+            user_id, new.role, new.name.strip(), self._end(caller, new.expires_in_days), caller.key_id
+        )
+        return CreatedKey(*created)
+
+    def _end(self, caller: Caller, days: int | None) -> datetime | None:
+        """When the new key expires: with the credential of the caller at the latest. Raises `Invalid`."""
+        now = self.clock.now()
+        expires_at = now + timedelta(days=days) if days else caller.expires_at
+        if expires_at is None or caller.expires_at is None or expires_at <= caller.expires_at:
+            return expires_at
+        most = (caller.expires_at - now).days
+        mend = f"give at most {most}, or leave it out" if most else "leave it out"
+        raise Invalid.of(
+            [
+                Fault(
+                    "expiresInDays",
+                    f"must not reach beyond {iso_milliseconds(caller.expires_at)}, when the key or session that makes"
+                    f" this key expires: {mend}",
+                )
+            ]
+        )
 
     async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> KeyPage:
         if kind not in LISTED:

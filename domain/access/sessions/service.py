@@ -32,11 +32,13 @@ class SessionService:
             if wait := await self.tries.count(address, now):
                 raise TooMany(TRIED, wait)
             raise Unauthenticated(USED if is_link else UNKNOWN)
+        parent: ApiKey | None = key
+        if is_link:
+            parent = await self.keys.get(key.parent_id, now) if key.parent_id else None
         expires_at = now + SESSION_LIFE
-        if key.expires_at and not is_link:
-            expires_at = min(expires_at, key.expires_at)
-        parent_id = key.parent_id if is_link else key.id
-        return await self._open(key, parent_id, expires_at, now)
+        if parent and parent.expires_at:
+            expires_at = min(expires_at, parent.expires_at)
+        return await self._open(key, parent.id if parent else None, expires_at, now)
 
     async def sign_out(self, token: str) -> None:
         now = self.clock.now()

@@ -61,6 +61,68 @@ Feature: API keys and sessions
       Given ann makes 3 keys
       Then ann reads all her keys 2 at a time
 
+  Rule: A key ends with what made it
+
+    Scenario: Without a day of its own
+      Given ann makes a key that expires in 30 days
+      When that key makes another one
+      Then the other key expires with it
+
+    Scenario: Before it
+      Given ann makes a key that expires in 30 days
+      When that key makes another one that expires in 20 days
+      Then the other key expires in 20 days
+
+    Scenario Outline: Not after it
+      Given ann makes a key that expires in 30 days
+      When <time> pass
+      And that key makes another one that expires in <days> days
+      Then that is refused, naming "expiresInDays"
+
+      Examples:
+        | time     | days |
+        | 0 days   | 31   |
+        | 1 days   | 30   |
+        | 29 days  | 365  |
+
+    Scenario: The first of three keys is revoked
+      Given ann makes a key called "Nightly export"
+      And that key makes another one
+      And the other key makes a third one
+      When ann revokes the first of them
+      Then none of the three works any longer
+      And ann's key still works
+
+    Scenario: A session makes no lasting key
+      Given ann signs in with her key
+      When her session makes a key
+      Then the other key expires with her session
+
+    Scenario Outline: A session that is over takes its keys with it
+      Given ann signs in with her key
+      And her session makes a key
+      When <end>
+      Then the other key works no longer
+      And her key still works
+
+      Examples:
+        | end                             |
+        | ann signs out                   |
+        | ann ends that session by its id |
+
+    Scenario: The session of a link of a key that expires
+      Given ann has a key that expires in 2 days alone
+      And a link for ann
+      When ann follows the link
+      And her session makes a key
+      Then the other key expires in 2 days
+
+  Rule: A session is no key
+
+    Scenario: A program with the token of a session
+      Given ann signs in with her key
+      Then her session works in the console, and nowhere as an API key
+
   Rule: A session ends with the key that opened it
 
     Scenario: Signing in with a key

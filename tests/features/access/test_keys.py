@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from adapters.outbound.core_client.access import RemoteAccess
+from adapters.outbound.core_client.access import RemoteAccess, RemoteKeys
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.storage.retention.rules import Times
 from adapters.outbound.storage.retention.runner import Retention
-from domain.access.model import Role, Session
+from domain.access.model import Caller, CreatedKey, NewKey, Role, Session
 from domain.refusals import Refusal, TooMany, Unauthenticated
-from ports.keys import Sessions
+from ports.keys import Keys, Sessions
+from ports.use_cases import Access
 from tests.drivers.ways import Rest, RestOverGrpc
 from tests.drivers.world import World
 
@@ -30,12 +31,14 @@ STATUS = {"forbidden": 403, "not found": 404}
 
 
 class Scene:
-    def __init__(self, world: World, rest: Rest, sessions: Sessions) -> None:
-        self.world, self.rest, self.sessions = world, rest, sessions
+    def __init__(self, world: World, rest: Rest, sessions: Sessions, access: Access, keys: Keys) -> None:
+        self.world, self.rest, self.sessions, self.access, self.keys = world, rest, sessions, access, keys
         self.reply: httpx.Response | None = None
         self.session: Session | None = None
         self.refusal: Refusal | None = None
         self.link = ""
+        self.tokens: list[str] = []
+        self.created: CreatedKey | None = None
 
     def make(self, user: str, **fields: Any) -> None:
         self.reply = self.rest.request("POST", KEYS, user, json=fields)
@@ -58,6 +61,18 @@ class Scene:
         except Refusal as refusal:
             self.refusal = refusal
 
+    def owner_of_session(self) -> Caller | None:
+        """Who has the session, None if it is over."""
+        assert self.session is not None, self.refusal
+        try:
+            return self.world.run(self.access.authenticate_session(self.session.token))
+        except Unauthenticated:
+            return None
+
+    def make_with(self, token: str, **fields: Any) -> None:
+        headers = {"authorization": f"Bearer {token}"}
+        self.reply = self.rest.request("POST", KEYS, headers=headers, json=fields)
+
     def owners(self, token: str) -> set[str] | None:
         """Whose objects are listed with this token; None where it is refused."""
         reply = self.rest.request("GET", KEYS, headers={"authorization": f"Bearer {token}"})
@@ -68,7 +83,8 @@ class Scene:
 @pytest.fixture
 def scene(world: World, rest: Rest) -> Iterator[Scene]:
     if not isinstance(rest, RestOverGrpc):
-        yield Scene(world, rest, world.container.use_cases().sessions)
+        use_cases = world.container.use_cases()
+        yield Scene(world, rest, use_cases.sessions, use_cases.access, use_cases.keys)
         return
 
     async def remote() -> RemoteAccess:
@@ -76,7 +92,8 @@ def scene(world: World, rest: Rest) -> Iterator[Scene]:
 
     key = world.settings.internal_service_key
     core = CoreConnection(f"127.0.0.1:{world.grpc.port}", service_key=key)
-    yield Scene(world, rest, world.run(remote()))
+    access = world.run(remote())
+    yield Scene(world, rest, access, access, RemoteKeys(core))
     world.run(core.close())
 
 
@@ -244,16 +261,14 @@ def ends_session(scene: Scene) -> None:
 
 @then("her session works, and it is ann's")
 def session_works(scene: Scene) -> None:
-    assert scene.session is not None, scene.refusal
-    who = scene.world.run(scene.world.container.access().authenticate(scene.session.token))
+    who = scene.owner_of_session()
+    assert who is not None
     assert (who.user_id, who.role) == ("ann", Role.USER)
-    assert scene.owners(scene.session.token) is not None
 
 
 @then("her session works no longer")
 def session_ended(scene: Scene) -> None:
-    assert scene.session is not None
-    assert scene.owners(scene.session.token) is None
+    assert scene.owner_of_session() is None
 
 
 @then("her key still works")
@@ -307,8 +322,8 @@ def link_is_no_key(scene: Scene) -> None:
 
 @then('the session is that of the admin "admin"')
 def session_of_admin(scene: Scene) -> None:
-    assert scene.session is not None
-    who = scene.world.run(scene.world.container.access().authenticate(scene.session.token))
+    who = scene.owner_of_session()
+    assert who is not None
     assert (who.user_id, who.role) == ("admin", Role.ADMIN)
 
 
@@ -354,3 +369,97 @@ def on_record(scene: Scene) -> None:
     database = scene.world.container.database()
     assert scene.world.run(database.fetch("SELECT user_id, kind FROM api_key")) == [("ann", "key")]
     assert scene.world.run(database.fetch("SELECT tries FROM sign_in_try")) == []
+
+
+@given(parsers.re(r"that key makes another one(?: that expires in (?P<days>\d+) days)?"))
+@when(parsers.re(r"that key makes another one(?: that expires in (?P<days>\d+) days)?"))
+def key_makes_key(scene: Scene, days: str | None) -> None:
+    scene.tokens.append(scene.made()["token"])
+    scene.make_with(scene.tokens[-1], **({"expiresInDays": int(days)} if days else {}))
+
+
+@given("the other key makes a third one")
+def other_key_makes_key(scene: Scene) -> None:
+    key_makes_key(scene, None)
+    scene.tokens.append(scene.made()["token"])
+
+
+@when("ann revokes the first of them")
+def revokes_first(scene: Scene) -> None:
+    [key] = [key for key in scene.listed("ann")["keys"] if scene.tokens[0].startswith(key["prefix"])]
+    scene.revoke("ann", key["id"])
+
+
+@then("none of the three works any longer")
+def none_works(scene: Scene) -> None:
+    assert len(set(scene.tokens)) == 3
+    assert [scene.owners(token) for token in scene.tokens] == [None] * 3
+    states = {key["prefix"]: key["live"] for key in scene.listed("ann")["keys"]}
+    assert [states[token[:11]] for token in scene.tokens] == [False] * 3
+
+
+@then("ann's key still works")
+def anns_key_works(scene: Scene) -> None:
+    key_works(scene)
+
+
+def expiry(key: Mapping[str, Any]) -> datetime | None:
+    return key["expiresAt"] and datetime.fromisoformat(key["expiresAt"])
+
+
+@then("the other key expires with it")
+def expires_with_it(scene: Scene) -> None:
+    keys = {key["prefix"]: key for key in scene.listed("ann")["keys"]}
+    maker, made = keys[scene.tokens[0][:11]], keys[scene.made()["token"][:11]]
+    assert expiry(maker)
+    assert expiry(made) == expiry(maker)
+    assert made["parentId"] == maker["id"]
+
+
+@then(parsers.parse("the other key expires in {days:d} days"))
+def expires_in(scene: Scene, days: int) -> None:
+    expires_at = scene.created.key.expires_at if scene.created else expiry(scene.made()["key"])
+    assert expires_at is not None
+    assert abs(expires_at - scene.world.clock.now() - timedelta(days=days)) < timedelta(hours=1)
+
+
+@given("ann has a key that expires in 2 days alone")
+def has_expiring_key(scene: Scene) -> None:
+    access, now = scene.world.container.access(), scene.world.clock.now()
+    scene.world.run(access.create_key("ann", Role.USER, expires_at=now + timedelta(days=2)))
+
+
+@given("her session makes a key")
+@when("her session makes a key")
+def session_makes_key(scene: Scene) -> None:
+    """As the console does, whose gateway may run apart."""
+    assert scene.session is not None
+
+    async def made() -> CreatedKey:
+        caller = await scene.access.authenticate_session(scene.session.token)
+        return await scene.keys.create(caller, NewKey(name="Made in the console"))
+
+    scene.created = scene.world.run(made())
+
+
+@then("the other key expires with her session")
+def expires_with_session(scene: Scene) -> None:
+    assert scene.session is not None
+    assert scene.created is not None
+    assert scene.created.key.expires_at == scene.session.expires_at
+    assert scene.owners(scene.created.token) == {"ann"}
+
+
+@then("the other key works no longer")
+def other_works_no_longer(scene: Scene) -> None:
+    assert scene.created is not None
+    assert scene.owners(scene.created.token) is None
+
+
+@then("her session works in the console, and nowhere as an API key")
+def no_key(scene: Scene) -> None:
+    session_works(scene)
+    assert scene.session is not None
+    assert scene.owners(scene.session.token) is None
+    with pytest.raises(Unauthenticated):
+        scene.world.run(scene.access.authenticate(scene.session.token))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from html.parser import HTMLParser
+from typing import Any
 
 import httpx
 
@@ -15,6 +16,7 @@ from domain.access.model import Role
 from domain.instances.model import NewInstance
 from ports.channels import AnyChannel
 from tests.drivers.served import ServedWorld
+from tests.drivers.world import SERVICE_KEY
 from tests.features.console.conftest import Open
 from tests.features.console.furnished import Furnished
 from tests.features.console.requests import posted, token_of
@@ -29,6 +31,7 @@ SIGN_OUT = "/console/sign-out"
 """Whoever has no session may sign out."""
 EDIT = "/console/channels/{instance}/edit"
 SECRET = "s3cret-0815"
+NO_BREAK_SPACE = "\u00a0".encode()
 PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 NOBODYS = {"type": "http-webhook", "provider": "gaming-chat", "action": "replay", "name": "console.css"}
 """Parameters of paths that name nothing of a user."""
@@ -229,6 +232,28 @@ def test_nothing_is_shown_without_a_session_or_with_one_whose_key_is_revoked(wor
                     where = (method, path, answer.status_code)
                     assert answer.status_code == 303, where
                     assert answer.headers["location"].startswith(SIGN_IN), where
+
+
+def test_a_proxy_that_names_nobody_may_do_nothing(world: ServedWorld) -> None:
+    """The service key alone would be everybody; a cookie with a key is no session."""
+    furnished = Furnished(world, "ann", Role.USER, "of ann alone")
+    bearer = {"authorization": f"Bearer {SERVICE_KEY}"}
+    ways: dict[str, tuple[dict[str, Any], int]] = {
+        "no name": ({**bearer}, 403),
+        "an empty name": ({**bearer, "x-user-id": ""}, 403),
+        "a name of blanks": ({**bearer, "x-user-id": NO_BREAK_SPACE}, 400),
+        "the service key as a cookie": ({"cookie": f"{SESSION}={SERVICE_KEY}"}, 303),
+        "an API key as a cookie": ({"cookie": f"{SESSION}={world.key_of('admin', Role.ADMIN)}"}, 303),
+    }
+    with httpx.Client(base_url=world.url, timeout=60, trust_env=False) as client:
+        for way, (headers, status) in ways.items():
+            for method in ("GET", "POST"):
+                for path in set(routes(method)) - {SIGN_OUT}:
+                    answer = client.request(method, filled(path, furnished.parameters), headers=headers)
+                    assert answer.status_code == status, (way, method, path)
+                    assert "of ann alone" not in answer.text, (way, path)
+        named = client.get("/console", headers=[*bearer.items(), ("x-user-id", "ann"), ("x-user-id", "bob")])
+        assert named.status_code == 400
 
 
 def test_no_page_shows_a_secret(world: ServedWorld) -> None:

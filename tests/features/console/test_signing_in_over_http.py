@@ -239,3 +239,62 @@ def test_a_click_on_a_link_of_another_site_loads_the_page_anew_with_its_cookie(n
     page = nobody.get("/console/identities", headers=headers)
     assert "refresh" in page.text
     assert nobody.post(KEYS, headers=headers).status_code == 303
+
+
+def test_tokens_of_forms_behind_a_proxy_follow_the_browser_and_not_the_service_key(
+    world: ServedWorld,
+) -> None:
+    headers = {"authorization": f"Bearer {SERVICE_KEY}", "x-user-id": "ann"}
+    tokens = []
+    for _ in range(2):
+        with httpx.Client(base_url=world.url, headers=headers, timeout=60, trust_env=False) as browser:
+            tokens.append(token_of(browser.get(KEYS)))
+            assert token_of(browser.get(KEYS)) == tokens[-1]
+            stale = browser.post(KEYS, data={"csrf": tokens[0], "name": "Export"})
+            assert stale.status_code == (200 if len(tokens) == 1 else 403)
+    assert len(set(tokens)) == 2
+
+
+def test_over_https_the_cookies_are_of_this_host_alone(world: ServedWorld, nobody: httpx.Client) -> None:
+    nobody.headers["x-forwarded-proto"] = "https"
+    page = nobody.get(SIGN_IN)
+    visit = page.headers["set-cookie"].partition(";")[0]
+    form = {"csrf": token_of(page), "credential": world.key_of("ann")}
+    answer = nobody.post(SIGN_IN, data=form, headers={"cookie": visit})
+    assert answer.status_code == 303, answer.text
+    for cookie in (page.headers["set-cookie"], answer.headers["set-cookie"]):
+        assert cookie.startswith("__Host-")
+        assert {"Path=/", "Secure", "HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
+        assert "domain" not in cookie.lower()
+    session = answer.headers["set-cookie"].partition(";")[0]
+    assert nobody.get(KEYS, headers={"cookie": session}).status_code == 200
+    unprefixed = session.removeprefix("__Host-")
+    assert nobody.get(KEYS, headers={"cookie": unprefixed}).headers["location"].startswith(SIGN_IN)
+
+
+def test_a_key_of_a_session_ends_with_it_and_one_made_with_an_api_key_does_not(
+    world: ServedWorld, client: Client
+) -> None:
+    ann = client("ann")
+    refused = post(ann, KEYS, KEYS, name="Export", days="30")
+    assert refused.status_code == 400
+    assert "must not reach beyond" in refused.text
+    assert "Your new key" in post(ann, KEYS, KEYS, name="Short", days="").text
+    made = post(ann, KEYS, KEYS, name="Lasting", days="365", credential=world.key_of("ann"))
+    assert "Your new key" in made.text
+    assert world.key_of("ann") not in made.text
+    assert ann.get(f"{KEYS}/sessions").text.count("this browser") == 1
+    ann.post("/console/sign-out", data={"csrf": token_of(ann.get(KEYS))})
+    live = {key.name: key.live for key in world.run(world.container.access().list_keys())}
+    assert live == {"": True, "Short": False, "Lasting": True}
+
+
+@pytest.mark.parametrize("credential", ["sb_nobody-has-this", SERVICE_KEY, "sbs_x", "x y"])
+def test_a_key_is_made_with_an_api_key_that_works(
+    world: ServedWorld, client: Client, credential: str
+) -> None:
+    answer = post(client("ann"), KEYS, KEYS, name="Export", days="", credential=credential)
+    assert answer.status_code == 400
+    assert "is no API key that works" in answer.text
+    assert credential not in answer.text
+    assert [key.name for key in world.run(world.container.access().list_keys())] == [""]

@@ -22,7 +22,7 @@ Feature: Gateways and other callers over gRPC
 
     Scenario Outline: A flood of <calls> past the gateway
       When somebody without any proof makes <count> <calls>
-      Then most of the last ones are refused, and told when to try again
+      Then those beyond the limit are refused, and told when to try again
       And a visitor of a gateway can still do that
 
       Examples:
@@ -34,5 +34,5 @@ Feature: Gateways and other callers over gRPC
 
     Scenario: A visitor who floods through a gateway
       When a gateway with the service key passes on 400 chats of one visitor
-      Then most of the last ones are refused, and told when to try again
+      Then those beyond the limit are refused, and told when to try again
       And a visitor of a gateway can still do that

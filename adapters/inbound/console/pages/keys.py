@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.requests import caller_of, faults_of, form_of, redirect, render, services_of
+from adapters.inbound.console.sessions import session_of
 from adapters.inbound.rest.routing import cursor_page, path_id
 from domain.access.keys.service import NO_KEY
-from domain.access.model import CreatedKey, KeyKind, NewKey, Role
-from domain.refusals import Fault, Invalid
+from domain.access.model import Caller, CreatedKey, KeyKind, NewKey, Role
+from domain.refusals import Fault, Invalid, Unauthenticated
 
 KEYS = "/console/keys"
 SESSIONS = "/console/keys/sessions"
 DAYS = (("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year"), ("", "Never"))
-BLANK = {"name": "", "days": "90", "role": Role.USER.value, "user": ""}
+WITH_MAKER = "With what makes it"
+BLANK = {"name": "", "days": "", "role": Role.USER.value, "user": "", "credential": ""}
 FIELDS = {"userId": "user", "expiresInDays": "days"}
 """Where the form calls a field of the use case by another name."""
 
@@ -31,19 +34,33 @@ async def sessions(request: Request) -> Response:
     listed = await services_of(request).keys.list(
         caller_of(request), KeyKind.SESSION, page.number, page.limit
     )
-    return render(request, "sessions.html", {"sessions": listed.keys, "next": listed.next})
+    values = {"sessions": listed.keys, "next": listed.next, "own": session_of(request)}
+    return render(request, "sessions.html", values)
 
 
 async def create(request: Request) -> Response:
     """The key is shown in this answer alone, so nothing is redirected."""
     form = await form_of(request)
     values = {name: str(form.get(name, blank)) for name, blank in BLANK.items()}
+    created, faults = None, {}
     try:
-        created = await services_of(request).keys.create(caller_of(request), _new_key(values))
+        created = await services_of(request).keys.create(await _maker(request, values), _new_key(values))
     except Invalid as refusal:
         faults = {FIELDS.get(field, field): text for field, text in faults_of(refusal).items()}
-        return await _page(request, values, faults=faults, status=400)
-    return await _page(request, BLANK, created=created)
+    await request.state.authenticate()  # the list is that of the session again
+    values = BLANK if created else {**values, "credential": ""}
+    return await _page(request, values, faults=faults, created=created, status=400 if faults else 200)
+
+
+async def _maker(request: Request, values: Mapping[str, str]) -> Caller:
+    """Who makes a key: the session, or the API key that was typed in, whose life may be longer. Raises `Invalid`."""
+    if not values["credential"].strip():
+        return caller_of(request)
+    with suppress(Unauthenticated):
+        maker = await services_of(request).access.authenticate(values["credential"].strip())
+        if not maker.is_service:
+            return maker
+    raise Invalid.of([Fault("credential", "is no API key that works; check that you copied all of it")])
 
 
 async def revoke(request: Request) -> Response:
@@ -74,7 +91,8 @@ async def _page(
 ) -> Response:
     page = await cursor_page(request)
     listed = await services_of(request).keys.list(caller_of(request), KeyKind.KEY, page.number, page.limit)
-    shown = {"keys": listed.keys, "next": listed.next, "days": DAYS, "values": values, "faults": faults or {}}
+    days = [*DAYS[:-1], ("", WITH_MAKER)] if caller_of(request).expires_at else DAYS
+    shown = {"keys": listed.keys, "next": listed.next, "days": days, "values": values, "faults": faults or {}}
     return render(request, "keys.html", {**shown, "created": created}, status=status)
 
 

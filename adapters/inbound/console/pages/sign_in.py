@@ -10,10 +10,9 @@ from adapters.inbound.console.requests import form_of, gateway_of, render, servi
 from adapters.inbound.console.sessions import (
     SESSION,
     SIGN_IN,
-    VISIT,
     safe_next,
+    session_of,
     set_cookie,
-    visit_of,
 )
 from adapters.inbound.rest.errors import headers_of, status_of
 from domain.access.model import KeyKind
@@ -48,18 +47,18 @@ async def signed_in(request: Request) -> Response:
 
 
 async def _is_signed_in(request: Request) -> bool:
-    token = request.cookies.get(SESSION)
+    token = session_of(request)
     if not token:
         return False
     try:
-        await services_of(request).access.authenticate(token)
+        await services_of(request).access.authenticate_session(token)
     except Unauthenticated:
         return False
     return True
 
 
 async def sign_out(request: Request) -> Response:
-    if token := request.cookies.get(SESSION):
+    if token := session_of(request):
         await services_of(request).sessions.sign_out(token)
     response = RedirectResponse(SIGN_IN, 303)
     set_cookie(request, response, SESSION, "", 0)
@@ -70,10 +69,7 @@ def _form(
     request: Request, wanted: str, *, link: str = "", fault: str | None = None, status: int = 200
 ) -> Response:
     values = {"next": wanted, "link": link, "fault": fault}
-    response = render(request, "sign_in.html", values, status=status)
-    if SESSION not in request.cookies:
-        set_cookie(request, response, VISIT, visit_of(request), None)
-    return response
+    return render(request, "sign_in.html", values, status=status)
 
 
 ROUTES = [

@@ -40,22 +40,36 @@ class WhoAmIResponse(_message.Message):
     USER_ID_FIELD_NUMBER: _builtins.int
     ROLE_FIELD_NUMBER: _builtins.int
     IS_SERVICE_FIELD_NUMBER: _builtins.int
+    KEY_ID_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_US_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
     role: _builtins.str
     """"user" or "admin"."""
     is_service: _builtins.bool
+    key_id: _builtins.int
+    """Of the API key or the session of the call."""
+    expires_at_us: _builtins.int
     def __init__(
         self,
         *,
         user_id: _builtins.str = ...,
         role: _builtins.str = ...,
         is_service: _builtins.bool = ...,
+        key_id: _builtins.int | None = ...,
+        expires_at_us: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_key_id", b"_key_id", "expires_at_us", b"expires_at_us", "key_id", b"key_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_service", b"is_service", "role", b"role", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us", "_key_id", b"_key_id", "expires_at_us", b"expires_at_us", "is_service", b"is_service", "key_id", b"key_id", "role", b"role", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__expires_at_us: _TypeAlias = _typing.Literal["expires_at_us"]  # noqa: Y015
+    _WhichOneofArgType__expires_at_us: _TypeAlias = _typing.Literal["_expires_at_us", b"_expires_at_us"]  # noqa: Y015
+    _WhichOneofReturnType__key_id: _TypeAlias = _typing.Literal["key_id"]  # noqa: Y015
+    _WhichOneofArgType__key_id: _TypeAlias = _typing.Literal["_key_id", b"_key_id"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expires_at_us) -> _WhichOneofReturnType__expires_at_us | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__key_id) -> _WhichOneofReturnType__key_id | None: ...
 
 Global___WhoAmIResponse: _TypeAlias = WhoAmIResponse  # noqa: Y015
 
@@ -169,7 +183,7 @@ class Key(_message.Message):
     name: _builtins.str
     expires_at_us: _builtins.int
     parent_id: _builtins.int
-    """The key that a session was opened with."""
+    """The key that a session was opened with, or the key or session that a key was made with."""
     live: _builtins.bool
     """Neither revoked nor expired."""
     def __init__(
@@ -220,7 +234,7 @@ class CreateKeyRequest(_message.Message):
     user_id: _builtins.str
     """Without it: the caller."""
     expires_in_days: _builtins.int
-    """Without it the key does not expire."""
+    """Without it the key expires with the key or session of the call, if that does."""
     def __init__(
         self,
         *,

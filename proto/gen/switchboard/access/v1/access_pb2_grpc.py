@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class AccessServiceStub:
-    """Who stands behind the credential of the call.
+    """Who stands behind the credential of the call. The token of a session counts with the metadata
+    x-credential-kind: session alone: it is no API key.
     """
 
     def __init__(self, channel):
@@ -53,7 +54,8 @@ class AccessServiceStub:
 
 
 class AccessServiceServicer:
-    """Who stands behind the credential of the call.
+    """Who stands behind the credential of the call. The token of a session counts with the metadata
+    x-credential-kind: session alone: it is no API key.
     """
 
     def WhoAmI(self, request, context):
@@ -104,7 +106,8 @@ def add_AccessServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AccessService:
-    """Who stands behind the credential of the call.
+    """Who stands behind the credential of the call. The token of a session counts with the metadata
+    x-credential-kind: session alone: it is no API key.
     """
 
     @staticmethod
@@ -221,7 +224,8 @@ class KeyServiceServicer:
     """
 
     def CreateKey(self, request, context):
-        """PERMISSION_DENIED for another user's key and for a role above the caller's own.
+        """The key ends with the key or session of the call. PERMISSION_DENIED for another user's key and for a role above the
+        caller's own.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -235,7 +239,7 @@ class KeyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RevokeKey(self, request, context):
-        """Ends a key and its sessions, or one session.
+        """Ends a key or a session, with all sessions and keys that were made with it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

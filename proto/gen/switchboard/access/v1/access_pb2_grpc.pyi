@@ -27,7 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class AccessServiceStub:
-    """Who stands behind the credential of the call."""
+    """Who stands behind the credential of the call. The token of a session counts with the metadata
+    x-credential-kind: session alone: it is no API key.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -43,7 +45,9 @@ class AccessServiceStub:
 
 @_typing.type_check_only
 class AccessServiceAsyncStub(AccessServiceStub):
-    """Who stands behind the credential of the call."""
+    """Who stands behind the credential of the call. The token of a session counts with the metadata
+    x-credential-kind: session alone: it is no API key.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     WhoAmI: _aio.UnaryUnaryMultiCallable[_access_pb2.WhoAmIRequest, _access_pb2.WhoAmIResponse]  # type: ignore[assignment]
@@ -55,7 +59,9 @@ class AccessServiceAsyncStub(AccessServiceStub):
     """Ends a session; needs no other credential."""
 
 class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Who stands behind the credential of the call."""
+    """Who stands behind the credential of the call. The token of a session counts with the metadata
+    x-credential-kind: session alone: it is no API key.
+    """
 
     @_abc_1.abstractmethod
     def WhoAmI(
@@ -92,11 +98,13 @@ class KeyServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> KeyServiceAsyncStub: ...
     CreateKey: _grpc.UnaryUnaryMultiCallable[_access_pb2.CreateKeyRequest, _access_pb2.CreateKeyResponse]
-    """PERMISSION_DENIED for another user's key and for a role above the caller's own."""
+    """The key ends with the key or session of the call. PERMISSION_DENIED for another user's key and for a role above the
+    caller's own.
+    """
     ListKeys: _grpc.UnaryUnaryMultiCallable[_access_pb2.ListKeysRequest, _access_pb2.ListKeysResponse]
     """Ordered by id."""
     RevokeKey: _grpc.UnaryUnaryMultiCallable[_access_pb2.RevokeKeyRequest, _access_pb2.RevokeKeyResponse]
-    """Ends a key and its sessions, or one session."""
+    """Ends a key or a session, with all sessions and keys that were made with it."""
 
 @_typing.type_check_only
 class KeyServiceAsyncStub(KeyServiceStub):
@@ -104,11 +112,13 @@ class KeyServiceAsyncStub(KeyServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateKey: _aio.UnaryUnaryMultiCallable[_access_pb2.CreateKeyRequest, _access_pb2.CreateKeyResponse]  # type: ignore[assignment]
-    """PERMISSION_DENIED for another user's key and for a role above the caller's own."""
+    """The key ends with the key or session of the call. PERMISSION_DENIED for another user's key and for a role above the
+    caller's own.
+    """
     ListKeys: _aio.UnaryUnaryMultiCallable[_access_pb2.ListKeysRequest, _access_pb2.ListKeysResponse]  # type: ignore[assignment]
     """Ordered by id."""
     RevokeKey: _aio.UnaryUnaryMultiCallable[_access_pb2.RevokeKeyRequest, _access_pb2.RevokeKeyResponse]  # type: ignore[assignment]
-    """Ends a key and its sessions, or one session."""
+    """Ends a key or a session, with all sessions and keys that were made with it."""
 
 class KeyServiceServicer(metaclass=_abc_1.ABCMeta):
     """API keys and sessions of the caller, for an admin those of all users."""
@@ -119,7 +129,9 @@ class KeyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _access_pb2.CreateKeyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.CreateKeyResponse, _abc.Awaitable[_access_pb2.CreateKeyResponse]]:
-        """PERMISSION_DENIED for another user's key and for a role above the caller's own."""
+        """The key ends with the key or session of the call. PERMISSION_DENIED for another user's key and for a role above the
+        caller's own.
+        """
 
     @_abc_1.abstractmethod
     def ListKeys(
@@ -135,6 +147,6 @@ class KeyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _access_pb2.RevokeKeyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.RevokeKeyResponse, _abc.Awaitable[_access_pb2.RevokeKeyResponse]]:
-        """Ends a key and its sessions, or one session."""
+        """Ends a key or a session, with all sessions and keys that were made with it."""
 
 def add_KeyServiceServicer_to_server(servicer: KeyServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
