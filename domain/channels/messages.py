@@ -158,6 +158,7 @@ class Event:
     message (and holds the whole new one), or its deletion, then with an empty session where the platform names none.
     It counts where the message is not answered yet; `new_if_answered`: an edit of an answered one is a message of its
     own.
+    `separate_session_id` takes the place of `session_id` where another correspondent began that session.
     `only_decides`: it is worked on where it decides an open question to the sender, and dropped otherwise.
     `only_followed`: it is stored where the instance has answered in its session, and dropped otherwise.
     `quoted` is what it replies to. `thread_post` is the platform's id of the message where it was posted in a thread:
@@ -183,6 +184,7 @@ class Event:
     ids_of_session: bool = False
     automated: bool = False
     correspondent: str = ""
+    separate_session_id: str = ""
     only_decides: bool = False
     only_followed: bool = False
     quoted: Quoted | None = None

@@ -1,41 +1,59 @@
 """The event of a mail."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from adapters.outbound.mail.authentication import authenticated_sender
 from adapters.outbound.mail.headers import Headers
-from domain.channels.messages import Attachment, Event, Identity, Quoted, Sender
+from adapters.outbound.mail.mime import Mail
+from domain.channels.messages import Attachment, Event, Identity, Sender
+from domain.timestamps import iso_milliseconds
 
 
 def mail_event(
-    headers: Headers,
+    mail: Mail,
     own_domains: Sequence[str],
     *,
     key: str,
     session_id: str,
-    text: str,
+    shared_threads: bool,
     target: Mapping[str, Any],
     attachments: tuple[Attachment, ...],
     ids: tuple[str, ...],
-    quoted: Quoted | None,
     raw: Mapping[str, Any],
 ) -> Event:
-    """`own_domains` are those of the mailbox and its servers. A mail without a text hands on its subject."""
+    """`own_domains` are those of the mailbox and its servers. A mail without a text hands on its subject.
+    `session_id` is that of the thread, which `shared_threads` joins all its senders in."""
+    headers = mail.headers
     reply_address = headers.reply_address()
+    correspondent = reply_address.email.lower() if reply_address else ""
     return Event(
         key=key,
         session_id=session_id,
         sender=_sender(headers, own_domains),
-        text=text or headers.text("Subject"),
+        text=mail.text or headers.text("Subject"),
         target=target,
         attachments=attachments,
         ids=ids,
-        quoted=quoted,
+        quoted=mail.quoted,
         automated=True,
-        correspondent=reply_address.email.lower() if reply_address else "",
+        correspondent=correspondent,
+        separate_session_id="" if shared_threads or not correspondent else f"{session_id}:{correspondent}",
+        context=_context(headers),
         raw={**headers.summary(), **raw},
     )
+
+
+def _context(headers: Headers) -> Mapping[str, object]:
+    summary = headers.summary()
+    try:
+        at = parsedate_to_datetime(headers.raw("Date") or "")
+        date = iso_milliseconds(at if at.tzinfo else at.replace(tzinfo=UTC))
+    except (ValueError, TypeError, OverflowError, IndexError):
+        date = ""
+    return {name: value for name, value in {**summary, "date": date}.items() if value}
 
 
 def _sender(headers: Headers, own_domains: Sequence[str]) -> Sender:

@@ -26,6 +26,7 @@ from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.failures import by_halves, is_rolled_back, retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.arrivals import add_arrivals
+from adapters.outbound.storage.queue.beginners import in_own_sessions
 from adapters.outbound.storage.queue.inbox import InboxRow
 from adapters.outbound.storage.schedules import FREE, deactivated
 from adapters.outbound.storage.tables import schedule
@@ -161,13 +162,13 @@ class PostgresRuns:
     ) -> Sequence[bool | None] | None:
         stored = row.cursor if cursor is None else dump(cursor)
         ours = self._of_run(update(schedule), due)
-        arrivals = [InboxRow.of(due.instance_id, event) for event in events]
         async with self._database.transaction() as connection:
             done = {"cursor": stored, "next_run_at": at, "failures": 0}
             finished = await connection.run(ours.values(**done, **({"again": False} if retire else {})))
             if finished.rowcount == 0:
                 return None
-            fresh = await add_arrivals(connection, arrivals)
+            own = await in_own_sessions(connection, due.instance_id, events)
+            fresh = await add_arrivals(connection, [InboxRow.of(due.instance_id, event) for event in own])
             if retire:
                 await connection.run(deactivated(due.instance_id))
         if retire:

@@ -67,6 +67,46 @@ Feature: Mailboxes
         | a mailbox       |
         | a Gmail mailbox |
 
+  Rule: The resource gets what a mail says besides its text
+
+    Scenario Outline: Subject, people and date of a mail to <mailbox>
+      Given <mailbox> whose resource is watched
+      When Ann mails "Is it running?" with the subject "The engine" to the desk, with a copy to Bob
+      Then the resource is asked "Is it running?"
+      And it is told the subject "The engine", the desk, Bob and the date
+
+      Examples:
+        | mailbox         |
+        | a mailbox       |
+        | a Gmail mailbox |
+
+  Rule: The conversation of a thread belongs to whoever began it
+
+    Scenario Outline: Somebody else writes in Ann's thread to <mailbox>
+      Given <mailbox> whose resource is watched
+      When Ann mails "Where is my order?" with the subject "Order"
+      And Bob answers in her thread "And mine?"
+      And Ann answers in her thread "It was a kettle"
+      Then Ann's mails are one conversation, and Bob's is another
+
+      Examples:
+        | mailbox         |
+        | a mailbox       |
+        | a Gmail mailbox |
+
+    Scenario: A mailbox whose threads are shared
+      Given a mailbox with shared threads whose resource is watched
+      When Ann mails "Where is my order?" with the subject "Order"
+      And Bob answers in her thread "And mine?"
+      Then all mails are one conversation
+
+    Scenario: Somebody else answers in a thread that the service began
+      Given a mailbox whose resource is watched
+      And the service wrote to Ann first
+      When Bob answers in that thread "And mine?"
+      And Ann answers in that thread "Thank you"
+      Then Ann's mail is in the conversation that the service began, and Bob's is not
+
   Rule: Machines are not answered
 
     Scenario Outline: An auto-reply to <mailbox>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from email.message import Message
 from typing import Any
@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.routing.model import RunResult
 from tests.drivers.platform import PlatformDriver
+from tests.drivers.resource import Resource
 from tests.drivers.ways import Rest, Way
 from tests.drivers.world import PATIENCE, World
 from tests.support.mail import PASSWORD, USER, Mailbox, Postbox, imap_server, smtp_server
@@ -50,6 +52,8 @@ class Post:
     outside: Outside
     kind: str = ""
     created: Any = None
+    resource: Any = None
+    threads: Sequence[str] = ()
     mailed: str = ""
 
     @property
@@ -77,7 +81,7 @@ class Post:
             "fromEmail": USER,
         }
 
-    def mail(self, text: str, subject: str, **headers: str) -> None:
+    def mail(self, text: str, subject: str, thread: str = "", **headers: str) -> None:
         self.mailed = f"<{next(_numbers)}@client.example>"
         fields = {
             "From": "Ann <ann@client.example>",
@@ -86,7 +90,8 @@ class Post:
             **headers,
         }
         if self.kind == "mail-api":
-            self.gmail.arrive(f"m{next(_numbers)}", text, headers=fields)
+            more = {"threadId": thread} if thread else {}
+            self.gmail.arrive(f"m{next(_numbers)}", text, headers=fields, **more)
             return
         head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         self.outside.imap.put(f"{head}\r\n{text}\r\n".encode())
@@ -136,7 +141,7 @@ def echoing(post: Post, mailbox: str) -> None:
 
 @given(parsers.re(MAILBOX + " whose resource answers with a file"))
 def filing(post: Post, world: World, mailbox: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from domain.routing.model import ResultArtifact, RunResult
+    from domain.routing.model import ResultArtifact
 
     async def run(*_: Any, **__: Any) -> RunResult:
         return RunResult(
@@ -145,6 +150,85 @@ def filing(post: Post, world: World, mailbox: str, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(type(world.container.downstream()), "run", run)
     echoing(post, mailbox)
+
+
+@given(parsers.re(MAILBOX + r"(?P<shared> with shared threads|) whose resource is watched"))
+def watching(post: Post, world: World, mailbox: str, shared: str) -> None:
+    post.resource = Resource(world, lambda request: RunResult("Noted"))
+    post.kind = kind_of(mailbox)
+    post.create("agent::helper", **({"sharedThreads": True} if shared else {}))
+    if post.kind == "mail-api":
+        assert soon(lambda: any(seen.path.endswith("/history") for seen in post.gmail.seen))
+
+
+@given("the service wrote to Ann first")
+def written_first(post: Post) -> None:
+    body = {"to": "ann@client.example", "subject": "Hours", "text": "We are closed"}
+    assert post.way.send("ann", post.created.body["instanceId"], body).outcome == "accepted"
+    assert soon(lambda: bool(post.sent()))
+
+
+@when('Ann mails "Is it running?" with the subject "The engine" to the desk, with a copy to Bob')
+def mails_with_copy(post: Post) -> None:
+    post.mail(
+        "Is it running?",
+        "The engine",
+        To="Desk <desk@shop.example>",
+        Cc="Bob <bob@client.example>",
+        Date="Thu, 26 Nov 2026 08:00:00 +0100",
+    )
+
+
+@when(parsers.re(r"(?P<who>Ann|Bob) answers in her thread \"(?P<text>[^\"]+)\""))
+def answers_in_thread(post: Post, who: str, text: str) -> None:
+    post.resource.wait_for(len(post.threads) or 1)
+    first = post.threads[0] if post.threads else post.mailed
+    post.threads = [*(post.threads or [first]), text]
+    sender = {"Ann": "Ann <ann@client.example>", "Bob": "Bob <bob@client.example>"}[who]
+    thread = next(iter(post.gmail.mails.values()))["threadId"] if post.kind == "mail-api" else ""
+    post.mail(text, "Re: Order", thread, From=sender, References=first)
+
+
+@when(parsers.re(r"(?P<who>Ann|Bob) answers in that thread \"(?P<text>[^\"]+)\""))
+def answers_in_begun_thread(post: Post, who: str, text: str) -> None:
+    post.threads = [*post.threads, text]
+    references = str(post.sent()[0]["References"])
+    post.mail(text, "Re: Hours", From=f"{who} <{who.lower()}@client.example>", References=references)
+    post.resource.wait_for(len(post.threads))
+
+
+@then(parsers.re(r"the resource is asked \"(?P<text>[^\"]+)\""))
+def asked(post: Post, text: str) -> None:
+    assert post.resource.wait_for(1)[0].text == text
+
+
+@then('it is told the subject "The engine", the desk, Bob and the date')
+def told(post: Post) -> None:
+    assert post.resource.requests[0].context == {
+        "subject": "The engine",
+        "to": ["desk@shop.example"],
+        "cc": ["bob@client.example"],
+        "date": "2026-11-26T07:00:00.000Z",
+    }
+
+
+@then("Ann's mails are one conversation, and Bob's is another")
+def apart(post: Post) -> None:
+    first, bob, second = (request.session_id for request in post.resource.wait_for(3))
+    assert first == second
+    assert bob == f"{first}:bob@client.example"
+
+
+@then("all mails are one conversation")
+def together(post: Post) -> None:
+    assert len({request.session_id for request in post.resource.wait_for(2)}) == 1
+
+
+@then("Ann's mail is in the conversation that the service began, and Bob's is not")
+def with_beginner(post: Post) -> None:
+    bob, ann = (request.session_id for request in post.resource.wait_for(2))
+    assert ann == str(post.sent()[0]["References"])
+    assert bob == f"{ann}:bob@client.example"
 
 
 @given(parsers.re(r"mail \"(?P<text>[^\"]+)\" (?P<where>in the mailbox|at Gmail)"))

@@ -61,6 +61,10 @@ class EmailConfig(CommonConfig):
         "A server with IDLE tells of new mail at once.",
         format=Format.INTERVAL_MINUTES,
     )
+    shared_threads: bool | None = setting(
+        "true: all senders of a mail thread share one conversation. Left out: a conversation belongs to whoever "
+        "began the thread, and other senders of it have conversations of their own.",
+    )
     authserv_id: str = ""
 
     @property

@@ -85,15 +85,14 @@ def event_of(config: EmailConfig, mail: Mail, position: Position, *, whole: bool
     """The event of a mail. `whole` False: only the beginning was read, so its files are left out."""
     message_ids = mail.headers.message_ids("Message-ID")[:1]
     return mail_event(
-        mail.headers,
+        mail,
         config.own_domains,
         key=mail.key,
         session_id=session_of(mail.headers, mail.key),
-        text=mail.text,
+        shared_threads=bool(config.shared_threads),
         target=TARGET.dump(reply_target(mail.headers, MailTarget)),
         attachments=_attachments(mail, position, "".join(message_ids)) if whole else (),
         ids=message_ids,
-        quoted=mail.quoted,
         raw=position.json | ({} if whole else {"truncated": True}),
     )
 

@@ -30,6 +30,10 @@ class GmailConfig(CommonConfig):
         "Minutes between two looks for new mail (default 5); fractions are allowed.",
         format=Format.INTERVAL_MINUTES,
     )
+    shared_threads: bool | None = setting(
+        "true: all senders of a mail thread share one conversation. Left out: a conversation belongs to whoever "
+        "began the thread, and other senders of it have conversations of their own.",
+    )
 
 
 @value

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, clean, items, text
-from adapters.outbound.channels.mail_api.config import TARGET, THREAD_DOMAIN, GmailTarget
+from adapters.outbound.channels.mail_api.config import TARGET, THREAD_DOMAIN, GmailConfig, GmailTarget
 from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.guards import reason_not_to_answer
@@ -123,21 +123,20 @@ def is_answered(message: Mapping[str, Any], own_address: str) -> bool:
     return labels.isdisjoint(_NOT_INCOMING) and reason_not_to_answer(headers, own_address) is None
 
 
-def event_of(shown: Mapping[str, Any], message: GmailPart, own_address: str) -> Event:
+def event_of(config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, own_address: str) -> Event:
     """The event of a mail; its session is the thread that we opened, else Gmail's thread."""
     mail = read_message(message)
     message_id, thread_id = text(shown, "id"), text(shown, "threadId")
     target = reply_target(mail.headers, partial(GmailTarget, thread_id=thread_id, own_address=own_address))
     return mail_event(
-        mail.headers,
+        mail,
         _RECEIVING_SERVER,
         key=message_id,
         session_id=opened_session_of(mail.headers, THREAD_DOMAIN) or thread_id or message_id,
-        text=clean(mail.text),
+        shared_threads=bool(config.shared_threads),
         target=TARGET.dump(target),
         attachments=tuple(_attachment(message_id, file) for file in mail.files),
         ids=(message_id,),
-        quoted=mail.quoted,
         raw={"id": message_id},
     )
 

@@ -182,7 +182,7 @@ class GmailPoller:
                 attachment = await self._gmail.attachment(config, message_id, part.attachment_id)
                 part.fill(from_base64url(text(attachment, "data")))
         try:
-            return await to_thread.run_sync(event_of, shown, message, own_address)
+            return await to_thread.run_sync(event_of, config, shown, message, own_address)
         except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
             return unreadable(message_id, failure, {"id": message_id})
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.outbound.channels.mail_api.config import CONFIG
 from adapters.outbound.channels.mail_api.messages import (
     event_of,
     from_base64url,
@@ -38,12 +39,12 @@ def message(*parts: dict[str, Any], mime: str = "multipart/mixed") -> dict[str, 
 
 
 def text(found: dict[str, Any]) -> str:
-    return event_of(found, message_of(found), ADDRESS).text
+    return event_of(CONFIG.load(CLIENT), found, message_of(found), ADDRESS).text
 
 
 def test_a_recorded_message() -> None:
     recorded = json.loads((FIXTURES / "multipart_with_file.json").read_text())
-    event = event_of(recorded, message_of(recorded), ADDRESS)
+    event = event_of(CONFIG.load(CLIENT), recorded, message_of(recorded), ADDRESS)
     assert (event.key, event.session_id) == ("19a9f0c1d2e3f405", "19a9f0aa00000001")
     assert event.text == "Please look at the figures."
     assert event.sender.display_name == "Ann Example"
@@ -96,7 +97,7 @@ _JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(["id", "threadId", "labelIds", "payload"]), _JSON))
 def test_no_message_breaks_the_reader(found: dict[str, Any]) -> None:
     if is_answered(found, ADDRESS):
-        event_of(found, message_of(found), ADDRESS)
+        event_of(CONFIG.load(CLIENT), found, message_of(found), ADDRESS)
 
 
 async def begun(channel: ChannelCalls) -> Mapping[str, Any]:
@@ -152,5 +153,5 @@ def test_an_answer_that_names_only_our_mail_is_of_its_thread() -> None:
     headers = {"From": "ann@client.example", "In-Reply-To": f"<switchboard.{digest}.{digest}@{ADDRESS}>"}
     fields = [{"name": name, "value": value.replace("agent@", "", 1)} for name, value in headers.items()]
     shown = {"id": "m", "threadId": "t", "payload": {"headers": fields}}
-    event = event_of(shown, message_of(shown), ADDRESS)
+    event = event_of(CONFIG.load(CLIENT), shown, message_of(shown), ADDRESS)
     assert event.session_id == f"<switchboard.thread.{digest}@mail.gmail.com>"
