@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from domain.channels.answers import Artifact
 from domain.channels.model import ChannelDefinition, PlatformAddress
+from domain.channels.proof import Proof
 from domain.channels.typed import ChannelConfig, ChannelTarget, JsonModel
 from ports.capabilities import (
     AnswerForwarding,
@@ -56,7 +57,8 @@ class Channel(Generic[C, T]):
     """One channel, as `build` of its folder returns it. A capability that the platform does not have is None.
 
     `config` and `target` convert the stored JSON objects to the channel's own types. `takes_opt_outs`: people end the
-    messages to them with a word (`Received.opt_outs`).
+    messages to them with a word (`Received.opt_outs`). `call_proof` and `connection_proof` say who proves the senders
+    of events that come by a call, and over a connection; all others are proved by the instance's owner.
     """
 
     definition: ChannelDefinition
@@ -96,6 +98,8 @@ class Channel(Generic[C, T]):
     pairing: Pairing | None = None
     chat_site: ChatSite[C] | None = None
     takes_opt_outs: bool = False
+    call_proof: Proof = Proof.OWNER
+    connection_proof: Proof = Proof.OWNER
 
     def buttons(self, config: C, target: T) -> int:
         """How many choices a message offers as buttons."""

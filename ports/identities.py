@@ -8,8 +8,8 @@ from domain.channels.messages import Identity
 
 
 class UserResolver(Protocol):
-    async def resolve(self, identities: Sequence[Identity]) -> str | None:
-        """The user that one of these identities is verified for."""
+    async def resolve(self, identities: Sequence[Identity], only_user: str | None) -> str | None:
+        """The user that one of these identities is verified for; with `only_user` that user, or nobody."""
         ...
 
     async def may_notify(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:

@@ -60,6 +60,8 @@ class InstanceStore(Protocol):
         """None when it is gone. Raises `Conflict` when the new triple is taken."""
         ...
 
+    async def set_trusted(self, instance_id: int, *, trusted: bool) -> None: ...
+
     async def remove(self, instance_id: int) -> Sequence[Event]:
         """Removes the instance and all that waits for it. The newest messages that nobody will answer now, 50 at
         most."""

@@ -96,6 +96,11 @@ class Instances(Protocol):
         """Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`."""
         ...
 
+    async def set_trusted(self, caller: Caller, instance_id: int, *, trusted: bool) -> InstanceView:
+        """Marks an instance whose owner's word counts for who its senders are. Raises `Forbidden` for callers who are
+        no admins."""
+        ...
+
     async def delete(self, caller: Caller, instance_id: int) -> None:
         """Raises `NotFound`, `Forbidden`."""
         ...

@@ -19,7 +19,10 @@ def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
         channel_id=request.channel_id,
         session_id=request.session_id,
         sender=pb.Sender(
-            external_id=sender.external_id, display_name=sender.display_name, user_id=sender.user_id
+            external_id=sender.external_id,
+            display_name=sender.display_name,
+            user_id=sender.user_id,
+            verified_by=sender.verified_by,
         ),
         text=request.text,
         files=_files(request.files),

@@ -1,7 +1,7 @@
 """Calls of platforms: verified, read, stored, acknowledged."""
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Received
@@ -60,7 +60,8 @@ class CallVerifier:
             raise
         await self.health.unproved(instance.id, received.missing_proof_field)
         self.meter.received(instance.channel_id, received.kind)
-        return received
+        proof = None if received.missing_proof_field else channel.call_proof
+        return replace(received, events=tuple(event.proved_by(proof) for event in received.events))
 
     async def _read(
         self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall

@@ -1,12 +1,13 @@
 """What comes in through a channel, and what platforms say of what was sent, in words that no platform owns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
 
 from domain.channels.limits import Scope
+from domain.channels.proof import Proof
 from domain.values import value
 
 Config = Mapping[str, object]
@@ -63,11 +64,18 @@ class Identity:
 
 @value
 class Sender:
-    """Who wrote. `identities` are all the external identities that the event proves."""
+    """Who wrote. `identities` are all the external identities that the event proves, and `proof` says by whom they
+    are proved."""
 
     external_id: str
     display_name: str = ""
     identities: tuple[Identity, ...] = ()
+    proof: Proof = Proof.OWNER
+
+    @property
+    def verified_by(self) -> Proof | None:
+        """None for a sender without a proved identity."""
+        return self.proof if self.identities else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +204,11 @@ class Event:
     written_at: datetime | None = None
     context: Mapping[str, object] = field(default_factory=dict)
     raw: Mapping[str, object] = field(default_factory=dict)
+
+    def proved_by(self, proof: Proof | None) -> "Event":
+        """The event with who proves its sender; None: nobody, so that the sender has no identities."""
+        sender = replace(self.sender, proof=proof) if proof else replace(self.sender, identities=())
+        return replace(self, sender=sender)
 
 
 _REACHED = {"delivered": 1, "read": 2}

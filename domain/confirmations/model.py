@@ -9,7 +9,8 @@ from domain.channels.answers import Choice, ClosedPrompt
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A question to a sender. `asked_of` is the sender, `asked_by` the event whose answer was the question.
+    """A question to a sender. `asked_of` is the sender, `asked_user` the platform user that the sender was known as,
+    `asked_by` the event whose answer was the question.
 
     `original` is the text of the message that led to it. A decided question stays the question of its session
     until the next message, so that the event that decided it (`decided_by`) can be worked on again after a crash.
@@ -28,6 +29,7 @@ class Pending:
     decided_by: int | None = None
     decider: str = ""
     decided_at: datetime | None = None
+    asked_user: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,16 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalScope:
-    """Who is asked, and where: a confirmation is decided by this sender in this session only."""
+    """Who is asked, and where: a confirmation is decided by this sender in this session only, and what was asked of a
+    platform user by a sender that is known as this user."""
 
     instance_id: int
     session_id: str
     external_id: str
+    user_id: str | None = None
+
+    def may_decide(self, pending: Pending) -> bool:
+        return pending.asked_of == self.external_id and pending.asked_user in (None, self.user_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class ConfirmationService:
         if not self._is_open(pending):
             await self.store.close(scope.instance_id, pending.id, self.clock.now())
             return ordinary
-        if pending.asked_of != scope.external_id:
+        if not scope.may_decide(pending):
             return ordinary
         decision = decision_of(received.text) if received.choice is None else None
         if decision is None:
@@ -85,7 +85,7 @@ class ConfirmationService:
             return _decided(pending, await self._state(scope))
         if found.closed or not self._is_open(pending):
             return ApprovalResult(repeated=_closed(pending))
-        if pending.asked_of != scope.external_id:
+        if not scope.may_decide(pending):
             return ApprovalResult(notice=NOT_YOURS)
         decision = decision_of_button(button, nonce)
         if decision is None or not found.in_session:
@@ -139,6 +139,7 @@ class ConfirmationService:
             asked_by=received.event_id,
             original=original,
             expires_at=now + LIFETIME,
+            asked_user=scope.user_id,
         )
         replaced = await self.store.put(scope.instance_id, scope.session_id, pending, now)
         return replace(_prompt(pending), replaced=_closed(replaced) if replaced else None)

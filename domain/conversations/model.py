@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from domain.channels.answers import Artifact, Author, Choice, Template
 from domain.channels.messages import Identity
+from domain.channels.proof import Proof
 
 
 class Handler(StrEnum):
@@ -119,13 +120,14 @@ class MessagesWanted:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSender:
-    """Who wrote last, with the identities that the platform proves; empty where nobody has written yet. `user_id`:
+    """Who wrote last, with the proved identities and who proves them; empty where nobody has written yet. `user_id`:
     the platform user that one of them is verified for."""
 
     external_id: str = ""
     display_name: str = ""
     user_id: str | None = None
     identities: tuple[Identity, ...] = ()
+    proof: Proof = Proof.OWNER
 
 
 @dataclass(frozen=True, slots=True)

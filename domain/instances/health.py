@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from domain.channels.proof import missing_proof
+from domain.channels.proof import Proof, missing_proof
 from domain.instances.model import UNREADABLE, Activity, ActivityHealth, Health, Instance
 from domain.instances.validation import advice
 from domain.routing.rounds import STOPPED
@@ -16,6 +16,12 @@ UNDECRYPTED = (
     " or save the instance again"
 )
 
+
+TRUSTED = "an admin has marked the instance as trusted: its senders are recognised as the users that they verified as"
+UNTRUSTED = (
+    "senders are recognised only as the owner of the instance: they are proved by a secret or server of the owner. To"
+    " have other users recognised, ask an admin to mark the instance as trusted"
+)
 
 IDLE_SECONDS = 60.0
 """A running worker leases a conversation within a second or two."""
@@ -34,7 +40,11 @@ def health_of(
         instance_id=instance.id,
         healthy=not warnings and all(activity.healthy for activity in activities.values()),
         warnings=tuple(warnings),
-        notes=tuple(filter(None, [connection_note(instance, channel, record)])),
+        notes=tuple(
+            filter(
+                None, [connection_note(instance, channel, record), identity_note(instance, channel, record)]
+            )
+        ),
         last_success=summary.last_success,
         last_error=summary.last_error,
         last_error_at=summary.last_error_at,
@@ -131,9 +141,23 @@ def _has_sent(instance: Instance, sending: ActivityHealth) -> bool:
 
 def connection_note(instance: Instance, channel: AnyChannel, record: HealthRecord) -> str:
     """The sentence on the connection that is kept for an instance, empty where none is kept."""
+    if channel.connector is None or not _is_connected(instance, channel, record):
+        return ""
+    return channel.connector.note(channel.config.load(instance.config), record.registration)
+
+
+def _is_connected(instance: Instance, channel: AnyChannel, record: HealthRecord) -> bool:
     if channel.connector is None or instance.status == UNREADABLE:
+        return False
+    return channel.connector.wants(channel.config.load(instance.config), record.registration)
+
+
+def identity_note(instance: Instance, channel: AnyChannel, record: HealthRecord) -> str:
+    """The sentence on whom senders are recognised as, empty where that needs no word."""
+    if not channel.definition.identifies(instance.config):
         return ""
-    config = channel.config.load(instance.config)
-    if not channel.connector.wants(config, record.registration):
-        return ""
-    return channel.connector.note(config, record.registration)
+    if instance.trusted:
+        return TRUSTED
+    is_connected = _is_connected(instance, channel, record)
+    proof = channel.connection_proof if is_connected else channel.call_proof
+    return "" if proof is Proof.PLATFORM else UNTRUSTED

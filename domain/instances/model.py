@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from domain.channels.proof import Proof
+
 ACTIVE = "active"
 UNREADABLE = "unreadable"
 """The state of an instance whose stored configuration cannot be decrypted; its `config` is empty."""
@@ -14,7 +16,8 @@ UNREADABLE = "unreadable"
 class Instance:
     """A user's configuration of one channel, bound to a downstream resource (None: to none).
 
-    `config` is the JSON object as the user stored it, key order and number forms kept.
+    `config` is the JSON object as the user stored it, key order and number forms kept. `trusted`: an admin takes the
+    owner's word for who the senders are.
     """
 
     id: int
@@ -26,6 +29,11 @@ class Instance:
     created_at: datetime
     updated_at: datetime
     status: str = ACTIVE
+    trusted: bool = False
+
+    def only_user(self, proof: Proof) -> str | None:
+        """The only user that senders with this proof may be; None: they may be any."""
+        return None if self.trusted or proof is Proof.PLATFORM else self.user_id
 
     @property
     def exists(self) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
 from domain.channels.answers import Answer
@@ -91,6 +91,20 @@ class InstanceService:
             raise unknown(existing.id)
         await self.registration.replaced(existing, instance, channel)
         return await self._saved(instance, channel, "updated")
+
+    async def set_trusted(self, caller: Caller, instance_id: int, *, trusted: bool) -> InstanceView:
+        """Raises `NotFound`, `Forbidden`."""
+        if not caller.is_admin:
+            raise Forbidden("only an admin may mark an instance as trusted")
+        instance = await owned_instance(self.store, caller, instance_id)
+        await self.store.set_trusted(instance_id, trusted=trusted)
+        log.warning(
+            "an instance is %s by %s",
+            "trusted" if trusted else "no longer trusted",
+            caller.user_id,
+            extra={"instance": instance_id},
+        )
+        return self._view(replace(instance, trusted=trusted))
 
     async def delete(self, caller: Caller, instance_id: int) -> None:
         instance = await owned_instance(self.store, caller, instance_id)

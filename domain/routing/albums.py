@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from domain.channels.context import merged as merged_context
+from domain.routing.bursts import same_sender
 from ports.inbox import Album, QueuedEvent
 
 QUIET_SECONDS = 1.2
@@ -23,8 +24,7 @@ def merged(first: QueuedEvent, rows: Sequence[QueuedEvent]) -> QueuedEvent:
 
     A row in the place of an earlier one is an edit, which counts in its stead. What somebody else sent is left out.
     """
-    sender = first.event.sender.external_id
-    own = [row for row in rows if row.event.sender.external_id == sender]
+    own = [row for row in rows if same_sender(row.event, first.event)]
     latest = {_place(row): row for row in own}
     events = [latest[place].event for place in sorted(latest)]
     captions = dict.fromkeys(event.text for event in events if event.text)

@@ -14,10 +14,14 @@ LONGEST = 10
 
 def burst_of(rows: Sequence[QueuedEvent]) -> Sequence[QueuedEvent]:
     """The messages at the head of a conversation that may be joined: of one sender, and nothing in between."""
-    sender = rows[0].event.sender.external_id if rows else ""
-    return list(
-        takewhile(lambda row: is_joinable(row.event) and row.event.sender.external_id == sender, rows)
-    )
+    return list(takewhile(lambda row: is_joinable(row.event) and same_sender(row.event, rows[0].event), rows))
+
+
+def same_sender(event: Event, other: Event) -> bool:
+    """Return True if both are of one sender, and proved alike: what somebody else says in a person's name must not be
+    handed on as the person's."""
+    sender, other_sender = event.sender, other.sender
+    return (sender.external_id, sender.verified_by) == (other_sender.external_id, other_sender.verified_by)
 
 
 def is_joinable(event: Event) -> bool:

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from domain.channels.answers import Choice
 from domain.channels.messages import ThreadMessage
+from domain.channels.proof import Proof
 from domain.values import value
 
 
@@ -39,11 +40,13 @@ class Resource:
 
 @value
 class RunSender:
-    """Who wrote; `user_id` is the platform user when the sender is verified."""
+    """Who wrote; `user_id` is the platform user when the sender is verified. `verified_by`: who proved it, None for a
+    sender without a proved identity."""
 
     external_id: str
     display_name: str = ""
     user_id: str | None = None
+    verified_by: Proof | None = None
 
 
 @dataclass(frozen=True, slots=True)

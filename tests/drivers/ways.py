@@ -65,6 +65,7 @@ class Way(Protocol):
     def definition(self, user: str, channel_id: str) -> Reply: ...
     def create(self, user: str, body: Mapping[str, Any]) -> Reply: ...
     def update(self, user: str, instance_id: int, body: Mapping[str, Any]) -> Reply: ...
+    def trust(self, user: str, instance_id: int, *, trusted: bool) -> Reply: ...
     def delete(self, user: str, instance_id: int) -> Reply: ...
     def instances(self, user: str) -> Reply: ...
     def instance(self, user: str, instance_id: int) -> Reply: ...
@@ -128,6 +129,10 @@ class UseCases:
             self._use_cases.instances.update(_caller(user), instance_id, change),
             partial(_body, schemas.UpdatedInstance),
         )
+
+    def trust(self, user: str, instance_id: int, *, trusted: bool) -> Reply:
+        work = self._use_cases.instances.set_trusted(_caller(user), instance_id, trusted=trusted)
+        return self._asked(work, partial(_body, schemas.ChannelInstance))
 
     def delete(self, user: str, instance_id: int) -> Reply:
         return self._asked(self._use_cases.instances.delete(_caller(user), instance_id), lambda _: None)
@@ -242,6 +247,9 @@ class Rest:
 
     def update(self, user: str, instance_id: int, body: Mapping[str, Any]) -> Reply:
         return self._asked("PUT", f"{INSTANCES}/{instance_id}", user, body)
+
+    def trust(self, user: str, instance_id: int, *, trusted: bool) -> Reply:
+        return self._asked("PUT", f"{INSTANCES}/{instance_id}/trusted", user, {"trusted": trusted})
 
     def delete(self, user: str, instance_id: int) -> Reply:
         return self._asked("DELETE", f"{INSTANCES}/{instance_id}", user)

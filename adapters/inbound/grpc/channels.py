@@ -66,6 +66,10 @@ class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
         change = convert.CHANGE.from_pb(request)
         return convert.SAVED.to_pb(await self._instances.update(caller(), request.instance_id, change))
 
+    async def SetTrusted(self, request: pb.SetTrustedRequest, context: Any) -> pb.Instance:
+        view = await self._instances.set_trusted(caller(), request.instance_id, trusted=request.trusted)
+        return convert.view_to_pb(view)
+
     async def DeleteInstance(
         self, request: pb.DeleteInstanceRequest, context: Any
     ) -> pb.DeleteInstanceResponse:

@@ -121,6 +121,20 @@ async def update_instance(
     return await services.instances.update(caller, instance, change)
 
 
+@router.put(
+    BASE + "/{instanceId}/trusted",
+    response_model=schemas.ChannelInstance,
+    responses=errors(400, 403, 404, 413),
+    summary="Trust an instance, or trust it no longer",
+)
+async def set_trusted(
+    services: Services, caller: CurrentCaller, instance: InstanceId, body: schemas.InstanceTrust
+) -> InstanceView:
+    """Senders who are proved by a secret or server of the instance's owner count as other users only where an admin
+    has marked the instance as trusted. Admins alone may."""
+    return await services.instances.set_trusted(caller, instance, trusted=body.trusted)
+
+
 @router.delete(
     BASE + "/{instanceId}",
     response_model=schemas.DeletedInstance,

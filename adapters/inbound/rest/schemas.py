@@ -3,7 +3,7 @@
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
 from adapters.inbound.rest.bodies import (
     Answer,
@@ -98,6 +98,9 @@ class ChannelInstance(Answer):
     status: Literal["active"] = attribute("instance.status")
     channelType: str
     channelTypeName: str = attribute("instance.channel_id")
+    trusted: bool = attribute(
+        "instance.trusted", description="An admin takes the owner's word for who the senders are."
+    )
     publicId: str | None = Field(
         None, description="Present only for web-chat: by it web pages name the instance.", exclude_if=is_none
     )
@@ -118,6 +121,10 @@ class UpdateInstance(Body):
     config: Config
     downStreamResourceId: Text | None = Field(None, max_length=limits.RESOURCE_ID)
     channelName: Text | None = Field(None, max_length=limits.CHANNEL_NAME)
+
+
+class InstanceTrust(Body):
+    trusted: StrictBool = Field(description="Whether the owner's word counts for who the senders are.")
 
 
 class UpdatedInstance(Done):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.channels.messages import Event
+from domain.channels.proof import Proof
 from domain.refusals import Unavailable
 from ports.inbox import Inbox
 from ports.links import ConnectionCursors, LinkRecorder
@@ -26,10 +27,11 @@ class Storing:
     cursors: ConnectionCursors
     recorder: LinkRecorder
     meter: Meter
+    proof: Proof = Proof.OWNER
 
     async def __call__(self, event: Event) -> None:
         try:
-            for accepted in await self.inbox.add(self.instance_id, [event]):
+            for accepted in await self.inbox.add(self.instance_id, [event.proved_by(self.proof)]):
                 if not accepted.dropped:
                     self.meter.accepted(self.channel_id, accepted.fresh)
         except Unavailable:
@@ -45,7 +47,8 @@ class Storing:
             for event in events:
                 await self(event)
             events = ()
-        stored = await self.cursors.store(self.instance_id, events, cursor)
+        proved = [event.proved_by(self.proof) for event in events]
+        stored = await self.cursors.store(self.instance_id, proved, cursor)
         if stored is None:
             raise Unavailable("another process keeps the connection now")
         for fresh in stored:

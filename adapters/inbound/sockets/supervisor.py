@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from adapters.inbound.sockets.storing import Storing
 from adapters.tasks import cancelled, end
+from domain.channels.proof import Proof
 from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import Unavailable
 from ports.channels import Channels
@@ -34,6 +35,7 @@ class _Connected:
     model: JsonModel[ChannelConfig]
     connector: Connector[ChannelConfig]
     status_field: str
+    proof: Proof
 
 
 @dataclass(slots=True)
@@ -64,7 +66,10 @@ class Supervisor:
         self._restart_after = restart_after
         self._channels = {
             channel.definition.id: _Connected(
-                channel.config, channel.connector, channel.pairing.status_field if channel.pairing else ""
+                channel.config,
+                channel.connector,
+                channel.pairing.status_field if channel.pairing else "",
+                channel.connection_proof,
             )
             for channel in channels.all()
             if channel.connector and channel.connector.lacks() is None
@@ -166,7 +171,15 @@ class Supervisor:
                 return
             await end([connection.task], "connections")
             await recorder.set_connected_since(None)
-        emit = Storing(instance_id, instance.channel_id, self._inbox, self._cursors, recorder, self._meter)
+        emit = Storing(
+            instance_id,
+            instance.channel_id,
+            self._inbox,
+            self._cursors,
+            recorder,
+            self._meter,
+            channel.proof,
+        )
         task = asyncio.create_task(self._listen(instance_id, channel, config, emit))
         self._connections[instance_id] = _Connection(channel, config, task)
 

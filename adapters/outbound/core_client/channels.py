@@ -74,6 +74,10 @@ class RemoteInstances:
         request = convert.CHANGE.to_pb(change, instance_id=instance_id)
         return convert.SAVED.from_pb(await self._core.call(self._stub.UpdateInstance, request, deadline=SLOW))
 
+    async def set_trusted(self, caller: Caller, instance_id: int, *, trusted: bool) -> InstanceView:
+        request = pb.SetTrustedRequest(instance_id=instance_id, trusted=trusted)
+        return convert.view_from_pb(await self._core.call(self._stub.SetTrusted, request))
+
     async def delete(self, caller: Caller, instance_id: int) -> None:
         request = pb.DeleteInstanceRequest(instance_id=instance_id)
         await self._core.call(self._stub.DeleteInstance, request, deadline=SLOW)

@@ -83,11 +83,12 @@ def _files_json(files: Sequence[InputFile]) -> list[dict[str, Any]]:
 
 
 def _sender_json(sender: RunSender) -> dict[str, Any]:
-    return {
+    told: dict[str, Any] = {
         "externalId": sender.external_id,
         "displayName": sender.display_name,
         "userId": sender.user_id,
     }
+    return told | ({"verifiedBy": sender.verified_by} if sender.verified_by else {})
 
 
 def _approval_json(approval: Approval) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from domain.channels.messages import (
     Quoted,
     Sender,
 )
+from domain.channels.proof import Proof
 from domain.conversations.choices import Offer
 from ports.inbox import CallResult
 
@@ -110,6 +111,7 @@ def _optional(event: Event) -> dict[str, Any]:
         "change": event.change,
         "name": event.sender.display_name,
         "identities": [[identity.field, identity.value] for identity in event.sender.identities],
+        "proof": "" if event.sender.proof is Proof.OWNER else event.sender.proof,
         "files": _files(event.attachments),
         "choice": event.choice,
         "canned": event.canned_reply,
@@ -172,7 +174,8 @@ def _time(seconds: float | None) -> datetime | None:
 
 def _sender(document: Mapping[str, Any]) -> Sender:
     identities = tuple(_known(Identity, stored) for stored in document.get("identities", ()))
-    return Sender(document["sender"], document.get("name", ""), identities)
+    proof = Proof(document.get("proof", Proof.OWNER))
+    return Sender(document["sender"], document.get("name", ""), identities, proof)
 
 
 def event_from_json(text: str | bytes) -> Event:

@@ -5,6 +5,7 @@ while, to be found by the nonce of its buttons.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -193,6 +194,8 @@ def _event(
 
 def _columns(pending: Pending) -> dict[str, Any]:
     detail = {"tool": pending.tool, "parameters": pending.parameters, "original": pending.original}
+    if pending.asked_user is not None:
+        detail["user"] = pending.asked_user
     return {
         "id": pending.id,
         "detail": dump(detail),
@@ -209,4 +212,5 @@ def _pending(
     read = orjson.loads(detail)
     tool, parameters, original = read["tool"], read["parameters"], read["original"]
     asked = orjson.loads(asked_of)
-    return Pending(id, tool, parameters, nonce, asked, asked_by, original, expires_at, *decision)
+    pending = Pending(id, tool, parameters, nonce, asked, asked_by, original, expires_at, *decision)
+    return replace(pending, asked_user=read.get("user"))

@@ -19,7 +19,7 @@ from domain.verification.rules import normal
 _RESOLVE = """
 SELECT v.user_id FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS given (field, normal, position)
 JOIN verified_identity v ON v.field = given.field AND v.normal = given.normal
-ORDER BY given.position LIMIT 1
+WHERE v.user_id = coalesce(%s, v.user_id) ORDER BY given.position LIMIT 1
 """
 """Runs for each message of an instance with access control."""
 
@@ -59,13 +59,13 @@ class PostgresIdentities:
         )
         return await self._database.execute(owned) > 0
 
-    async def resolve(self, identities: Sequence[Identity]) -> str | None:
-        """The user behind the first of the identities that is verified."""
+    async def resolve(self, identities: Sequence[Identity], only_user: str | None) -> str | None:
+        """The user behind the first of the identities that is verified, for `only_user` where one is given."""
         if not identities:
             return None
         fields = [identity.field for identity in identities]
         keys = [_key(identity) for identity in identities]
-        row = await self._database.fetch_one(_RESOLVE, (fields, keys))
+        row = await self._database.fetch_one(_RESOLVE, (fields, keys, only_user))
         return str(row[0]) if row else None
 
     async def users_of(self, identities: Sequence[Identity]) -> Mapping[Identity, str]:

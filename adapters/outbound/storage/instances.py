@@ -28,7 +28,7 @@ MOST_UNANSWERED = 50
 columns = channel_instance.c
 INSTANCE = columns_of(
     channel_instance,
-    "id user_id channel_id channel_name config resource_id created_at updated_at status",
+    "id user_id channel_id channel_name config resource_id created_at updated_at status trusted",
 )
 _FIND = select(*INSTANCE).where(columns.id == bindparam("instance_id"))
 ACTIVE_INSTANCES = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
@@ -125,6 +125,12 @@ class PostgresInstances:
         except psycopg.errors.UniqueViolation as error:
             raise Conflict("an instance of this channel with this channelName exists already") from error
 
+    async def set_trusted(self, instance_id: int, *, trusted: bool) -> None:
+        await self._database.execute(
+            update(channel_instance).where(columns.id == instance_id).values(trusted=trusted)
+        )
+        self._notify(instance_id)
+
     @retried
     async def annotate(self, instance_id: int, field: str, value: str) -> None:
         """Writes a field of the configuration that the service itself keeps; nothing else changes."""
@@ -162,10 +168,12 @@ class PostgresInstances:
 
     def read(self, id: int, user_id: str, channel_id: str, name: str, stored: bytes, *rest: Any) -> Instance:
         """One row that cannot be decrypted must not stand in the way of the others."""
-        resource_id, created_at, updated_at, status = rest
+        resource_id, created_at, updated_at, status, trusted = rest
         try:
             config = json.loads(self._cipher.decrypt(stored))
         except (DecryptionError, ValueError) as error:
             log.error("a configuration cannot be decrypted: %s", error, extra={"instance": id})
             config, status = {}, UNREADABLE if status == ACTIVE else status
-        return Instance(id, user_id, channel_id, name, config, resource_id, created_at, updated_at, status)
+        return Instance(
+            id, user_id, channel_id, name, config, resource_id, created_at, updated_at, status, trusted
+        )

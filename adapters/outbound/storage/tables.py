@@ -43,7 +43,7 @@ channel_instance = table(
     *required(LargeBinary, "config"),
     *optional(Text, "resource_id"),
     *required(Timestamp, "created_at updated_at"),
-    *required(Boolean, "connects"),
+    *required(Boolean, "connects trusted"),
     unique_index("channel_instance_triple", "user_id channel_name channel_id", where="status = 'active'"),
     index("channel_instance_retiring", "id", where="status <> 'active'"),
     index("channel_instance_subscriptions", "id", where="status = 'subscription'"),

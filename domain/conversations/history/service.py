@@ -51,10 +51,13 @@ class HistoryService:
         """The views, with the users for whom senders are verified where their instances ask for that."""
         identified = {view.instance_id for view in views if view.sender.identities}
         instances = await self.instances.of_ids(sorted(identified)) if identified else ()
-        asking = {instance.id for instance in instances if self._identifies(instance)}
+        asking = {instance.id: instance for instance in instances if self._identifies(instance)}
         named = [view for view in views if view.instance_id in asking]
         users = await self.users.users_of([each for view in named for each in view.sender.identities])
-        return [_with_user(view, users) if view.instance_id in asking else view for view in views]
+        return [
+            _with_user(view, users, asking[view.instance_id]) if view.instance_id in asking else view
+            for view in views
+        ]
 
     def _identifies(self, instance: Instance) -> bool:
         channel = self.channels.find(instance.channel_id)
@@ -104,8 +107,10 @@ class HistoryService:
         return replace(page, messages=[with_addresses(message, self.links) for message in page.messages])
 
 
-def _with_user(view: ConversationView, users: Mapping[Identity, str]) -> ConversationView:
-    user_id = next((users[each] for each in view.sender.identities if each in users), None)
+def _with_user(view: ConversationView, users: Mapping[Identity, str], instance: Instance) -> ConversationView:
+    only_user = instance.only_user(view.sender.proof)
+    verified = (users[identity] for identity in view.sender.identities if identity in users)
+    user_id = next((user for user in verified if only_user in (None, user)), None)
     return replace(view, sender=replace(view.sender, user_id=user_id))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from domain import limits
 from domain.access.model import Caller
+from domain.channels.proof import Proof
 from domain.knowledge.answers.citations import Passages, data_text
 from domain.knowledge.answers.model import EarlierTurn, KnowledgeAnswer
 from domain.knowledge.bases.service import BaseAccess
@@ -131,7 +132,7 @@ class AskService:
 
 def _request(base: Base, user: str, question: str, ids: Ids) -> RunRequest:
     resource, request_id = Resource(ResourceKind.AGENT, f"kb-{base.id}", 0), ids.request_id()
-    sender = RunSender(user, user, user)
+    sender = RunSender(user, user, user, Proof.SERVICE)
     return RunRequest(resource, request_id, 0, CHANNEL_ID, request_id, sender, question, user)
 
 

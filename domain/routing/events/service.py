@@ -97,7 +97,7 @@ class EventService:
         if context.channel.definition.allows_only_known(instance.config) and user_id is None:
             return await self._notice(instance, event)
         if event.canned_reply is not None:
-            await self.invocation.skip(context, queued)
+            await self.invocation.skip(context, queued, user_id)
             return Answer(event.canned_reply)
         return await self.invocation.answer(context, queued, user_id)
 
@@ -111,7 +111,8 @@ class EventService:
     async def _user(self, context: ConversationContext, event: Event) -> str | None:
         if not context.channel.definition.identifies(context.instance.config):
             return None
-        return await self.users.resolve(event.sender.identities)
+        only_user = context.instance.only_user(event.sender.proof)
+        return await self.users.resolve(event.sender.identities, only_user)
 
     async def _notice(self, instance: Instance, event: Event) -> Answer | None:
         sender, now = event.sender.external_id, self.clock.now()

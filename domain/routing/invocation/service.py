@@ -50,7 +50,7 @@ class InvocationService:
         if picked is None:
             return self.feedback.decided_nothing(context, queued.event, ApprovalResult(notice=GONE))
         queued, event = picked, picked.event
-        approval_result = await self._decide(context, queued)
+        approval_result = await self._decide(context, queued, user_id)
         if prompt := approval_result.prompt:
             return self._ask(context, queued, prompt)
         decision = approval_result.decision
@@ -64,7 +64,8 @@ class InvocationService:
         request = _request(context.instance, queued, user_id, approval_result, fetched.files)
         if decision is None:
             request = await self._in_context(context, queued, request, fetched)
-        if decision is not None and not await self.approvals.begin(_scope(context, event), decision):
+        scope = _scope(context, event, user_id)
+        if decision is not None and not await self.approvals.begin(scope, decision):
             return Answer(unclear(decision.tool))
         answer = await self._invoke(context, queued, request)
         context.answered = fetched.complete
@@ -94,17 +95,19 @@ class InvocationService:
             picked = await self.choices.typed(context, event)
         return replace(queued, event=picked.event(event)) if picked else queued
 
-    async def skip(self, context: ConversationContext, queued: QueuedEvent) -> None:
+    async def skip(self, context: ConversationContext, queued: QueuedEvent, user_id: str | None) -> None:
         """A message that the channel answers itself clears the sender's question, like any other."""
         if context.has_open_approval:
-            scope = _scope(context, queued.event)
+            scope = _scope(context, queued.event, user_id)
             approval_result = await self.approvals.decide(scope, _received(queued))
             self.feedback.close(context, approval_result.closed)
 
-    async def _decide(self, context: ConversationContext, queued: QueuedEvent) -> ApprovalResult:
+    async def _decide(
+        self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
+    ) -> ApprovalResult:
         """A press may concern a question of another session, such as that of the person who was asked."""
         if context.has_open_approval or presses_prompt(queued.event):
-            return await self.approvals.decide(_scope(context, queued.event), _received(queued))
+            return await self.approvals.decide(_scope(context, queued.event, user_id), _received(queued))
         return ApprovalResult()
 
     async def _invoke(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> Answer:
@@ -120,7 +123,7 @@ class InvocationService:
                 wants_person=result.wants_person,
             )
             return self._offer(context, queued, answer)
-        scope = _scope(context, queued.event)
+        scope = _scope(context, queued.event, request.sender.user_id)
         prompt = await self.approvals.ask(
             scope, _received(queued), request.text, wanted.tool, wanted.parameters
         )
@@ -154,8 +157,8 @@ class InvocationService:
             return await self.runner.run(replace(request, progress=drafting.update))
 
 
-def _scope(context: ConversationContext, event: Event) -> ApprovalScope:
-    return ApprovalScope(context.instance.id, event.session_id, event.sender.external_id)
+def _scope(context: ConversationContext, event: Event, user_id: str | None) -> ApprovalScope:
+    return ApprovalScope(context.instance.id, event.session_id, event.sender.external_id, user_id)
 
 
 def _received(queued: QueuedEvent) -> ReceivedText:
@@ -171,13 +174,14 @@ def _request(
     files: Sequence[InputFile],
 ) -> RunRequest:
     event, decision = queued.event, approval_result.decision
+    sender = event.sender
     return RunRequest(
         resource=_resource(instance.resource_id or ""),
         request_id=event.request_id,
         instance_id=instance.id,
         channel_id=instance.channel_id,
         session_id=event.session_id,
-        sender=RunSender(event.sender.external_id, event.sender.display_name, user_id),
+        sender=RunSender(sender.external_id, sender.display_name, user_id, sender.verified_by),
         text=event.text if decision is None else decision.original,
         files=tuple(files),
         approval=_approval(decision),

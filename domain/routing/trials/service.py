@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from domain import limits
 from domain.access.model import Caller
+from domain.channels.proof import Proof
 from domain.refusals import Fault, Forbidden, Invalid, TooMany
 from domain.routing.model import Resource, RunRequest, RunResult, RunSender
 from domain.routing.resource import parse_resource
@@ -75,7 +76,7 @@ class TrialService:
 
 
 def _request(resource: Resource, user: str, text: str, request_id: str) -> RunRequest:
-    sender = RunSender(user, user, user)
+    sender = RunSender(user, user, user, Proof.SERVICE)
     return RunRequest(resource, request_id, 0, CHANNEL_ID, request_id, sender, text, user, timeout=SECONDS)
 
 

@@ -25,10 +25,10 @@ Feature: Who is served, and who is known
 
     Scenario: An identity that has moved to another user
       Given a number that identifies its users
-      And ann has verified phone +44 1632 960001
       And bob has verified phone +44 1632 960001
+      And ann has verified phone +44 1632 960001
       When 441632960001 writes "hello"
-      Then the resource is told that bob writes
+      Then the resource is told that ann writes
 
     Scenario: Without it nobody is looked up
       Given a number that has only the settings it needs

@@ -84,6 +84,27 @@ def test_a_resource_that_nothing_takes_is_named(world: ServedWorld, ann: Person)
     assert f"{told} <code>workflow::nobody</code>" in ann.get(f"{CHANNELS}/{unanswered}").text
 
 
+def test_an_admin_trusts_the_senders_of_a_channel(
+    world: ServedWorld, ann: Person, client: Callable[[str], httpx.Client]
+) -> None:
+    config = {"identifyUsers": True, "identitySecret": "x" * 32}
+    instances, admin = world.container.use_cases().instances, Person(client("admin"))
+    new = NewInstance("web-chat", "Shop", config, "agent::echo")
+    number = world.run(instances.create(ANN, new)).instance_id
+    path, button = f"{CHANNELS}/{number}", "Trust the senders"
+
+    page = ann.get(path).text
+    assert (button in page, "recognised only as the owner" in page) == (False, True)
+    assert ann.post(f"{path}/trusted", trusted="yes").status_code == 403
+    assert button in admin.get(path).text
+    assert admin.post(f"{path}/trusted", trusted="yes").status_code == 303
+    assert "An admin has marked the instance as trusted" in ann.get(path).text
+    assert world.run(instances.get(ANN, number)).instance.trusted
+    assert "Trust no longer" in admin.get(path).text
+    assert admin.post(f"{path}/trusted", trusted="no").status_code == 303
+    assert not world.run(instances.get(ANN, number)).instance.trusted
+
+
 def test_secrets_never_come_back(world: ServedWorld, ann: Person) -> None:
     number = hook(world)
     parts = ("", "/edit", "/health", "/first-message")

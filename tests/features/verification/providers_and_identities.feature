@@ -68,7 +68,7 @@ Feature: Providers and identities
     Scenario Outline: The phone shared with the bot opens closed instances
       Given Ann started the bot and opened its link
       And the messenger user shared the own contact +4915112345678
-      And Bob's <channel> instance serves verified users alone
+      And Bob's <channel> instance, which an admin trusts, serves verified users alone
       When 4915112345678 writes "hello" to it
       And 4915187654321 writes "hello" to it
       Then 4915112345678 is answered "hello"

@@ -67,7 +67,10 @@ class Closed:
         return call(form=fields, headers={"X-Twilio-Signature": signature})
 
 
-@given(parsers.re(r"Bob's (?P<channel>\S+) instance serves verified users alone"), target_fixture="closed")
+@given(
+    parsers.re(r"Bob's (?P<channel>\S+) instance, which an admin trusts, serves verified users alone"),
+    target_fixture="closed",
+)
 def closed_instance(rest: Rest, phones: PlatformDriver, channel: str) -> Closed:
     platform: StandIn = WhatsApp() if channel == "business-messaging" else Twilio()
     phones.show(platform)
@@ -79,7 +82,9 @@ def closed_instance(rest: Rest, phones: PlatformDriver, channel: str) -> Closed:
     }
     made = rest.request("POST", INSTANCES, "bob", json=body)
     assert made.status_code == 201, made.text
-    return Closed(channel, made.json()["instanceId"], phones)
+    instance = made.json()["instanceId"]
+    assert rest.trust("admin", instance, trusted=True).outcome == "done"
+    return Closed(channel, instance, phones)
 
 
 @when(parsers.re(r"(?P<phone>\d+) writes \"(?P<text>[^\"]+)\" to it"))

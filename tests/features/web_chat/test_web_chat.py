@@ -287,9 +287,32 @@ def _(scene: Scene) -> None:
     assert not scene.page.visitor
 
 
-@given(parsers.parse('the instance serves only verified users, and bob has verified "{email}"'))
+@given(parsers.parse('bob has verified "{email}", and ann\'s instance identifies its users'))
+def _(scene: Scene, email: str) -> None:
+    scene.instance = scene.create("agent::parrot", "members", identifyUsers=True)
+    scene.page = scene.visitor()
+    storage = scene.world.container.storage()
+    scene.world.run(storage.identities.give("bob", [Identity("email", email)]))
+
+
+@when(parsers.parse('the site signs a visitor with the address "{email}", who writes'))
+def _(scene: Scene, email: str) -> None:
+    scene.page.open(scene.identity(email=email))
+    scene.ask("I am bob")
+
+
+@then("the resource is told of no user, and that the owner of the instance proves who writes")
+def _(scene: Scene) -> None:
+    sender = scene.resource.wait_for(1)[0].sender
+    assert (sender.user_id, sender.verified_by) == (None, "owner")
+
+
+@given(
+    parsers.parse('the instance is trusted and serves only verified users, and bob has verified "{email}"')
+)
 def _(scene: Scene, email: str) -> None:
     scene.instance = scene.create("agent::parrot", "members", accessMode="allowlist")
+    assert scene.rest.trust("admin", scene.instance["id"], trusted=True).outcome == "done"
     scene.page = scene.visitor()
     storage = scene.world.container.storage()
     scene.world.run(storage.identities.give("bob", [Identity("email", email)]))

@@ -90,8 +90,13 @@ Feature: Web chat
       When somebody opens the chat with an identity that the site has not signed
       Then the session is refused, with a sentence that says so
 
+    Scenario: A site that signs the address of somebody else
+      Given bob has verified "bob@example.com", and ann's instance identifies its users
+      When the site signs a visitor with the address "bob@example.com", who writes
+      Then the resource is told of no user, and that the owner of the instance proves who writes
+
     Scenario: Only verified users are served
-      Given the instance serves only verified users, and bob has verified "bob@example.com"
+      Given the instance is trusted and serves only verified users, and bob has verified "bob@example.com"
       When the site's visitor with the address "bob@example.com" and an anonymous visitor write
       Then only the first of them is answered by the resource
 

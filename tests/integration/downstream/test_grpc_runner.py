@@ -18,6 +18,7 @@ from switchboard.downstream.v1.runner_pb2_grpc import (
 
 from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
 from domain.channels.answers import Choice
+from domain.channels.proof import Proof
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
 from ports.downstream import DownstreamFailed
 from tests.support.ports import free_port
@@ -71,7 +72,7 @@ async def test_the_message_goes_out_whole(channels: GrpcChannels) -> None:
         yield pb.RunResponse(text_delta="ok")
 
     request = a_request(
-        sender=RunSender("4711", "Ada", "user-9"),
+        sender=RunSender("4711", "Ada", "user-9", Proof.PLATFORM),
         files=(A_FILE,),
         approval=Approval("c1", "ring", "approved"),
         approved_tools=("search",),
@@ -84,7 +85,9 @@ async def test_the_message_goes_out_whole(channels: GrpcChannels) -> None:
     assert message.resource == pb.Resource(kind="agent", id="helper", expert_index=1)
     assert (message.request_id, message.instance_id) == (request.request_id, 7)
     assert (message.channel_id, message.session_id) == ("bot-messenger", "4711")
-    assert message.sender == pb.Sender(external_id="4711", display_name="Ada", user_id="user-9")
+    assert message.sender == pb.Sender(
+        external_id="4711", display_name="Ada", user_id="user-9", verified_by="platform"
+    )
     assert message.text == "How late is it?"
     assert message.files[0] == pb.InputFile(name="a.png", mime_type="image/png", size=3, url=A_FILE.url)
     assert message.approval == pb.Approval(confirmation_id="c1", tool="ring", decision="approved")
@@ -99,6 +102,7 @@ async def test_the_message_goes_out_whole(channels: GrpcChannels) -> None:
     assert not plain.resource.HasField("expert_index")
     assert not plain.HasField("approval")
     assert not plain.sender.HasField("user_id")
+    assert not plain.sender.HasField("verified_by")
     assert "authorization" not in metadata
 
 

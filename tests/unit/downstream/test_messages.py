@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from adapters.outbound.downstream.messages import MAX_ARTIFACT_BYTES, BadAnswer, request_json, result_of
 from domain.channels.answers import Choice
+from domain.channels.proof import Proof
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
 from tests.support.runs import A_FILE, a_request
 
 
 def test_a_request_has_the_documented_names() -> None:
     request = a_request(
-        sender=RunSender("4711", "Ada", "user-9"),
+        sender=RunSender("4711", "Ada", "user-9", Proof.PLATFORM),
         files=(A_FILE,),
         approval=Approval("c1", "send_mail", "approved_for_session"),
         approved_tools=("search",),
@@ -30,7 +31,7 @@ def test_a_request_has_the_documented_names() -> None:
         "instanceId": 7,
         "channelId": "bot-messenger",
         "sessionId": "4711",
-        "sender": {"externalId": "4711", "displayName": "Ada", "userId": "user-9"},
+        "sender": {"externalId": "4711", "displayName": "Ada", "userId": "user-9", "verifiedBy": "platform"},
         "text": "How late is it?",
         "files": [
             {

@@ -1,4 +1,4 @@
-"""When an album is whole, and as which message it is handed on."""
+"""When an album or a burst is whole, and as which message it is handed on."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.channels.messages import Attachment, Event, Merge, Sender
+from domain.channels.messages import Attachment, Event, Identity, Merge, Sender
+from domain.channels.proof import Proof
 from domain.routing.albums import LONGEST_SECONDS, QUIET_SECONDS, merged, settles_in
-from domain.routing.bursts import joined
+from domain.routing.bursts import burst_of, joined
 from ports.inbox import Album, QueuedEvent
 
 CONTEXTS = ({"language": "en"}, {"language": "de", "group": {"id": "7"}})
@@ -73,3 +74,14 @@ def test_what_somebody_else_sent_is_left_out() -> None:
     rows = [picture(1, 10), picture(2, 20, "mine too", who="bob")]
     whole = merged(rows[0], rows)
     assert (whole.event.text, whole.merged) == ("", ())
+
+
+def test_what_is_proved_by_somebody_else_is_not_joined_to_what_a_person_wrote() -> None:
+    def written(id: int, proof: Proof, merge: Merge | None = None) -> QueuedEvent:
+        sender = Sender("ann", identities=(Identity("phone", "+441632960001"),), proof=proof)
+        return QueuedEvent(id, Event(f"{id}", "s", sender, f"text {id}", {}, merge=merge), 0, NOW)
+
+    burst = [written(1, Proof.OWNER), written(2, Proof.PLATFORM)]
+    assert burst_of(burst) == burst[:1]
+    album = [written(1, Proof.OWNER, Merge("a", 1)), written(2, Proof.PLATFORM, Merge("a", 2))]
+    assert merged(album[1], album).event.text == "text 2"

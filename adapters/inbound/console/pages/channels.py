@@ -12,6 +12,7 @@ from starlette.routing import Route
 from adapters.inbound.console.pages.channel_forms import CHANNELS
 from adapters.inbound.console.requests import (
     caller_of,
+    form_of,
     gateway_of,
     instance_of,
     is_htmx,
@@ -107,6 +108,7 @@ async def _page(request: Request, check: CredentialsCheck | None = None) -> Resp
         "first": first,
         "check": check,
         "is_taken": is_taken,
+        "identifies": definition.identifies(view.instance.config),
     }
     return render(request, "channel.html", context, live_kinds=("message.received", "instance.health"))
 
@@ -180,6 +182,14 @@ async def pair(request: Request) -> Response:
     return redirect(f"{CHANNELS}/{number}", "There is a new code.")
 
 
+async def trusted(request: Request) -> Response:
+    number, form = instance_of(request), await form_of(request)
+    is_trusted = form.get("trusted") == "yes"
+    await services_of(request).instances.set_trusted(caller_of(request), number, trusted=is_trusted)
+    done = "The senders are trusted." if is_trusted else "The senders are no longer trusted."
+    return redirect(f"{CHANNELS}/{number}", done)
+
+
 async def delete(request: Request) -> Response:
     await services_of(request).instances.delete(caller_of(request), instance_of(request))
     return redirect(CHANNELS, "The channel is disconnected.")
@@ -193,5 +203,6 @@ ROUTES = [
     Route(ONE + "/health", health),
     Route(ONE + "/check-credentials", check_credentials, methods=["POST"]),
     Route(ONE + "/pairing", pair, methods=["POST"]),
+    Route(ONE + "/trusted", trusted, methods=["POST"]),
     Route(ONE + "/delete", delete, methods=["POST"]),
 ]

@@ -7,6 +7,7 @@ from adapters.outbound.channels.bot_messenger.api import BASE
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.http.policy import AddressPolicy, numeric_host
 from domain.channels.messages import Attachment, ChannelMetadata
+from domain.channels.proof import Proof
 from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 
@@ -122,4 +123,5 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         button_ack=delivery,
         prompt_closer=delivery,
         connector=Updates(dependencies, api),
+        connection_proof=Proof.PLATFORM,
     )

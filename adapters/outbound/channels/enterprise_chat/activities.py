@@ -177,13 +177,15 @@ def _event(
 
 
 def _sender(activity: Mapping[str, Any]) -> Sender:
-    """Identified by the id in the directory, which is the same for every bot, and by the id that Teams gives."""
+    """Identified by the id in the directory, which is the same for every bot, and by the id that Teams gives. On
+    other channels of the Bot Framework, such as Direct Line, whoever has their secret chooses these ids."""
     ids = [text(activity, "from", "aadObjectId"), text(activity, "from", "id")]
     sender_ids = tuple(dict.fromkeys(filter(None, ids)))
     if not sender_ids:
         raise Invalid("from.id is missing.")
     identities = tuple(Identity("enterprise-chat", sender_id) for sender_id in sender_ids)
-    return Sender(sender_ids[0], text(activity, "from", "name"), identities)
+    is_teams = text(activity, "channelId") == "msteams"
+    return Sender(sender_ids[0], text(activity, "from", "name"), identities if is_teams else ())
 
 
 def _target(activity: Mapping[str, Any], conversation: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, LOGIN
 from adapters.outbound.channels.enterprise_chat.opening import Opener
 from adapters.outbound.channels.enterprise_chat.streaming import TeamsStreaming
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received
+from domain.channels.proof import Proof
 from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest
 
@@ -78,6 +79,7 @@ def build(dependencies: ChannelDependencies) -> Channel[TeamsConfig, TeamsTarget
         config=CONFIG,
         target=TARGET,
         webhook=calls,
+        call_proof=Proof.PLATFORM,
         metadata=calls,
         sender=sender,
         opener=Opener(connector),

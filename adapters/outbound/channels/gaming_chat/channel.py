@@ -4,6 +4,7 @@ Interactions arrive by webhook, messages over the gateway.
 """
 
 from adapters.outbound.channels.gaming_chat.api import BASE
+from domain.channels.proof import Proof
 from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, webhook
@@ -43,5 +44,6 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         button_ack=prompts,
         prompt_closer=prompts,
         connector=Gateway(dependencies, api, threads),
+        connection_proof=Proof.PLATFORM,
         thread_reader=threads,
     )

@@ -14,6 +14,7 @@ from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
+from domain.channels.proof import Proof
 from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 from ports.connections import Emit, Pairing
@@ -169,5 +170,6 @@ def build(
         fetcher=channel,
         probe=channel,
         connector=channel,
+        connection_proof=Proof.PLATFORM,
         pairing=Pairing(PAIRING_STEPS, "waStatus", LinkStatus.PAIRING.value),
     )

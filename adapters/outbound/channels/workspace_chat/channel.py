@@ -1,6 +1,7 @@
 """The workspace-chat channel: Slack (https://docs.slack.dev/)."""
 
 from adapters.outbound.channels.workspace_chat.api import BASE
+from domain.channels.proof import Proof
 from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, webhook
@@ -44,4 +45,5 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         button_ack=prompts,
         prompt_closer=prompts,
         connector=SocketMode(dependencies, api),
+        connection_proof=Proof.PLATFORM,
     )

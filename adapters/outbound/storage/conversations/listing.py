@@ -210,7 +210,11 @@ def _view(row: _Row) -> ConversationView:
         channel_name=row.channel_name,
         session_id=event.session_id if event else row.session_id or row.session_key,
         sender=ConversationSender(
-            event.sender.external_id, event.sender.display_name, None, event.sender.identities
+            event.sender.external_id,
+            event.sender.display_name,
+            None,
+            event.sender.identities,
+            event.sender.proof,
         )
         if event
         else ConversationSender(),

@@ -34,6 +34,7 @@ class Instance(_message.Message):
     UPDATED_AT_US_FIELD_NUMBER: _builtins.int
     PUBLIC_ID_FIELD_NUMBER: _builtins.int
     EMBED_TAG_FIELD_NUMBER: _builtins.int
+    TRUSTED_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     channel_id: _builtins.str
     channel_name: _builtins.str
@@ -49,6 +50,8 @@ class Instance(_message.Message):
     public_id: _builtins.str
     """Of a channel that is a part of web pages: the id by which they name the instance, and the tag that they contain."""
     embed_tag: _builtins.str
+    trusted: _builtins.bool
+    """An admin takes the owner's word for who the senders are."""
     def __init__(
         self,
         *,
@@ -64,10 +67,11 @@ class Instance(_message.Message):
         updated_at_us: _builtins.int = ...,
         public_id: _builtins.str | None = ...,
         embed_tag: _builtins.str | None = ...,
+        trusted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "public_id", b"public_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "id", b"id", "public_id", b"public_id", "status", b"status", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "id", b"id", "public_id", b"public_id", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
@@ -264,6 +268,28 @@ class SaveInstanceResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__webhook_registered) -> _WhichOneofReturnType__webhook_registered | None: ...
 
 Global___SaveInstanceResponse: _TypeAlias = SaveInstanceResponse  # noqa: Y015
+
+@_typing.final
+class SetTrustedRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    TRUSTED_FIELD_NUMBER: _builtins.int
+    instance_id: _builtins.int
+    trusted: _builtins.bool
+    def __init__(
+        self,
+        *,
+        instance_id: _builtins.int = ...,
+        trusted: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instance_id", b"instance_id", "trusted", b"trusted"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetTrustedRequest: _TypeAlias = SetTrustedRequest  # noqa: Y015
 
 @_typing.final
 class DeleteInstanceRequest(_message.Message):

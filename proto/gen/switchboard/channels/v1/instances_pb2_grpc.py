@@ -55,6 +55,11 @@ class InstanceServiceStub:
                 request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.UpdateInstanceRequest.SerializeToString,
                 response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.SaveInstanceResponse.FromString,
                 _registered_method=True)
+        self.SetTrusted = channel.unary_unary(
+                '/switchboard.channels.v1.InstanceService/SetTrusted',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.SetTrustedRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.Instance.FromString,
+                _registered_method=True)
         self.DeleteInstance = channel.unary_unary(
                 '/switchboard.channels.v1.InstanceService/DeleteInstance',
                 request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.DeleteInstanceRequest.SerializeToString,
@@ -119,6 +124,13 @@ class InstanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetTrusted(self, request, context):
+        """Marks an instance whose owner's word counts for who its senders are. PERMISSION_DENIED for callers who are no admins.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteInstance(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -178,6 +190,11 @@ def add_InstanceServiceServicer_to_server(servicer, server):
                     servicer.UpdateInstance,
                     request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.UpdateInstanceRequest.FromString,
                     response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.SaveInstanceResponse.SerializeToString,
+            ),
+            'SetTrusted': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetTrusted,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.SetTrustedRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.Instance.SerializeToString,
             ),
             'DeleteInstance': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteInstance,
@@ -319,6 +336,33 @@ class InstanceService:
             '/switchboard.channels.v1.InstanceService/UpdateInstance',
             switchboard_dot_channels_dot_v1_dot_instances__pb2.UpdateInstanceRequest.SerializeToString,
             switchboard_dot_channels_dot_v1_dot_instances__pb2.SaveInstanceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetTrusted(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.InstanceService/SetTrusted',
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.SetTrustedRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.Instance.FromString,
             options,
             channel_credentials,
             insecure,

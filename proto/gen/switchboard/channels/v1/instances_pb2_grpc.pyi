@@ -42,6 +42,8 @@ class InstanceServiceStub:
     (user, channel name, channel id) is taken.
     """
     UpdateInstance: _grpc.UnaryUnaryMultiCallable[_instances_pb2.UpdateInstanceRequest, _instances_pb2.SaveInstanceResponse]
+    SetTrusted: _grpc.UnaryUnaryMultiCallable[_instances_pb2.SetTrustedRequest, _instances_pb2.Instance]
+    """Marks an instance whose owner's word counts for who its senders are. PERMISSION_DENIED for callers who are no admins."""
     DeleteInstance: _grpc.UnaryUnaryMultiCallable[_instances_pb2.DeleteInstanceRequest, _instances_pb2.DeleteInstanceResponse]
     RequestPairing: _grpc.UnaryUnaryMultiCallable[_instances_pb2.RequestPairingRequest, _instances_pb2.RequestPairingResponse]
     """Forces a new pairing code; INVALID_ARGUMENT on a channel that has no pairing."""
@@ -64,6 +66,8 @@ class InstanceServiceAsyncStub(InstanceServiceStub):
     (user, channel name, channel id) is taken.
     """
     UpdateInstance: _aio.UnaryUnaryMultiCallable[_instances_pb2.UpdateInstanceRequest, _instances_pb2.SaveInstanceResponse]  # type: ignore[assignment]
+    SetTrusted: _aio.UnaryUnaryMultiCallable[_instances_pb2.SetTrustedRequest, _instances_pb2.Instance]  # type: ignore[assignment]
+    """Marks an instance whose owner's word counts for who its senders are. PERMISSION_DENIED for callers who are no admins."""
     DeleteInstance: _aio.UnaryUnaryMultiCallable[_instances_pb2.DeleteInstanceRequest, _instances_pb2.DeleteInstanceResponse]  # type: ignore[assignment]
     RequestPairing: _aio.UnaryUnaryMultiCallable[_instances_pb2.RequestPairingRequest, _instances_pb2.RequestPairingResponse]  # type: ignore[assignment]
     """Forces a new pairing code; INVALID_ARGUMENT on a channel that has no pairing."""
@@ -107,6 +111,14 @@ class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _instances_pb2.UpdateInstanceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_instances_pb2.SaveInstanceResponse, _abc.Awaitable[_instances_pb2.SaveInstanceResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def SetTrusted(
+        self,
+        request: _instances_pb2.SetTrustedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_instances_pb2.Instance, _abc.Awaitable[_instances_pb2.Instance]]:
+        """Marks an instance whose owner's word counts for who its senders are. PERMISSION_DENIED for callers who are no admins."""
 
     @_abc_1.abstractmethod
     def DeleteInstance(

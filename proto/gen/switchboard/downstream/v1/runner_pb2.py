@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/downstream/v1/runner.proto\x12\x19switchboard.downstream.v1\x1a\x1cgoogle/protobuf/struct.proto\"P\n\x08Resource\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\x12\x19\n\x0c\x65xpert_index\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\x0f\n\r_expert_index\"U\n\x06Sender\x12\x13\n\x0b\x65xternal_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x14\n\x07user_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_user_id\"G\n\tInputFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\x0b\n\x03url\x18\x04 \x01(\t\"[\n\x06Quoted\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x02 \x01(\t\x12\x33\n\x05\x66iles\x18\x03 \x03(\x0b\x32$.switchboard.downstream.v1.InputFile\"<\n\rThreadMessage\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x02 \x01(\t\x12\r\n\x05\x61t_us\x18\x03 \x01(\x03\"C\n\x08\x41pproval\x12\x17\n\x0f\x63onfirmation_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x10\n\x08\x64\x65\x63ision\x18\x03 \x01(\t\"\xc5\x04\n\nRunRequest\x12\x35\n\x08resource\x18\x01 \x01(\x0b\x32#.switchboard.downstream.v1.Resource\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x13\n\x0binstance_id\x18\x03 \x01(\x03\x12\x12\n\nchannel_id\x18\x04 \x01(\t\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x31\n\x06sender\x18\x06 \x01(\x0b\x32!.switchboard.downstream.v1.Sender\x12\x0c\n\x04text\x18\x07 \x01(\t\x12\x33\n\x05\x66iles\x18\x08 \x03(\x0b\x32$.switchboard.downstream.v1.InputFile\x12:\n\x08\x61pproval\x18\t \x01(\x0b\x32#.switchboard.downstream.v1.ApprovalH\x00\x88\x01\x01\x12\x16\n\x0e\x61pproved_tools\x18\n \x03(\t\x12\x36\n\x06quoted\x18\x0b \x01(\x0b\x32!.switchboard.downstream.v1.QuotedH\x01\x88\x01\x01\x12\x38\n\x06thread\x18\x0c \x03(\x0b\x32(.switchboard.downstream.v1.ThreadMessage\x12\x0e\n\x06\x63hoice\x18\r \x01(\x08\x12\x10\n\x08reaction\x18\x0e \x01(\t\x12-\n\x07\x63ontext\x18\x0f \x01(\x0b\x32\x17.google.protobuf.StructH\x02\x88\x01\x01\x42\x0b\n\t_approvalB\t\n\x07_quotedB\n\n\x08_context\"U\n\x08\x41rtifact\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\r\n\x03url\x18\x03 \x01(\tH\x00\x12\x0e\n\x04\x64\x61ta\x18\x04 \x01(\x0cH\x00\x42\t\n\x07\x63ontent\"5\n\x0c\x43onfirmation\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\x17\n\x0fparameters_json\x18\x02 \x01(\t\"&\n\x06\x43hoice\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\xf4\x01\n\x0bRunResponse\x12\x12\n\ntext_delta\x18\x01 \x01(\t\x12\x36\n\tartifacts\x18\x02 \x03(\x0b\x32#.switchboard.downstream.v1.Artifact\x12\x42\n\x0c\x63onfirmation\x18\x03 \x01(\x0b\x32\'.switchboard.downstream.v1.ConfirmationH\x00\x88\x01\x01\x12\x32\n\x07\x63hoices\x18\x04 \x03(\x0b\x32!.switchboard.downstream.v1.Choice\x12\x10\n\x08handover\x18\x05 \x01(\x08\x42\x0f\n\r_confirmation2h\n\x0eResourceRunner\x12V\n\x03Run\x12%.switchboard.downstream.v1.RunRequest\x1a&.switchboard.downstream.v1.RunResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/downstream/v1/runner.proto\x12\x19switchboard.downstream.v1\x1a\x1cgoogle/protobuf/struct.proto\"P\n\x08Resource\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\x12\x19\n\x0c\x65xpert_index\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\x0f\n\r_expert_index\"\x7f\n\x06Sender\x12\x13\n\x0b\x65xternal_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x14\n\x07user_id\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x18\n\x0bverified_by\x18\x04 \x01(\tH\x01\x88\x01\x01\x42\n\n\x08_user_idB\x0e\n\x0c_verified_by\"G\n\tInputFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\x0b\n\x03url\x18\x04 \x01(\t\"[\n\x06Quoted\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x02 \x01(\t\x12\x33\n\x05\x66iles\x18\x03 \x03(\x0b\x32$.switchboard.downstream.v1.InputFile\"<\n\rThreadMessage\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x02 \x01(\t\x12\r\n\x05\x61t_us\x18\x03 \x01(\x03\"C\n\x08\x41pproval\x12\x17\n\x0f\x63onfirmation_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x10\n\x08\x64\x65\x63ision\x18\x03 \x01(\t\"\xc5\x04\n\nRunRequest\x12\x35\n\x08resource\x18\x01 \x01(\x0b\x32#.switchboard.downstream.v1.Resource\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x13\n\x0binstance_id\x18\x03 \x01(\x03\x12\x12\n\nchannel_id\x18\x04 \x01(\t\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x31\n\x06sender\x18\x06 \x01(\x0b\x32!.switchboard.downstream.v1.Sender\x12\x0c\n\x04text\x18\x07 \x01(\t\x12\x33\n\x05\x66iles\x18\x08 \x03(\x0b\x32$.switchboard.downstream.v1.InputFile\x12:\n\x08\x61pproval\x18\t \x01(\x0b\x32#.switchboard.downstream.v1.ApprovalH\x00\x88\x01\x01\x12\x16\n\x0e\x61pproved_tools\x18\n \x03(\t\x12\x36\n\x06quoted\x18\x0b \x01(\x0b\x32!.switchboard.downstream.v1.QuotedH\x01\x88\x01\x01\x12\x38\n\x06thread\x18\x0c \x03(\x0b\x32(.switchboard.downstream.v1.ThreadMessage\x12\x0e\n\x06\x63hoice\x18\r \x01(\x08\x12\x10\n\x08reaction\x18\x0e \x01(\t\x12-\n\x07\x63ontext\x18\x0f \x01(\x0b\x32\x17.google.protobuf.StructH\x02\x88\x01\x01\x42\x0b\n\t_approvalB\t\n\x07_quotedB\n\n\x08_context\"U\n\x08\x41rtifact\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\r\n\x03url\x18\x03 \x01(\tH\x00\x12\x0e\n\x04\x64\x61ta\x18\x04 \x01(\x0cH\x00\x42\t\n\x07\x63ontent\"5\n\x0c\x43onfirmation\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\x17\n\x0fparameters_json\x18\x02 \x01(\t\"&\n\x06\x43hoice\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\xf4\x01\n\x0bRunResponse\x12\x12\n\ntext_delta\x18\x01 \x01(\t\x12\x36\n\tartifacts\x18\x02 \x03(\x0b\x32#.switchboard.downstream.v1.Artifact\x12\x42\n\x0c\x63onfirmation\x18\x03 \x01(\x0b\x32\'.switchboard.downstream.v1.ConfirmationH\x00\x88\x01\x01\x12\x32\n\x07\x63hoices\x18\x04 \x03(\x0b\x32!.switchboard.downstream.v1.Choice\x12\x10\n\x08handover\x18\x05 \x01(\x08\x42\x0f\n\r_confirmation2h\n\x0eResourceRunner\x12V\n\x03Run\x12%.switchboard.downstream.v1.RunRequest\x1a&.switchboard.downstream.v1.RunResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,25 +35,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RESOURCE']._serialized_start=99
   _globals['_RESOURCE']._serialized_end=179
   _globals['_SENDER']._serialized_start=181
-  _globals['_SENDER']._serialized_end=266
-  _globals['_INPUTFILE']._serialized_start=268
-  _globals['_INPUTFILE']._serialized_end=339
-  _globals['_QUOTED']._serialized_start=341
-  _globals['_QUOTED']._serialized_end=432
-  _globals['_THREADMESSAGE']._serialized_start=434
-  _globals['_THREADMESSAGE']._serialized_end=494
-  _globals['_APPROVAL']._serialized_start=496
-  _globals['_APPROVAL']._serialized_end=563
-  _globals['_RUNREQUEST']._serialized_start=566
-  _globals['_RUNREQUEST']._serialized_end=1147
-  _globals['_ARTIFACT']._serialized_start=1149
-  _globals['_ARTIFACT']._serialized_end=1234
-  _globals['_CONFIRMATION']._serialized_start=1236
-  _globals['_CONFIRMATION']._serialized_end=1289
-  _globals['_CHOICE']._serialized_start=1291
-  _globals['_CHOICE']._serialized_end=1329
-  _globals['_RUNRESPONSE']._serialized_start=1332
-  _globals['_RUNRESPONSE']._serialized_end=1576
-  _globals['_RESOURCERUNNER']._serialized_start=1578
-  _globals['_RESOURCERUNNER']._serialized_end=1682
+  _globals['_SENDER']._serialized_end=308
+  _globals['_INPUTFILE']._serialized_start=310
+  _globals['_INPUTFILE']._serialized_end=381
+  _globals['_QUOTED']._serialized_start=383
+  _globals['_QUOTED']._serialized_end=474
+  _globals['_THREADMESSAGE']._serialized_start=476
+  _globals['_THREADMESSAGE']._serialized_end=536
+  _globals['_APPROVAL']._serialized_start=538
+  _globals['_APPROVAL']._serialized_end=605
+  _globals['_RUNREQUEST']._serialized_start=608
+  _globals['_RUNREQUEST']._serialized_end=1189
+  _globals['_ARTIFACT']._serialized_start=1191
+  _globals['_ARTIFACT']._serialized_end=1276
+  _globals['_CONFIRMATION']._serialized_start=1278
+  _globals['_CONFIRMATION']._serialized_end=1331
+  _globals['_CHOICE']._serialized_start=1333
+  _globals['_CHOICE']._serialized_end=1371
+  _globals['_RUNRESPONSE']._serialized_start=1374
+  _globals['_RUNRESPONSE']._serialized_end=1618
+  _globals['_RESOURCERUNNER']._serialized_start=1620
+  _globals['_RESOURCERUNNER']._serialized_end=1724
 # @@protoc_insertion_point(module_scope)

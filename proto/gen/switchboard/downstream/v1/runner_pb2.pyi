@@ -55,24 +55,35 @@ class Sender(_message.Message):
     EXTERNAL_ID_FIELD_NUMBER: _builtins.int
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     USER_ID_FIELD_NUMBER: _builtins.int
+    VERIFIED_BY_FIELD_NUMBER: _builtins.int
     external_id: _builtins.str
     display_name: _builtins.str
     user_id: _builtins.str
     """The platform user, when the sender is verified."""
+    verified_by: _builtins.str
+    """Who proved the sender: "platform"; "owner", by a secret or server of the instance's owner; "service", for a caller of
+    this service. Absent for a sender without a proved identity.
+    """
     def __init__(
         self,
         *,
         external_id: _builtins.str = ...,
         display_name: _builtins.str = ...,
         user_id: _builtins.str | None = ...,
+        verified_by: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_user_id", b"_user_id", "user_id", b"user_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_user_id", b"_user_id", "_verified_by", b"_verified_by", "user_id", b"user_id", "verified_by", b"verified_by"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_user_id", b"_user_id", "display_name", b"display_name", "external_id", b"external_id", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_user_id", b"_user_id", "_verified_by", b"_verified_by", "display_name", b"display_name", "external_id", b"external_id", "user_id", b"user_id", "verified_by", b"verified_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__user_id: _TypeAlias = _typing.Literal["user_id"]  # noqa: Y015
     _WhichOneofArgType__user_id: _TypeAlias = _typing.Literal["_user_id", b"_user_id"]  # noqa: Y015
+    _WhichOneofReturnType__verified_by: _TypeAlias = _typing.Literal["verified_by"]  # noqa: Y015
+    _WhichOneofArgType__verified_by: _TypeAlias = _typing.Literal["_verified_by", b"_verified_by"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__user_id) -> _WhichOneofReturnType__user_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__verified_by) -> _WhichOneofReturnType__verified_by | None: ...
 
 Global___Sender: _TypeAlias = Sender  # noqa: Y015
 
