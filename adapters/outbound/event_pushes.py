@@ -14,6 +14,7 @@ import orjson
 
 from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
 from adapters.outbound.channels.common.standard_webhooks import BadSecret, standard_headers
+from adapters.outbound.http.checks import checked_url
 from adapters.outbound.http.policy import numeric_host
 from domain import limits
 from domain.channels.answers import Answer, OutboundMessage
@@ -22,13 +23,12 @@ from domain.channels.messages import Outcome, Sent
 from domain.channels.model import ChannelDefinition, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting
 from domain.events.model import EventFilter, LoggedEvent
-from domain.instances.validation import address_fault
 from domain.subscriptions.model import CHANNEL_ID, PUSH_HEADER
 from domain.values import value
 from ports.channels import AnyChannel, Channel, Channels
 from ports.clock import Clock
 from ports.events import EventLog
-from ports.http import Addresses, AddressRefused, Http, HttpFailed, HttpRequest
+from ports.http import Addresses, AddressRefused, Http, HttpFailed, HttpRequest, NoAddress
 from ports.instances import InstanceLookup
 
 GONE = 410
@@ -152,8 +152,12 @@ class SubscriptionAddresses:
     own: Sequence[str]
 
     async def fault(self, url: str) -> str | None:
-        if fault := limits.text_fault(url, limits.ADDRESS) or address_fault(url):
+        if fault := limits.text_fault(url, limits.ADDRESS):
             return fault
+        try:
+            checked_url(url)
+        except NoAddress as refused:
+            return str(refused)
         parts = urlsplit(url)
         if parts.username or parts.password:
             return "must hold no user name and password: pushes are signed"

@@ -4,9 +4,10 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from domain import limits
+from domain.addresses import address_fault
 from domain.channels.model import ChannelDefinition, ConfigField, Format
 from domain.refusals import Fault, Invalid
 from domain.routing.resource import parse_resource
@@ -130,24 +131,6 @@ def _base_url(value: str) -> str | None:
     parts = urlsplit(value)
     if parts.query or parts.fragment or "?" in value or "#" in value:
         return "must be an address without a query (?) and fragment (#): paths are put behind it"
-    if {".", ".."} & set(unquote(parts.path).split("/")):
-        return "must be an address without the segments . and .."
-    return None
-
-
-def address_fault(value: str) -> str | None:
-    """What is wrong with an address that a user gave, None when it is one of the web."""
-    try:
-        parts = urlsplit(value)
-        good = (
-            parts.scheme in ("http", "https")
-            and bool(parts.hostname)
-            and (parts.port is None or parts.port > 0)
-        )
-    except ValueError:
-        good = False
-    if not good or any(character.isspace() or ord(character) < 32 for character in value):
-        return "must be an address that begins with http:// or https://"
     return None
 
 

@@ -7,35 +7,30 @@ from functools import lru_cache
 from yarl import URL
 
 from adapters.outbound.http.redaction import safe_url
+from domain.addresses import address_fault
 from ports.http import HttpFailed, NoAddress
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
-_GAPS = re.compile(r"[\s\x00-\x1f]")
+LONGEST_SHOWN = 200
 _READY = re.compile(r"[!-~]+")
-_DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=[/?#]|$)", re.IGNORECASE)
-LONGEST = 32 * 1024
-"""Characters of an address. Servers take 8 to 64 KB."""
 _OURS = frozenset({"content-length", "transfer-encoding", "connection", "host"})
 _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
 def checked_url(text: str) -> URL:
     """The address, its escapes untouched (signatures may cover them); raises `NoAddress`."""
-    if len(text) > LONGEST:
-        raise NoAddress(f"an address of {len(text)} characters is too long to be called")
-    if _DOTS.search(text.partition("?")[0].partition("#")[0]):
-        raise NoAddress(f"{safe_url(text)} is not an address: it has the segment '.' or '..'")
-    ready = _READY.fullmatch(text) is not None
-    if not ready and _GAPS.search(text):
-        raise NoAddress(f"{safe_url(text)} is not an address: it has white space")
+    if fault := address_fault(text):
+        raise NoAddress(f"{safe_url(text)[:LONGEST_SHOWN]} cannot be called: it {fault}")
     try:
-        url = URL(text, encoded=ready)
-        usable = url.scheme in ("http", "https") and bool(url.host) and url.port is not None
+        url = URL(text, encoded=_READY.fullmatch(text) is not None)
+        usable = bool(url.host) and url.port is not None
     except ValueError:
         usable = False
     if not usable:
-        raise NoAddress(f"{safe_url(text)} is not an http or https address")
+        raise NoAddress(
+            f"{safe_url(text)[:LONGEST_SHOWN]} cannot be called: it must be an address with the name of a host"
+        )
     return url
 
 

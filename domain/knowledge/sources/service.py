@@ -6,6 +6,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from domain import limits
 from domain.access.model import Caller
+from domain.addresses import address_fault
 from domain.knowledge.bases.service import LARGEST_ID, BaseAccess
 from domain.knowledge.model import Level
 from domain.knowledge.rules import NO_BASE
@@ -98,14 +99,9 @@ def checked_address(url: str) -> str:
 
 
 def _address_fault(url: str) -> str | None:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable or any(character.isspace() for character in url):
-        return "must be the http or https address of a web page or a sitemap"
-    if parts.username is not None:
+    if fault := address_fault(url):
+        return f"{fault}: that of a web page or a sitemap"
+    if urlsplit(url).username is not None:
         return "must not hold a user name or a password: only pages that everybody may read are read"
     return None
 

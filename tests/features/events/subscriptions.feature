@@ -112,6 +112,8 @@ Feature: Subscriptions to events
         | what                          | outcome   | field       |
         | no address                    | invalid   | url         |
         | an address that is none       | invalid   | url         |
+        | a host that has no name       | invalid   | url         |
+        | a host with a far too long name | invalid | url         |
         | a password in the address     | invalid   | url         |
         | the address of this service   | invalid   | url         |
         | this service, shortly written | invalid   | url         |

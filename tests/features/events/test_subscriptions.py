@@ -288,6 +288,8 @@ def subscribes_with(scene: Scene, what: str) -> None:
     fields: dict[str, dict[str, Any]] = {
         "no address": {"url": None},
         "an address that is none": {"url": "ftp://events.example"},
+        "a host that has no name": {"url": "http://xn--/"},
+        "a host with a far too long name": {"url": f"http://{'a' * 1980}/"},
         "a password in the address": {"url": "https://ann:secret@events.example"},
         "the address of this service": {
             "url": "http://127.0.0.1:3011/api/agent/channels/http-webhook/1/webhook"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.addresses import LONGEST_ADDRESS, no_address
-from domain.instances.validation import address_fault
+from domain.addresses import address_fault
 from ports.http import Addresses, AddressRefused, HttpFailed
 from ports.reply_capabilities import Opened, OpenRequest
 

@@ -12,9 +12,9 @@ import orjson
 
 from adapters.outbound.channels.common.bodies import json_value
 from adapters.outbound.channels.common.calls import require_webhook
+from domain.addresses import address_fault
 from domain.channels.answers import Answer
 from domain.channels.messages import CallOutcome, ChannelMetadata, Event, RawAnswer, RawCall, Received, Sender
-from domain.instances.validation import address_fault
 from domain.refusals import Fault, Invalid
 
 from .config import TARGET, WebhookConfig, WebhookTarget
