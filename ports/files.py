@@ -23,13 +23,25 @@ class SharedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An attachment that is not handed on. `by_limit`: it is over a limit, so that its sender has to send it
+    otherwise."""
+
+    name: str
+    size: int | None
+    reason: str
+    by_limit: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FetchedFiles:
-    """The attachments of an event that could be fetched; `complete`: none failed. `recordings` are those of `files`
-    that the sender spoke."""
+    """The attachments of an event that could be fetched; `complete`: fetching none of them failed. `recordings` are
+    those of `files` that the sender spoke."""
 
     files: Sequence[InputFile] = ()
     complete: bool = True
     recordings: Sequence[SharedFile] = ()
+    left_out: Sequence[LeftOut] = ()
 
 
 class Transcriber(Protocol):

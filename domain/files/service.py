@@ -19,7 +19,7 @@ from ports.blobs import Blobs, StoredBlob
 from ports.capabilities import AttachmentFetcher, PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
-from ports.files import FetchedFiles, FilePlace, FileRecords, FileTokens, OpenFile, SharedFile
+from ports.files import FetchedFiles, FilePlace, FileRecords, FileTokens, LeftOut, OpenFile, SharedFile
 from ports.instances import HealthRecorder
 
 log = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ class MessageFilesService:
             return FetchedFiles()
         files: list[InputFile] = []
         recordings: list[SharedFile] = []
-        complete = True
+        left_out: list[LeftOut] = []
         for attachment in event.attachments[:MOST_FILES]:
             try:
                 shared, size = await self._fetch(channel, channel.fetcher, instance, attachment, place)
@@ -107,12 +107,16 @@ class MessageFilesService:
             except Exception as error:
                 if isinstance(error, Unavailable) and not isinstance(error, StorageFull):
                     raise
-                reason = _reason(error)
-                log.warning("an attachment was not fetched: %s", reason, extra={"instance": instance.id})
-                failure = f"fetching an attachment: {reason}"
-                await self.health.failed(instance.id, Activity.PROCESSING, failure)
-                complete = False
-        return FetchedFiles(files, complete, recordings)
+                left_out.append(_left_out(attachment, error))
+                log.warning(
+                    "an attachment was not fetched: %s", left_out[-1].reason, extra={"instance": instance.id}
+                )
+        failed = next((file.reason for file in left_out if not file.by_limit), "")
+        if failed:
+            await self.health.failed(instance.id, Activity.PROCESSING, f"fetching an attachment: {failed}")
+        too_many = TooLarge(f"a message may have {MOST_FILES} files at most")
+        left_out += [_left_out(attachment, too_many) for attachment in event.attachments[MOST_FILES:]]
+        return FetchedFiles(files, not failed, recordings, left_out)
 
     async def _fetch(
         self,
@@ -149,6 +153,11 @@ class MessageFilesService:
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:
     yield data
+
+
+def _left_out(attachment: Attachment, error: Exception) -> LeftOut:
+    name = file_name(attachment.name or "file")
+    return LeftOut(name, attachment.size, _reason(error), isinstance(error, TooLarge))
 
 
 def _reason(error: Exception) -> str:

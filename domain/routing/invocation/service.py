@@ -16,15 +16,18 @@ from domain.routing.choices.service import ChoiceService
 from domain.routing.context.service import ContextService
 from domain.routing.drafting.service import DraftService
 from domain.routing.invocation.model import ConversationContext, ProcessingFailed, place_of
-from domain.routing.model import Approval, InputFile, Resource, RunRequest, RunResult, RunSender
+from domain.routing.model import Approval, Resource, RunRequest, RunResult, RunSender
 from domain.routing.prompts.service import PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
 from domain.routing.runner.service import ResourceRunner
-from domain.routing.texts import NO_RESOURCE
+from domain.routing.texts import NO_RESOURCE, not_read
 from domain.routing.voice.service import VoiceService
 from ports.confirmations import Approvals
-from ports.files import FetchedFiles, MessageFiles
+from ports.files import FetchedFiles, LeftOut, MessageFiles
 from ports.inbox import QueuedEvent
+
+MOST_TOLD = 10
+"""Files over a limit that the sender is told of."""
 
 
 @dataclass(eq=False)
@@ -61,7 +64,7 @@ class InvocationService:
         self.feedback.decided(context, event, approval_result.closed)
         context.start_typing(event)
         fetched = await self.files.fetch(context.instance, event, place_of(context, queued, inbound=True))
-        request = _request(context.instance, queued, user_id, approval_result, fetched.files)
+        request = _request(context.instance, queued, user_id, approval_result, fetched)
         if decision is None:
             request = await self._in_context(context, queued, request, fetched)
         scope = _scope(context, event, user_id)
@@ -69,7 +72,8 @@ class InvocationService:
             return Answer(unclear(decision.tool))
         answer = await self._invoke(context, queued, request)
         context.answered = fetched.complete
-        return answer
+        over = [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]
+        return replace(answer, text=f"{not_read(over)}\n\n{answer.text}".strip()) if over else answer
 
     async def _in_context(
         self, context: ConversationContext, queued: QueuedEvent, request: RunRequest, fetched: FetchedFiles
@@ -171,7 +175,7 @@ def _request(
     queued: QueuedEvent,
     user_id: str | None,
     approval_result: ApprovalResult,
-    files: Sequence[InputFile],
+    fetched: FetchedFiles,
 ) -> RunRequest:
     event, decision = queued.event, approval_result.decision
     sender = event.sender
@@ -183,22 +187,28 @@ def _request(
         session_id=event.session_id,
         sender=RunSender(sender.external_id, sender.display_name, user_id, sender.verified_by),
         text=event.text if decision is None else decision.original,
-        files=tuple(files),
+        files=tuple(fetched.files),
         approval=_approval(decision),
         approved_tools=approval_result.approved_tools,
         choice=decision is None and event.choice is not None,
         reaction=event.reaction,
-        context=_context(event) if decision is None else {},
+        context=_context(event, fetched.left_out) if decision is None else {},
         owner=instance.user_id,
         inbox_id=queued.id,
     )
 
 
-def _context(event: Event) -> Mapping[str, object]:
-    """What the platform says of the message, with the value of a pressed button that is not one of ours."""
-    if event.choice is None or is_reference(event.choice):
-        return event.context
-    return merged((event.context, {"payload": event.choice}))
+def _context(event: Event, left_out: Sequence[LeftOut]) -> Mapping[str, object]:
+    """What the platform says of the message, with the value of a pressed button that is not one of ours, and the
+    files that are not handed on."""
+    more: dict[str, object] = {}
+    if event.choice is not None and not is_reference(event.choice):
+        more["payload"] = event.choice
+    if left_out:
+        more["filesLeftOut"] = [
+            {"name": file.name, "size": file.size, "reason": file.reason} for file in left_out
+        ]
+    return merged((event.context, more)) if more else event.context
 
 
 def _approval(decision: Decision | None) -> Approval | None:

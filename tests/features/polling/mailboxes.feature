@@ -80,6 +80,21 @@ Feature: Mailboxes
         | a mailbox       |
         | a Gmail mailbox |
 
+  Rule: Files that are over a limit are told to the resource and to the sender
+
+    Scenario: A mail that is too large
+      Given a mailbox whose resource is watched
+      And mails may be no larger than a page
+      When Ann mails "The plan" with the file "plan.pdf" of three pages
+      Then the resource is asked "The plan", and told that "plan.pdf" is missing
+      And Ann is told that "plan.pdf" could not be read
+
+    Scenario: More files than are handed on
+      Given a mailbox whose resource is watched
+      When Ann mails "The plans" with the files "plan-1.txt" to "plan-22.txt"
+      Then the resource is asked "The plans", and told that "plan-21.txt" is missing
+      And Ann is told that "plan-22.txt" could not be read
+
   Rule: The conversation of a thread belongs to whoever began it
 
     Scenario Outline: Somebody else writes in Ann's thread to <mailbox>

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from email.message import Message
+from email.message import EmailMessage, Message
 from typing import Any
 
 import pytest
@@ -177,6 +177,49 @@ def mails_with_copy(post: Post) -> None:
         Cc="Bob <bob@client.example>",
         Date="Thu, 26 Nov 2026 08:00:00 +0100",
     )
+
+
+@given("mails may be no larger than a page")
+def small_mails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adapters.outbound.channels.email.polling.MAX_MAIL", 1000)
+    monkeypatch.setattr("adapters.outbound.channels.email.polling.CUT_MAIL", 600)
+
+
+@when('Ann mails "The plan" with the file "plan.pdf" of three pages')
+def mails_large_file(post: Post) -> None:
+    mail_files(post, "The plan", {"plan.pdf": "x" * 3000})
+
+
+@when('Ann mails "The plans" with the files "plan-1.txt" to "plan-22.txt"')
+def mails_many_files(post: Post) -> None:
+    mail_files(post, "The plans", {f"plan-{number}.txt": "x" for number in range(1, 23)})
+
+
+def mail_files(post: Post, text: str, files: Mapping[str, str]) -> None:
+    mail = EmailMessage()
+    mail["From"], mail["Message-ID"] = "Ann <ann@client.example>", f"<{next(_numbers)}@client.example>"
+    mail.set_content(text)
+    for name, content in files.items():
+        mail.add_attachment(content.encode(), maintype="application", subtype="x", filename=name)
+    post.outside.imap.put(mail.as_bytes())
+
+
+@then(
+    parsers.re(r"the resource is asked \"(?P<text>[^\"]+)\", and told that \"(?P<name>[^\"]+)\" is missing")
+)
+def told_missing(post: Post, text: str, name: str) -> None:
+    request = post.resource.wait_for(1)[0]
+    missing: Any = request.context["filesLeftOut"]
+    assert request.text == text
+    assert name in [file["name"] for file in missing]
+    assert name not in [file.name for file in request.files]
+
+
+@then(parsers.re(r"Ann is told that \"(?P<name>[^\"]+)\" could not be read"))
+def told_sender(post: Post, name: str) -> None:
+    assert soon(lambda: bool(post.sent())), "nothing was sent"
+    assert f"I could not read {name}: " in plain(post.sent()[0])
+    assert plain(post.sent()[0]).endswith("Noted")
 
 
 @when(parsers.re(r"(?P<who>Ann|Bob) answers in her thread \"(?P<text>[^\"]+)\""))

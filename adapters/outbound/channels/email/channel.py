@@ -14,7 +14,7 @@ from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.channels.common.files import pieces
 from adapters.outbound.channels.email.config import CONFIG, DEFINITION, TARGET, EmailConfig
 from adapters.outbound.channels.email.idle import IdleWatcher
-from adapters.outbound.channels.email.imap import MailBox
+from adapters.outbound.channels.email.imap import MAX_MAIL, MailBox
 from adapters.outbound.channels.email.mailbox import Mailboxes
 from adapters.outbound.channels.email.polling import poll
 from adapters.outbound.mail.compose import MailTarget, compose_reply, mail_messages
@@ -25,6 +25,7 @@ from adapters.outbound.mail.smtp import Submission, classify
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Event, Outcome, Sent
+from domain.refusals import TooLarge
 from ports.capabilities import PlatformError, Polled, PollFailed
 from ports.channels import Channel, ChannelDependencies
 from ports.clock import Clock
@@ -73,6 +74,8 @@ class Inbox:
         return Limits(account, max_concurrency=MAX_CONCURRENCY)
 
     async def fetch(self, config: EmailConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        if not attachment.source:
+            raise TooLarge(f"a mail with files may have {MAX_MAIL // 2**20} MB at most")
         content = await self.mailboxes.work(config, lambda box: _file(box, attachment.source))
         if content is None:
             raise PlatformError("the mail with this file is no longer in the mailbox")

@@ -82,7 +82,7 @@ class Position:
 
 
 def event_of(config: EmailConfig, mail: Mail, position: Position, *, whole: bool = True) -> Event:
-    """The event of a mail. `whole` False: only the beginning was read, so its files are left out."""
+    """The event of a mail. `whole` False: only the beginning was read, so its files cannot be had."""
     message_ids = mail.headers.message_ids("Message-ID")[:1]
     return mail_event(
         mail,
@@ -91,19 +91,19 @@ def event_of(config: EmailConfig, mail: Mail, position: Position, *, whole: bool
         session_id=session_of(mail.headers, mail.key),
         shared_threads=bool(config.shared_threads),
         target=TARGET.dump(reply_target(mail.headers, MailTarget)),
-        attachments=_attachments(mail, position, "".join(message_ids)) if whole else (),
+        attachments=_attachments(mail, position, "".join(message_ids), whole=whole),
         ids=message_ids,
         raw=position.json | ({} if whole else {"truncated": True}),
     )
 
 
-def _attachments(mail: Mail, position: Position, message_id: str) -> tuple[Attachment, ...]:
+def _attachments(mail: Mail, position: Position, message_id: str, *, whole: bool) -> tuple[Attachment, ...]:
     return tuple(
         Attachment(
             name=file.name,
             mime_type=file.mime_type,
-            source={**position.json, "messageId": message_id, "index": file.index},
-            size=len(file.content),
+            source={**position.json, "messageId": message_id, "index": file.index} if whole else {},
+            size=len(file.content) if whole else None,
         )
         for file in mail.files
     )

@@ -22,6 +22,7 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
+from domain.refusals import TooLarge
 from ports.capabilities import (
     PlatformError,
     PollFailed,
@@ -183,6 +184,18 @@ async def test_a_huge_mail_is_read_in_part(
     found = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
     assert found.events[0].raw["truncated"] is True
     assert 0 < len(found.events[0].text) < 300
+
+
+async def test_the_files_of_a_huge_mail_are_named_and_refused(
+    channel: ChannelCalls, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.outbound.channels.email.polling.MAX_MAIL", 300)
+    mailbox.put(WITH_FILE)
+    config = settings(imapPort=mailbox.port)
+    (event,) = (await channel.poll(config, None, NOW, NOW)).events
+    assert [(file.name, file.size) for file in event.attachments] == [("note.txt", None)]
+    with pytest.raises(TooLarge, match="32 MB at most"):
+        [piece async for piece in channel.fetch(config, event.attachments[0])]
 
 
 WITH_FILE = mail(
