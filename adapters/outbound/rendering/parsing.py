@@ -9,6 +9,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from adapters.outbound.rendering.extensions.addresses import find_addresses
 from adapters.outbound.rendering.extensions.emphasis import limit_emphasis
+from adapters.outbound.rendering.extensions.formulas import find_formulas
 from adapters.outbound.rendering.extensions.github_marks import find_github_marks
 from adapters.outbound.rendering.extensions.html_tags import read_html_tags
 from adapters.outbound.rendering.extensions.leftovers import keep_leftovers
@@ -25,7 +26,14 @@ _WEB = re.compile(r"https?://\S+$", re.IGNORECASE)
 _PERSON = re.compile(r"(?:mailto|tel):(?=\S+$)", re.IGNORECASE)
 
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-for extend in (find_addresses, find_github_marks, keep_leftovers, read_html_tags, limit_emphasis):
+for extend in (
+    find_addresses,
+    find_formulas,
+    find_github_marks,
+    keep_leftovers,
+    read_html_tags,
+    limit_emphasis,
+):
     extend(_PARSER)
 
 

@@ -43,6 +43,41 @@ def test_a_break_ends_the_line(markup: Markup, tag: str) -> None:
 
 
 @in_every_markup
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\(a_b\)",
+        r"\(x\)",
+        r"\(a_b * c_d * e\)",
+        r"\(\frac{a}{b}\)",
+        r"\[a_b^2 = \sqrt{c}\]",
+        "\\[\na_b\n\\]",
+        r"\(`a`\)",
+    ],
+)
+def test_a_formula_stays_as_it_was_written(markup: Markup, formula: str) -> None:
+    assert shown(markup, formula) == formula
+    displayed = formula.startswith("\\[")
+    around = ("See\n", "\nthere.") if displayed else ("See ", " there.")
+    assert shown(markup, formula.join(around)) == formula.join(around)
+
+
+@in_every_markup
+@pytest.mark.parametrize(
+    ("source", "seen"),
+    [
+        (r"\(no end", "(no end"),
+        (r"note \[1\] here", "note [1] here"),
+        (r"\(\)", "()"),
+        (r"\*a\*", "*a*"),
+        (r"\\(a\\)", r"\(a\)"),
+    ],
+)
+def test_what_is_no_formula_is_an_escape(markup: Markup, source: str, seen: str) -> None:
+    assert shown(markup, source) == seen
+
+
+@in_every_markup
 def test_a_break_in_a_table_is_not_shown(markup: Markup) -> None:
     seen = shown(markup, "| a | b |\n|---|---|\n| one<br>two | three |")
     assert "br" not in seen
@@ -317,6 +352,7 @@ HOSTILE = {
     "double stars in words": "a**" * 8_000,
     "further cells": "|a|\n|-|\n" + "|x|y|z|\n" * 3_000,
     "comments": "<!--" * 6_000,
+    "formulas without an end": r"\(\[" * 5_000,
 }
 
 

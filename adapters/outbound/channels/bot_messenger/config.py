@@ -10,6 +10,9 @@ from domain.values import value
 
 WEBHOOK = "webhook"
 POLLING = "polling"
+GENERAL = 1
+"""The topic General of a forum: it belongs to the conversation of the group, and Telegram takes its number for no
+message."""
 TEXT_LIMIT = TextLimit(4096, Unit.UTF16)
 MARKUPS = {
     "HTML": Markup.TELEGRAM_HTML,

@@ -6,7 +6,7 @@ from typing import Any
 from ports.http import FormFile
 
 from .api import Attempt, BotApi, Rejection
-from .config import BotConfig, BotTarget
+from .config import GENERAL, BotConfig, BotTarget
 
 _RETRIES = 4
 """How often one message is sent in another form, each time for another reason."""
@@ -62,7 +62,7 @@ def link_preview(config: BotConfig) -> dict[str, Any]:
 
 def address_of(target: BotTarget, *, reply: bool = False) -> dict[str, Any]:
     address: dict[str, Any] = {"chat_id": target.chat_id}
-    if target.message_thread_id is not None:
+    if target.message_thread_id not in (None, GENERAL):
         address["message_thread_id"] = target.message_thread_id
     if reply and target.reply_to is not None:
         address["reply_parameters"] = {"message_id": target.reply_to, "allow_sending_without_reply": True}

@@ -22,7 +22,7 @@ from domain.channels.messages import (
 )
 from domain.refusals import Unauthenticated
 
-from .config import TARGET, BotConfig, BotTarget
+from .config import GENERAL, TARGET, BotConfig, BotTarget
 from .content import Bot, addressed, attachments_of, described
 from .quoting import name_of, quoted_in
 
@@ -164,7 +164,7 @@ def _session(chat: str, message: Mapping[str, Any]) -> str:
     thread: it belongs to the conversation of the group, and so does an answer to a prompt."""
     is_reply = message.get("is_topic_message") is not True and "reply_to_message" in message
     thread = "" if is_reply else text(message, "message_thread_id")
-    return session_of(chat, thread)
+    return session_of(chat, "" if thread == str(GENERAL) else thread)
 
 
 def session_of(chat: str, thread: str) -> str:

@@ -97,6 +97,15 @@ async def test_a_long_answer_goes_in_order_in_parts_within_the_limit(
     assert [f"<b>w{n}</b>" in "".join(m["text"] for m in server.of("sendMessage")) for n in (0, 1499)]
 
 
+async def test_in_the_topic_general_no_topic_is_named(channel: ChannelCalls, server: Telegram) -> None:
+    """Telegram refuses its number, 1."""
+    await deliver(channel, Answer("Hello"), {"chat_id": -100, "message_thread_id": 1})
+    await channel.typing(CONFIG, {"chat_id": -100, "message_thread_id": 1})
+    calls = [*server.of("sendMessage"), *server.of("sendChatAction")]
+    assert len(calls) == 2
+    assert all("message_thread_id" not in call for call in calls)
+
+
 async def test_in_a_topic_the_first_part_replies_to_the_message(
     channel: ChannelCalls, server: Telegram
 ) -> None:

@@ -144,6 +144,12 @@ def test_a_topic_of_a_group_is_a_conversation_of_its_own() -> None:
     assert asked.target == {"chat_id": -1002000300040, "message_thread_id": 7, "reply_to": 20}
 
 
+def test_the_topic_general_belongs_to_the_conversation_of_the_group() -> None:
+    group = {"id": -100, "type": "supergroup", "title": "Works", "is_forum": True}
+    asked = said("@agent_bot hello", chat=group, message_thread_id=1, is_topic_message=True)
+    assert asked.session_id == "-100"
+
+
 def test_a_thread_that_is_no_topic_is_not_named_when_answering() -> None:
     assert "message_thread_id" not in said("hello", message_thread_id=9).target
 
