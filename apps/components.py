@@ -205,6 +205,23 @@ class RulesComponent(Component):
         await self._resources.close()
 
 
+class FilesComponent(Component):
+    """Says at the start what is wrong with the place of the files; messages without files go on."""
+
+    name = "file store"
+    phase = Phase.CONNECTIONS
+
+    def __init__(self, container: CoreContainer) -> None:
+        self._container = container
+
+    async def run(self) -> None:
+        try:
+            await self._container.files().blobs.check()
+        except Unavailable as error:
+            log.error("files cannot be stored: %s", error)
+        await asyncio.Event().wait()
+
+
 class SocketsComponent(Component):
     """Keeps the connections of linked devices."""
 

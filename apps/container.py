@@ -69,7 +69,7 @@ class CoreContainer(CommandContainer):
     jobs = providers.Singleton(
         ArqQueue, providers.Singleton(connect, CommandContainer.settings.provided.redis_url)
     )
-    checks = providers.Singleton(checks_of, storage.provided.database, jobs)
+    checks = providers.Singleton(checks_of, storage.provided.database, jobs, storage.provided.processes)
     metrics = providers.Callable(
         partial, foundation.provided.meter.scrape, storage.provided.database, storage.provided.retention
     )

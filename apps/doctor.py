@@ -5,14 +5,20 @@ from __future__ import annotations
 import asyncio
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.key_check import check_key
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.processes import PostgresProcesses
 from apps import findings
+from apps.containers.storage import blob_store
 from apps.knowledge_state import KnowledgeState, look
 from apps.old_rows import look_at_rows
 from apps.printable import escaped
+from apps.readiness import check_workers
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import a_database, migrated, unlocked
@@ -37,6 +43,9 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield findings.tried("database", lambda: _database(settings))
     yield findings.tried("encryption", lambda: _encryption(settings))
     yield findings.tried("queue", lambda: _queue(settings))
+    files = blob_store(settings).check
+    yield findings.tried("files", lambda: asyncio.run(findings.files_text(settings, files)))
+    yield _workers(settings)
     yield _old_rows(settings)
     yield findings.of_resources(settings)
     yield from _knowledge(settings)
@@ -47,6 +56,27 @@ def _database(settings: Settings) -> str:
     with a_database(settings) as dsn:
         migrated(dsn)
     return findings.database_text(settings)
+
+
+def _workers(settings: Settings) -> Finding:
+    """A note where the database is the embedded one: it runs for the moment, as the service does not."""
+
+    async def looked(dsn: str) -> str:
+        database = Database(dsn)
+        await database.open()
+        try:
+            return await findings.workers_text(partial(check_workers, PostgresProcesses(database)))
+        finally:
+            await database.close()
+
+    def check() -> str:
+        with a_database(settings) as dsn:
+            return asyncio.run(looked(dsn))
+
+    finding = findings.tried("workers", check)
+    if settings.embedded and finding.grade is Grade.FAIL:
+        return replace(finding, grade=Grade.NOTE)
+    return finding
 
 
 def _old_rows(settings: Settings) -> Finding:

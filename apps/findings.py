@@ -20,6 +20,7 @@ from apps.secrets import complete
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 from apps.starting import StartError
+from apps.unknown_settings import unknown_settings
 from domain.monitoring.model import Finding, Grade
 from domain.refusals import Refusal, Unavailable
 
@@ -53,6 +54,8 @@ def of_settings(settings: Settings) -> Iterator[Finding]:
             "settings",
             "DATABASE_URL and REDIS_URL go together when processes run apart; only one is set",
         )
+    for sentence in unknown_settings(settings):
+        yield Finding(Grade.NOTE, "settings", sentence)
     host = urlsplit(settings.agent_url).hostname or ""
     if host in ("localhost", "127.0.0.1", "::1"):
         yield Finding(
@@ -86,6 +89,18 @@ async def queue_text(settings: Settings, ping: Check) -> str:
     except Unavailable as error:
         raise StartError(f"REDIS_URL cannot be used: {error.__cause__ or error}") from error
     return "REDIS_URL takes writes" if settings.redis_url else "embedded"
+
+
+async def files_text(settings: Settings, check: Check) -> str:
+    """Raises `Unavailable`."""
+    await check()
+    return f"in the bucket {settings.blob_s3_bucket}" if settings.blob_s3_bucket else "in DATA_DIR"
+
+
+async def workers_text(check: Check) -> str:
+    """Raises `RuntimeError` where messages wait and no worker runs."""
+    await check()
+    return "no message waits for a worker"
 
 
 def database_text(settings: Settings) -> str:

@@ -13,7 +13,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention.runner import Retention
 from apps import findings
 from apps.containers.knowledge import Knowledge
-from apps.containers.storage import times_of
+from apps.containers.storage import blob_store, times_of
 from apps.knowledge_state import state_of
 from apps.old_rows import old_rows
 from apps.settings import Settings
@@ -54,6 +54,8 @@ class RunningInstallation:
                 await findings.awaited("database", self._answers()),
                 await findings.awaited("encryption", self._key()),
                 await findings.awaited("queue", findings.queue_text(settings, self._checks["queue"])),
+                await findings.awaited("files", findings.files_text(settings, blob_store(settings).check)),
+                await findings.awaited("workers", findings.workers_text(self._checks["workers"])),
                 await self._old_rows(),
                 await asyncio.to_thread(findings.of_resources, settings),
                 *await self._bases(),

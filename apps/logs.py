@@ -20,6 +20,7 @@ with lacking("rich"):  # structlog draws tracebacks with it, which nobody asks i
 
 from apps.printable import cut, escaped, message_of, shown, traceback_of
 from apps.settings import Settings
+from apps.unknown_settings import unknown_settings
 
 NOISY = ("aiohttp", "alembic", "arq", "asyncio", "grpc", "mcp", "psycopg", "urllib3", "uvicorn")
 KEPT = ("instance", "ms", "conversation")
@@ -46,6 +47,8 @@ def set_up(settings: Settings) -> None:
         "an error could not be raised: %s", found.err_msg or "", exc_info=found.exc_value
     )
     threading.excepthook = lambda found: log.error("a thread ended by an error", exc_info=found.exc_value)
+    for sentence in unknown_settings(settings):
+        log.warning("%s", sentence)
 
 
 def handler(stream: TextIO, *, as_json: bool, colors: bool = False) -> logging.Handler:

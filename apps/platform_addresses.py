@@ -20,6 +20,21 @@ SIGN_IN_ADDRESSES: Mapping[str, str] = {
 }
 """Where users sign in for verification. The three empty ones follow from COMMUNITY_CHAT_SERVER_URL."""
 
+CHANNEL_ADDRESSES = (
+    "WORKSPACE_CHAT_API_URL",
+    "ENTERPRISE_CHAT_LOGIN_URL",
+    "ENTERPRISE_CHAT_OPENID_URL",
+    "ENTERPRISE_CHAT_SERVICE_URL",
+    "GAMING_CHAT_API_URL",
+    "BOT_MESSENGER_API_URL",
+    "BUSINESS_MESSAGING_API_URL",
+    "SMS_PROVIDER_API_URL",
+    "MAIL_API_URL",
+    "GOOGLE_TOKEN_URL",
+    "DRIVE_FOLDER_API_URL",
+)
+"""Names of the addresses that the channels of this package declare, for those who have not loaded the channels."""
+
 TRUSTED_HOSTS = "ENTERPRISE_CHAT_TRUSTED_HOSTS"
 EMULATOR = "ENTERPRISE_CHAT_EMULATOR"
 

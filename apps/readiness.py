@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.schema_version import READ, SchemaVersion, head
 from adapters.outbound.storage.writing import check_writable
 from adapters.tasks import seen
@@ -52,7 +53,7 @@ class SharedCheck:
             self._ended = time.monotonic()
 
 
-def checks_of(database: Database, queue: Queue) -> dict[str, Check]:
+def checks_of(database: Database, queue: Queue, processes: PostgresProcesses) -> dict[str, Check]:
     """For each thing that is needed what raises when it is not there. Components may add others."""
     newest = head()
 
@@ -65,4 +66,15 @@ def checks_of(database: Database, queue: Queue) -> dict[str, Check]:
         "database": SharedCheck(partial(check_writable, database)),
         "queue": SharedCheck(queue.ping),
         "migrations": SharedCheck(migrations_done),
+        "workers": SharedCheck(partial(check_workers, processes)),
     }
+
+
+async def check_workers(processes: PostgresProcesses) -> None:
+    """Raises `RuntimeError`."""
+    seconds = await processes.unworked()
+    if seconds is not None:
+        raise RuntimeError(
+            f"no worker runs, and messages have waited for {seconds:.0f} seconds; start `switchboard worker`, or"
+            " `switchboard up`"
+        )

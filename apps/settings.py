@@ -263,6 +263,8 @@ class Settings(TlsSettings, MetricsSettings):
     )
     addresses: Mapping[str, str] = Field({}, validation_alias="addresses")
     """Addresses of signing in, and what else channels ask for, by the names of the settings."""
+    env_file_names: frozenset[str] = Field(frozenset(), validation_alias="env_file_names")
+    """Names that the `.env` file sets."""
     environment: Mapping[str, str] = Field({}, validation_alias="environment", repr=False)
     """All that was set, for names that a configuration file mentions (`token_env` of a resource rule)."""
 

@@ -15,11 +15,14 @@ from apps.tls_settings import check_pairs, trust
 
 def load(environment: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
     """Reads the settings. Raises `SettingsError` that names the setting at fault."""
-    values = {**read_env_file(env_file), **(os.environ if environment is None else environment)}
+    of_file = read_env_file(env_file)
+    values = {**of_file, **(os.environ if environment is None else environment)}
     values = with_values_of_files(values, names())
     given = {name: value for name, value in values.items() if value}
     try:
-        settings = Settings.model_validate({**given, "environment": values})
+        settings = Settings.model_validate(
+            {**given, "environment": values, "env_file_names": frozenset(of_file)}
+        )
     except ValidationError as invalid:
         raise first_error(invalid, names()) from None
     check_pairs(settings)

@@ -50,6 +50,10 @@ class Blobs(Protocol):
         """A file of this machine with the bytes, to be read within the block. Raises `NotFound`."""
         ...
 
+    async def check(self) -> None:
+        """Raises `Unavailable` if files cannot be stored here, with what to do."""
+        ...
+
     def keys(self) -> AsyncIterator[tuple[str, datetime]]:
         """All blobs with the moment they were written, for finding what nobody knows of."""
         ...

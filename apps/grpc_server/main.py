@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from apps import logs
-from apps.components import EventsComponent, RulesComponent, StorageComponent
+from apps.components import EventsComponent, FilesComponent, RulesComponent, StorageComponent
 from apps.container import CoreContainer
 from apps.grpc_server.component import GrpcComponent, listening_address
 from apps.knowledge import ModelComponent, ReadersComponent
@@ -27,6 +27,7 @@ def main(settings: Settings, _: Namespace) -> int:
         container = CoreContainer(settings=settings, dsn=dsn, solitary=False)
         components: list[Component] = [
             StorageComponent(container, "core"),
+            FilesComponent(container),
             ReadersComponent(container),
             ModelComponent(container),
             EventsComponent(container),

@@ -61,6 +61,7 @@ UNPROVED = (
 LACKS = {
     "database": "database is away, or takes no writes",
     "queue": "queue is away, or takes no writes",
+    "workers": "messages wait, and no worker runs; start `switchboard worker`",
     "migrations": "schema is not the newest, or cannot be read; where the database answers, run: switchboard migrate",
 }
 """What a core needs, by the names that its health checking answers for, and in words when it is not there."""
@@ -167,6 +168,8 @@ async def _core_answers(core: CoreConnection, name: str) -> None:
     try:
         answer = await HealthStub(core.channel).Check(request, timeout=CHECK_SECONDS, wait_for_ready=True)
     except grpc.aio.AioRpcError as error:
+        if name and error.code() is grpc.StatusCode.NOT_FOUND:
+            return  # a core of an earlier version, which does not look at it
         raise RuntimeError(f"the core does not answer: {core.cores.fault or error.code().name}") from error
     if answer.status != HealthCheckResponse.SERVING:
         raise RuntimeError(f"the core says that its {LACKS[name]}" if name else "the core cannot serve")

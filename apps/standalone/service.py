@@ -3,7 +3,13 @@
 import socket
 import sys
 
-from apps.components import EventsComponent, SocketsComponent, StorageComponent, WorkerComponent
+from apps.components import (
+    EventsComponent,
+    FilesComponent,
+    SocketsComponent,
+    StorageComponent,
+    WorkerComponent,
+)
 from apps.container import Container
 from apps.grpc_server.component import GrpcComponent
 from apps.http_server import HttpComponent
@@ -32,6 +38,7 @@ async def run_service(settings: Settings, dsn: str, listener: socket.socket) -> 
         SocketsComponent(container),
         SubscriptionsComponent(container),
         KnowledgeComponent(container),
+        FilesComponent(container),
         ReadersComponent(container),
         ModelComponent(container),
         EventsComponent(container),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from apps import logs
-from apps.components import SocketsComponent, StorageComponent, WorkerComponent
+from apps.components import FilesComponent, SocketsComponent, StorageComponent, WorkerComponent
 from apps.container import Container
 from apps.jobs import JobsComponent
 from apps.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
@@ -34,6 +34,7 @@ def main(settings: Settings, _: Namespace) -> int:
             SubscriptionsComponent(container),
             VerificationBotComponent(settings, container.foundation().http),
             KnowledgeComponent(container),
+            FilesComponent(container),
             ReadersComponent(container),
             ModelComponent(container),
             *metrics_components(container),

@@ -208,6 +208,27 @@ async def test_a_store_that_refuses_or_is_away_is_unavailable(
     assert "wrong" not in repr(wrong_bucket)
 
 
+async def test_a_place_that_takes_files_passes_its_check(blobs: Blobs) -> None:
+    await blobs.check()
+    await blobs.put(pieces(CONTENT), 10**6)
+    await blobs.check()
+
+
+async def test_a_bucket_that_does_not_exist_is_named_whatever_is_done(s3: tuple[FakeS3, str]) -> None:
+    absent = S3Blobs(Bucket(s3[1], "absent", KEY_ID, SECRET, REGION))
+    key = "0" * 64
+    for work in (
+        absent.check(),
+        absent.put(pieces(CONTENT), 10**6),
+        absent.size(key),
+        absent.delete(key),
+        read(absent.open(key)),
+        everything(absent),
+    ):
+        with pytest.raises(Unavailable, match="bucket absent of the file store does not exist; create it"):
+            await work
+
+
 async def test_a_long_file_is_uploaded_in_parts(s3_blobs: S3Blobs) -> None:
     content = CONTENT * 50
     stored = await s3_blobs.put(pieces(content, 1_000_000), 10**8)

@@ -161,6 +161,19 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
             until(lambda: client.get("/readyz").status_code == 200, "the gateway finds the core again")
             accepted("with a new core")
             until(lambda: answered("with a new core"), "the answer over the new core")
+
+            apart.worker.stop()
+            accepted("nobody works")
+            until(
+                lambda: apart.asked("core", "/readyz").json()["checks"]["workers"] == "degraded",
+                "the core says so",
+            )
+            until(
+                lambda: client.get("/readyz").json()["checks"]["workers"] == "degraded", "so does the gateway"
+            )
+            assert "no worker runs" in client.get("/readyz").json()["reasons"]["workers"]
+            apart.worker.start()
+            until(lambda: answered("nobody works"), "the answer of a worker that was started late")
         assert not answered("nobody there")
         assert not answered("nowhere to put it")
         for service in (apart.gateway, apart.worker, apart.core):

@@ -17,9 +17,9 @@ Checks = Mapping[str, Callable[[], Awaitable[None]]]
 CHECK_SECONDS = 3.0
 """How long one look at the database or the queue may take: who asks for readiness does not wait for long."""
 
-OPTIONAL = ("queue", "certificates")
-"""Nothing durable depends on the queue, and the former certificates serve while new ones cannot be used: the service
-is ready, and degraded."""
+OPTIONAL = ("queue", "certificates", "workers")
+"""Nothing durable depends on the queue, the former certificates serve while new ones cannot be used, and messages are
+taken and kept while no worker runs: the service is ready, and degraded."""
 
 router = APIRouter(tags=["operations"])
 

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from adapters.outbound.blobs.incoming import received
 from domain.full_disk import full_disk_refused
-from domain.refusals import NotFound
+from domain.refusals import NotFound, Unavailable
 from ports.blobs import StoredBlob
 
 PIECE = 64 * 1024
@@ -67,6 +67,13 @@ class FileBlobs:
     async def local(self, key: str) -> AsyncIterator[Path]:
         await self.size(key)
         yield self._path(key)
+
+    async def check(self) -> None:
+        """A folder that is not there yet is made with the first file."""
+        if await asyncio.to_thread(self._root.exists) and not os.access(self._root, os.W_OK | os.X_OK):
+            raise Unavailable(
+                f"the folder {self._root} cannot be written: give it to the user of the service"
+            )
 
     async def keys(self) -> AsyncIterator[tuple[str, datetime]]:
         for entry in await asyncio.to_thread(self._listed):

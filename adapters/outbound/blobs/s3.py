@@ -59,7 +59,7 @@ class S3Blobs:
         async with received(content, max_bytes, self._bucket.temporary) as (path, blob):
             if reference:
                 await reference(blob)
-            with _errors():
+            with self._errors():
                 await self._store.put_async(self._path(blob.key), path, max_concurrency=_PARTS_AT_ONCE)
         return blob
 
@@ -68,19 +68,29 @@ class S3Blobs:
         end = size if length is None else min(size, offset + length)
         if offset >= end:
             return
-        with _errors():
+        with self._errors():
             answer = await self._store.get_async(self._path(key), options={"range": (offset, end)})
             async for chunk in answer.stream(min_chunk_size=PIECE):
                 for start in range(0, len(chunk), PIECE):
                     yield bytes(chunk[start : start + PIECE])
 
     async def size(self, key: str) -> int:
-        with _errors():
-            size: int = (await self._store.head_async(self._path(key)))["size"]
+        try:
+            with self._errors():
+                size: int = (await self._store.head_async(self._path(key)))["size"]
+        except NotFound:
+            await self.check()  # the answer to HEAD does not say whether the key is absent, or the bucket
+            raise
         return size
 
+    async def check(self) -> None:
+        """Raises `Unavailable` if the bucket does not exist, or cannot be listed."""
+        with self._errors():
+            async for _ in self._store.list(self._bucket.prefix):
+                break
+
     async def delete(self, key: str) -> None:
-        with _errors():
+        with self._errors():
             await self._store.delete_async(self._path(key))
 
     @asynccontextmanager
@@ -94,7 +104,7 @@ class S3Blobs:
             yield path
 
     async def keys(self) -> AsyncIterator[tuple[str, datetime]]:
-        with _errors():
+        with self._errors():
             async for page in self._store.list(self._bucket.prefix):
                 for entry in page:
                     key = entry["path"].rpartition("/")[2]
@@ -120,21 +130,27 @@ class S3Blobs:
             retry_config={"max_retries": 2, "retry_timeout": _RETRY_TIMEOUT},
         )
 
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        from obstore.exceptions import BaseError
+
+        try:
+            yield
+        except (BaseError, OSError) as error:
+            status = _STATUS.search(str(error))
+            if "NoSuchBucket" in str(error) or (
+                status and status[1] == "404" and not isinstance(error, OSError)
+            ):
+                raise Unavailable(
+                    f"the bucket {self._bucket.name} of the file store does not exist; create it, or correct"
+                    " BLOB_S3_BUCKET, BLOB_S3_ENDPOINT and BLOB_S3_REGION"
+                ) from error
+            if isinstance(error, FileNotFoundError):
+                raise NotFound(GONE) from None
+            what = f"answers with status {status[1]}" if status else "cannot be reached"
+            raise Unavailable(f"the file store {what}") from error
+
     def _path(self, key: str) -> str:
         if not _KEY.fullmatch(key):
             raise NotFound(GONE)
         return f"{self._bucket.prefix}{key}"
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    from obstore.exceptions import BaseError
-
-    try:
-        yield
-    except FileNotFoundError:
-        raise NotFound(GONE) from None
-    except (BaseError, OSError) as error:
-        status = _STATUS.search(str(error))
-        what = f"answers with status {status[1]}" if status else "cannot be reached"
-        raise Unavailable(f"the file store {what}") from error

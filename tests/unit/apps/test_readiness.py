@@ -44,13 +44,14 @@ async def ready(checks: Mapping[str, Callable[[], Awaitable[None]]]) -> httpx.Re
         return await client.get("/readyz")
 
 
-async def test_it_is_ready_and_degraded_while_only_the_queue_is_away() -> None:
-    answer = await ready({"database": Looked(), "queue": Looked("no queue"), "migrations": Looked()})
+@pytest.mark.parametrize("name", ["queue", "workers", "certificates"])
+async def test_it_is_ready_and_degraded_while_only_what_nothing_durable_needs_is_away(name: str) -> None:
+    answer = await ready({"database": Looked(), name: Looked("it is away"), "migrations": Looked()})
     assert answer.status_code == 200
     assert answer.json() == {
         "status": "ok",
-        "checks": {"database": "ok", "queue": "degraded", "migrations": "ok"},
-        "reasons": {"queue": "no queue"},
+        "checks": {"database": "ok", name: "degraded", "migrations": "ok"},
+        "reasons": {name: "it is away"},
     }
 
 
