@@ -14,13 +14,20 @@ DIMENSION = 384
 class EmbeddingModel:
     """Which model made a vector: vectors of different fingerprints must never be compared.
 
-    `latin_only`: the model knows Latin script alone, so its cosines mean nothing for other scripts.
+    `latin_only`: the model knows Latin script alone, so its cosines mean nothing for other scripts. `floor` and
+    `span`: the cosine of texts that have nothing in common, and how far above it those of the same meaning lie.
     """
 
     name: str
     fingerprint: str
     dimension: int = DIMENSION
     latin_only: bool = True
+    floor: float = 0.0
+    span: float = 1.0
+
+    def similarity(self, cosine: float) -> float:
+        """A cosine of this model on the scale from 0 to 1 that all models and the text match share."""
+        return min(1.0, max(0.0, (cosine - self.floor) / self.span))
 
 
 class Embedder(Protocol):

@@ -7,6 +7,7 @@ from adapters.outbound.embedding.installed import Computing, InstalledEmbedders
 from adapters.outbound.embedding.model_files import ModelFiles
 from adapters.outbound.embedding.processor import has_fast_int8
 from adapters.outbound.memory.http import HttpMemory
+from adapters.outbound.models.catalogue import SCALES
 from adapters.outbound.models.folder import SPEECH, ModelFolder
 from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.storage.knowledge.bases import PostgresBases
@@ -48,7 +49,7 @@ def whisper_folder(settings: Settings) -> str:
 
 def build_model_files(settings: Settings) -> ModelFiles:
     folder = Path(settings.embedding_model_dir) if settings.embedding_model_dir else None
-    return ModelFiles(folder, multilingual=settings.embedding_multilingual)
+    return ModelFiles(folder, multilingual=settings.embedding_multilingual, scales=SCALES)
 
 
 def build_embedder(settings: Settings, files: ModelFiles, storage: Storage) -> InstalledEmbedders:

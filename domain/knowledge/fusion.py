@@ -13,11 +13,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What the two searches say of one chunk; a search that did not find it says 0."""
+    """What the two searches say of one chunk; a search that did not find it says 0. `cosine` is on the scale of
+    `EmbeddingModel.similarity`. `exact`: how many of the query's words stand in it as they are written."""
 
     key: str
     text: float = 0.0
     cosine: float = 0.0
+    exact: int = 0
 
     @property
     def similarity(self) -> float:
@@ -31,12 +33,15 @@ class Hit:
 
 
 def fuse(hits: Iterable[Hit]) -> list[Hit]:
-    """The hits, one for each chunk, the most similar first; equals by the other search, then by key."""
+    """The hits, one for each chunk, the most similar first; equals by the words as they are written, by the other
+    search, then by key."""
     best: dict[str, Hit] = {}
     for hit in hits:
         known = best.get(hit.key, hit)
-        best[hit.key] = Hit(hit.key, max(known.text, hit.text), max(known.cosine, hit.cosine))
-    return sorted(best.values(), key=lambda hit: (-hit.similarity, -hit.agreement, hit.key))
+        best[hit.key] = Hit(
+            hit.key, max(known.text, hit.text), max(known.cosine, hit.cosine), max(known.exact, hit.exact)
+        )
+    return sorted(best.values(), key=lambda hit: (-hit.similarity, -hit.exact, -hit.agreement, hit.key))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ A chunk's score is the share of the query's words (by inverse document frequency
 rarity of the rarest of them. A word that no chunk of the base holds counts by its trigram similarity to the
 chunk's words, so typing errors are found; a code or a number that stands in the chunk as one piece is strong
 evidence whatever the other words are. Scores lie between 0 and 0.9 and compare with cosines: a score above
-one half needs rare evidence.
+one half needs rare evidence. A code that cannot be mistaken, standing in the chunk as one piece, goes up to 1: no
+text of similar meaning comes before it.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ _SUBJECT, _COVERED = 2.0, 0.8
 of the share of the query that they cover."""
 _SEVERAL, _SEVERAL_OF = 20, 1000
 """A code counts fully in so many chunks, or in one of so many."""
+_NAMED, _NAMED_ALONE, _NAMED_LEADING = 0.94, 0.97, 1.03
+"""What a code counts by which nothing else is meant: in a question of any length, as the whole query, and the factor
+for the chunk that it leads."""
 _LEADING = 1.05
 """For the chunk that begins with a code, or has it in its heading: it is the one that tells what the code is."""
 _BEGINNING = 8
@@ -57,7 +61,7 @@ class Query:
 
     `readings` are other ways to read its groups as codes; they count where a chunk is indexed under one. `numbered`
     are words with a short number behind them ('pump 12'). `certain` are codes by which nothing else is meant, or that
-    are all of the query.
+    are all of the query; of them `meant` are those that no common word is written like, as names in capitals are.
     """
 
     words: tuple[str, ...]
@@ -65,6 +69,7 @@ class Query:
     readings: tuple[Phrase, ...] = ()
     numbered: tuple[Phrase, ...] = ()
     certain: frozenset[Phrase] = frozenset()
+    meant: frozenset[Phrase] = frozenset()
 
     @classmethod
     def of(cls, text: str) -> Query:
@@ -72,14 +77,18 @@ class Query:
         strict = tuple(codes(text))
         others = tuple(reading for reading in readings(text) if reading not in strict)
         pairs = dict.fromkeys(numbered(normalise(text)))
-        certain = frozenset([*filter(is_unmistakable, [*strict, *others]), *names_of_programs(text)])
+        names = names_of_programs(text)
         alone = [code for code in strict if set(distinct) <= set(code)]
+        meant = frozenset(
+            [*filter(is_unmistakable, [*strict, *others]), *alone, *(name for name in names if len(name) > 1)]
+        )
         return cls(
             distinct,
             strict,
             others,
             tuple(pair for pair in pairs if pair not in strict),
-            certain.union(alone),
+            meant.union(names),
+            meant,
         )
 
     @property
@@ -204,18 +213,19 @@ class TextMatch:
         covered = sum(matched) / self._total
         rarity = min(1.0, max(matched) / self._rare)
         seen = phrase_frequency or {}
-        code = pair = 0.0
+        code = pair = named = 0.0
         for phrase in evidence.phrases:
             if phrase in self._query.numbered:
                 pair = max(pair, self._rarity(phrase, seen))
             else:
-                code = max(code, self._identity(phrase, seen))
+                code = max(code, identity := self._identity(phrase, seen))
+                named = max(named, identity) if phrase in self._query.meant else named
         if evidence.leading:
-            code *= _LEADING
+            code, named = code * _LEADING, named * _NAMED_LEADING
         several = math.pow(covered, _COVERED) * min(1.0, sum(matched) / (_SUBJECT * self._rare)) ** 2
-        return _WEIGHT * max(
-            covered * rarity, several, code * (0.6 + 0.4 * covered), pair * (0.2 + 0.8 * covered)
-        )
+        certain = min(1.0, named * (_NAMED + (_NAMED_ALONE - _NAMED) * covered))
+        common = max(covered * rarity, several, code * (0.6 + 0.4 * covered), pair * (0.2 + 0.8 * covered))
+        return max(certain, _WEIGHT * common)
 
     def _word_idf(self, word: str) -> float:
         """A word that stands in the base in other forms alone is as rare as they are; in a small base one that tells

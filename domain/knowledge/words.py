@@ -59,6 +59,11 @@ def _digit(match: re.Match[str]) -> str:
     return str(unicodedata.digit(match.group()))
 
 
+def words_as_written(text: str) -> set[str]:
+    """The words of a text with their accents and marks, in lower case: 'café' and 'cafe' are two."""
+    return set(_WRITTEN.findall(unicodedata.normalize("NFC", text.lower())))
+
+
 def words(text: str) -> list[str]:
     """The words of a text in order; runs of unspaced script as overlapping pairs of characters."""
     return words_of_folded(normalise(text))

@@ -4,7 +4,7 @@ import hashlib
 import importlib.util
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,14 +41,21 @@ def packaged_folder() -> Path:
 
 
 class ModelFiles:
-    """A sentence-transformers model in a folder; an empty `folder` means the packaged one."""
+    """A sentence-transformers model in a folder; an empty `folder` means the packaged one. `scales`: floor and span
+    of known models by the SHA-256 of their weights; cosines of others are taken as they are."""
 
     def __init__(
-        self, folder: Path | None = None, *, multilingual: bool = False, prompts: Prompts | None = None
+        self,
+        folder: Path | None = None,
+        *,
+        multilingual: bool = False,
+        prompts: Prompts | None = None,
+        scales: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
         self._given = folder
         self._multilingual = multilingual
         self._prompts = prompts
+        self._scales = scales or {}
         self._lock = threading.Lock()
         self._tokenizer: Any = None
         self._by_word = False
@@ -74,7 +81,9 @@ class ModelFiles:
             )
         self._check_dimension()
         name = self._given.name if self._given else "all-MiniLM-L6-v2"
-        return EmbeddingModel(name, f"{name}:{DIMENSION}:{digest[:16]}", latin_only=not self._multilingual)
+        floor, span = self._scales.get(digest, (0.0, 1.0))
+        fingerprint = f"{name}:{DIMENSION}:{digest[:16]}"
+        return EmbeddingModel(name, fingerprint, latin_only=not self._multilingual, floor=floor, span=span)
 
     @cached_property
     def prompts(self) -> Prompts:

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from adapters.outbound.embedding.model_files import ModelFiles
-from adapters.outbound.models.catalogue import BUILT_IN, PinnedModel
+from adapters.outbound.models.catalogue import BUILT_IN, SCALES, PinnedModel
 
 SPEECH = "speech"
 """The link to the speech model in use."""
@@ -36,7 +36,9 @@ class ModelFolder:
         if model.name not in self._files:
             packaged = model.name == BUILT_IN and not self.has(model)
             folder = None if packaged else self.of(model.name)
-            self._files[model.name] = ModelFiles(folder, multilingual=model.multilingual and not packaged)
+            self._files[model.name] = ModelFiles(
+                folder, multilingual=model.multilingual and not packaged, scales=SCALES
+            )
         return self._files[model.name]
 
     def speech(self) -> str:

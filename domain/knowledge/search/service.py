@@ -16,23 +16,28 @@ from domain.knowledge.rules import check_filled
 from domain.knowledge.search.explanation import Explanation, explained, query_words, telling_words
 from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions, check_options
 from domain.knowledge.text_match import Query, Statistics, TextMatch
-from domain.knowledge.words import mostly_outside_latin
-from ports.embedding import Embedder, Embedders, Vector
+from domain.knowledge.words import mostly_outside_latin, words_as_written
+from ports.embedding import Embedder, Embedders, EmbeddingModel, Vector
 from ports.files import FileLinks
 from ports.knowledge_storage import ChunkIndex, Passage
 
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """What the searches found, before it is brought into one order. `by_meaning`: vectors were compared."""
+    """What the searches found, before it is brought into one order. `model`: whose vectors were
+    compared, None if none were."""
 
     options: SearchOptions
+    text: str
     query: Query
     statistics: Statistics
     match: TextMatch
     nearest: Sequence[tuple[str, float]]
     passages: Sequence[Passage]
-    by_meaning: bool
+    model: EmbeddingModel | None
+
+    def similarity(self, passage: Passage) -> float:
+        return self.model.similarity(passage.cosine) if self.model else 0.0
 
 
 Nearest = tuple[Vector | None, Sequence[tuple[str, float]]]
@@ -61,7 +66,8 @@ class SearchService:
         hits = _scored(searched)
         shown = {passage.key: passage for passage in searched.passages}
         nearest = [key for key, _ in searched.nearest]
-        wanted, by_meaning = telling_words(searched.match, searched.statistics), searched.by_meaning
+        wanted = telling_words(searched.match, searched.statistics)
+        by_meaning = searched.model is not None
         found = explained(
             _best(searched, hits), hits, nearest, shown, wanted, options.top_k, by_meaning=by_meaning
         )
@@ -102,7 +108,8 @@ class SearchService:
         passages = await self._index.passages(
             base_id, list(keys), match.vocabulary, vector, model.fingerprint
         )
-        return _Searched(options, parsed, statistics, match, nearest, passages, vector is not None)
+        compared = None if vector is None else model
+        return _Searched(options, query, parsed, statistics, match, nearest, passages, compared)
 
     async def _by_text(
         self, base_id: int, query: Query, options: SearchOptions, *, alone: bool
@@ -156,7 +163,7 @@ class SearchService:
 def _scored(searched: _Searched) -> list[Hit]:
     """Both scores of every passage, now with its text at hand."""
     if searched.options.mode is Mode.VECTOR:
-        return [Hit(passage.key, 0.0, passage.cosine) for passage in searched.passages]
+        return [Hit(passage.key, 0.0, searched.similarity(passage)) for passage in searched.passages]
     match = searched.match
     evidence = {
         passage.key: match.evidence(passage.held, passage.context, passage.text)
@@ -165,8 +172,14 @@ def _scored(searched: _Searched) -> list[Hit]:
     seen: Counter[Phrase] = Counter()
     for found in evidence.values():
         seen.update(found.phrases)
+    written = words_as_written(searched.text)
     return [
-        Hit(passage.key, match.score(passage.held, evidence[passage.key], seen), passage.cosine)
+        Hit(
+            passage.key,
+            match.score(passage.held, evidence[passage.key], seen),
+            searched.similarity(passage),
+            len(written & words_as_written(passage.text)),
+        )
         for passage in searched.passages
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
 import subprocess
@@ -19,8 +20,9 @@ from adapters.outbound.embedding.exports import Exports
 from adapters.outbound.embedding.model_files import ModelFiles
 from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.embedding.processor import has_fast_int8
+from adapters.outbound.models.catalogue import BUILT_IN, MODELS, SCALES, Kind
 from domain.refusals import Unavailable
-from ports.embedding import DIMENSION
+from ports.embedding import DIMENSION, EmbeddingModel
 
 ROOT = Path(__file__).parents[3]
 
@@ -89,6 +91,27 @@ def test_a_folder_of_another_model(tmp_path: Path) -> None:
     assert not model.latin_only
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
     assert ModelFiles(tmp_path).model.fingerprint != model.fingerprint
+
+
+def test_cosines_of_every_model_that_can_be_pulled_are_on_one_scale(tmp_path: Path) -> None:
+    """A wrong passage at .74 of e5 says as little as one at 0 of the built-in model; others are taken as they are."""
+    weights = {
+        model.name: model.files["model.safetensors"] for model in MODELS if model.kind is Kind.EMBEDDING
+    }
+    similarity = {
+        name: EmbeddingModel(name, name, DIMENSION, True, *SCALES[digest]).similarity
+        for name, digest in weights.items()
+    }
+    assert similarity["multilingual-e5-small"](0.74) == 0
+    assert similarity["multilingual-e5-small"](0.87) == pytest.approx(0.5)
+    assert {name: scale(1.0) for name, scale in similarity.items()} == dict.fromkeys(
+        weights, pytest.approx(1.0)
+    )
+    assert similarity[BUILT_IN](0.57) == 0.57
+    folder = a_folder(tmp_path, hidden_size=384)
+    digest = hashlib.sha256(b"weights").hexdigest()
+    assert ModelFiles(folder, scales={digest: (0.5, 0.4)}).model.similarity(0.7) == pytest.approx(0.5)
+    assert ModelFiles(folder).model.similarity(-0.2) == 0
 
 
 def test_folders_that_do_not_fit_are_refused(tmp_path: Path) -> None:

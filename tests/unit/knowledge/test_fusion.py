@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.knowledge.fusion import EQUALS, Hit, Score, fuse, leaders
+from domain.knowledge.words import words_as_written
 
 
 def test_the_same_chunk_twice_keeps_the_higher_similarity() -> None:
@@ -63,3 +65,17 @@ def test_leaders_are_chosen_of_each_file() -> None:
     assert len(found) == EQUALS + 2
     assert {key.partition("-")[0] for key in found} == {"one", "two", "three"}
     assert "two-less" not in found
+
+
+@pytest.mark.parametrize(
+    ("asked", "other"),
+    [("café", "cafe"), ("Straße", "Strasse"), ("أحمد", "احمد"), ("Müller", "Muller"), ("مدرسة", "مدرسه")],
+)
+def test_the_form_as_it_is_written_comes_first_among_equals(asked: str, other: str) -> None:
+    for query, spelling in ((asked, other), (other, asked)):
+        written = words_as_written(f"Where is {query}?")
+        hits = [
+            Hit(key, 0.9, 0.5, len(written & words_as_written(f"{word} is here.")))
+            for key, word in (("a", spelling), ("b", query))
+        ]
+        assert [hit.key for hit in fuse(hits)] == ["b", "a"]

@@ -12,6 +12,7 @@ from adapters.outbound.storage.knowledge.word_forms import (
     languages,
     may_have_forms,
 )
+from domain.knowledge.words import normalise
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,28 @@ def test_forms_are_found_where_the_vocabulary_begins_with_the_stem(
     assert forms_of(word, {term: 1, word: 5}, spoken) == ({term: part} if part else {})
     if part:
         assert any(term.startswith(beginning) for beginning in beginnings(word, spoken))
+
+
+NOUNS = (
+    "كتاب", "باب", "بيت", "بنك", "بريد", "بلد", "برنامج", "بطاقة", "كرسي", "كلب", "كهرباء", "كمبيوتر", "كلمة",
+    "وزارة", "ورقة", "وقت", "وثيقة", "وظيفة", "ولاية", "فندق", "فاتورة", "فريق", "فكرة", "فيلم", "لغة", "لون",
+    "لوحة", "لجنة", "لقاء", "مدرسة", "سيارة", "شركة", "طلب", "عقد", "موظف", "هاتف", "حساب", "رقم", "مضخة", "صمام",
+    "الماس", "كالسيوم", "والد", "فالق",
+)  # fmt: skip
+"""Common nouns, many of which begin with a letter or letters that are a prefix elsewhere."""
+
+
+@pytest.mark.parametrize("prefix", ["ال", "وال", "بال", "و"])
+def test_an_arabic_noun_is_found_with_and_without_its_article(prefix: str) -> None:
+    lost = []
+    for noun in map(normalise, NOUNS):
+        with_prefix = prefix + noun
+        for word, term in ((noun, with_prefix), (with_prefix, noun)):
+            is_reached = any(term.startswith(beginning) for beginning in beginnings(word, ()))
+            if not is_reached or forms_of(word, {term: 1}, ()) != {term: ARTICLE_PART}:
+                lost.append((word, term))
+
+    assert lost == []
 
 
 def test_function_words_and_numbers_have_no_other_forms() -> None:

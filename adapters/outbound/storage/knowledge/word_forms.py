@@ -92,8 +92,8 @@ def languages(words: Collection[str], frequency: Mapping[str, int], chunks: int)
 def beginnings(word: str, spoken: Sequence[str]) -> list[str]:
     """How forms of a word may begin in the vocabulary."""
     if _is_between(word, *_ARABIC):
-        stem = _arabic_stem(word)
-        return [prefix + stem for prefix in _ARABIC_PREFIXES] if len(stem) >= LEAST_STEM else []
+        stems = {_without_suffixes(reading) for reading in _readings(word)}
+        return _shortest(prefix + stem for stem in stems for prefix in _ARABIC_PREFIXES)
     stems = {_stem(language, word) for language in _languages_of(word, spoken)}
     # A stem ends in i where the word ends in y; without its last letter both begin with it.
     bare = {stem[:-1] if stem.endswith("i") else stem for stem in stems}
@@ -103,9 +103,10 @@ def beginnings(word: str, spoken: Sequence[str]) -> list[str]:
 def part_of(word: str, term: str, spoken: Sequence[str]) -> float:
     """How much a word of the vocabulary counts as a form of another; 0 where it is none."""
     if _is_between(word, *_ARABIC):
-        if _without_prefix(word) == _without_prefix(term):
+        asked, standing = _readings(word), _readings(term)
+        if asked & standing:
             return ARTICLE_PART
-        return PART if _arabic_stem(word) == _arabic_stem(term) else 0.0
+        return PART if set(map(_without_suffixes, asked)) & set(map(_without_suffixes, standing)) else 0.0
     same = (_stem(language, word) == _stem(language, term) for language in _languages_of(word, spoken))
     return PART if any(same) else 0.0
 
@@ -133,16 +134,17 @@ def _stemmer(language: str) -> "snowballstemmer.stemmer":
     return snowballstemmer.stemmer(language)
 
 
-def _without_prefix(word: str) -> str:
+def _readings(word: str) -> set[str]:
+    """An Arabic word as it is written and without its prefixes. A noun may begin with the letter of a prefix: only
+    the other word tells."""
     for prefix in _LONGEST_FIRST:
         if word.startswith(prefix) and len(word) - len(prefix) >= LEAST_STEM:
-            return word[len(prefix) :]
-    return word
+            return {word, word[len(prefix) :]}
+    return {word}
 
 
-def _arabic_stem(word: str) -> str:
-    """Light stemming (after Larkey, Ballesteros and Connell): without prefixes and suffixes."""
-    stem = _without_prefix(word)
+def _without_suffixes(stem: str) -> str:
+    """Light stemming (after Larkey, Ballesteros and Connell), of a word without prefixes."""
     for suffix in _ARABIC_SUFFIXES:
         if stem.endswith(suffix) and len(stem) - len(suffix) >= LEAST_STEM:
             stem = stem[: -len(suffix)]
