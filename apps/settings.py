@@ -143,7 +143,9 @@ class Settings(TlsSettings, MetricsSettings):
     kb_memory_sync: Flag = setting(False, "delete linked memory nodes with a knowledge base")
     memory_url: Address = setting("", "memory service that KB_MEMORY_SYNC calls")
     kb_read_policy: Literal["documented", "strict"] = setting(
-        "documented", "'strict': every read of a knowledge base needs READ"
+        "documented",
+        "'strict': every read of a knowledge base needs READ; 'documented': the list of files, files, chunks and"
+        " search need none, and where DATABASE_URL is not set nothing else does",
     )
     max_upload_mb: int = setting(100, "largest uploaded file, in MB", low=1, high=10_000)
     max_files_per_upload: int = setting(20, "files in one upload", low=1, high=1000)
@@ -289,6 +291,11 @@ class Settings(TlsSettings, MetricsSettings):
     def verification_page(self) -> str:
         """Where people verify who they are."""
         return self.verification_url or f"{self.agent_url}/console/identities"
+
+    @property
+    def other_read_policy(self) -> str:
+        """That of reads which the interface does not document."""
+        return self.kb_read_policy if self.embedded else "strict"
 
     @property
     def demands_signatures(self) -> bool:

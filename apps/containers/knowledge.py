@@ -78,7 +78,11 @@ class Uploads:
     ) -> None:
         settings, database, blobs = foundation.settings, storage.database, files.blobs
         self.parser = parser = _parser(settings, model)
-        self.access = BaseAccess(PostgresBases(database), ReadPolicy(settings.kb_read_policy))
+        self.access = BaseAccess(
+            PostgresBases(database),
+            ReadPolicy(settings.kb_read_policy),
+            ReadPolicy(settings.other_read_policy),
+        )
         self.retention = retention = Retention(blobs, files.references)
         self.news = asyncio.Event()
         self.store = store = PostgresUploads(database)

@@ -59,7 +59,10 @@ class Bench:
         self._embedder = Given()
         self._index = PostgresChunkIndex(database)
         self._service = SearchService(
-            BaseAccess(PostgresBases(database), ReadPolicy.DOCUMENTED), self._index, self._embedder, NoLinks()
+            BaseAccess(PostgresBases(database), ReadPolicy.DOCUMENTED, ReadPolicy.DOCUMENTED),
+            self._index,
+            self._embedder,
+            NoLinks(),
         )
         each = max(1, chunks // 10 // SMALL_BASES)
         self._bases: dict[str, Synthetic] = {

@@ -19,7 +19,7 @@ class Level(IntEnum):
 
 
 class ReadPolicy(StrEnum):
-    """Who may read: `documented` asks READ for the base alone, `strict` for everything that is in it."""
+    """Who may read what is in a base: `documented` everybody, as the interface has it, `strict` who has READ."""
 
     DOCUMENTED = "documented"
     STRICT = "strict"

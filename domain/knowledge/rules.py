@@ -7,7 +7,7 @@ from typing import Any
 from domain import limits
 from domain.access.model import Caller
 from domain.file_names import MAX_FILE_NAME
-from domain.knowledge.model import Base, FilesWanted, Level, ReadPolicy
+from domain.knowledge.model import Base, FilesWanted, Level
 from domain.refusals import Fault, Forbidden, Invalid
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -27,11 +27,6 @@ def level_of(caller: Caller, granted: Level) -> Level:
 def require(level: Level, needed: Level) -> None:
     if level < needed:
         raise Forbidden("Forbidden")
-
-
-def may_read_inside(level: Level, policy: ReadPolicy) -> bool:
-    """Whether files, chunks and search of a base are open to a caller of this level."""
-    return policy is ReadPolicy.DOCUMENTED or level >= Level.READ
 
 
 def check_text(field: str, text: str, most: int) -> str:

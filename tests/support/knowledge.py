@@ -141,7 +141,7 @@ class Knowledge:
         self.retention = Retention(self.blobs, self.holds)
         self.sweeper = Sweeper(self.blobs, self.holds, self.uploads, self.retention, self.clock)
         store = PostgresBases(database)
-        self.access = BaseAccess(store, policy)
+        self.access = BaseAccess(store, policy, policy)
         self.bases = BasesService(store, store, self.access, self.retention, memory_sync=memory_sync)
         self.woken = asyncio.Event()
         self.taking = UploadService(

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 import time
+from collections.abc import Iterable
 from functools import partial
 
 from starlette.datastructures import Headers
@@ -39,7 +40,11 @@ PRIVATE = re.compile(
 )
 """Paths whose group is kept out of the log."""
 CLOSED_OUTSIDE = ("/metrics", "/readyz")
-"""Paths that a reverse proxy closes to the outside by their names, and that answer to no other spelling therefore."""
+"""Paths that a reverse proxy closes to the outside by their names. They answer to no other spelling of the request's
+target, such as `/metrics#`, `/%6detrics` or `http://host/metrics`."""
+PRIVATE_PATHS = re.compile(r"/api/agent(?:/.*)?|/mcp", re.DOTALL)
+"""Paths whose answers are for the caller alone."""
+PRIVATE_HEADERS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 UNKNOWN_PROXY = (
     "%s sends X-Forwarded-For and is not in TRUSTED_PROXIES: if it is your reverse proxy, everybody behind it counts"
     " as one address; set TRUSTED_PROXIES=%s"
@@ -66,7 +71,7 @@ class AuthMiddleware:
         requested = headers.get("x-request-id", "")
         request_id = requested if REQUEST_ID.fullmatch(requested) else self._ids.request_id()
         self._options.bind(request_id)
-        response = ResponseRecorder(send, request_id)
+        response = ResponseRecorder(send, request_id, scope["path"])
         started = time.monotonic()
         try:
             await self._authenticate(scope, headers)
@@ -125,7 +130,7 @@ def _routed(scope: Scope) -> Scope:
     if len(path) > 1 and path.endswith("/"):
         path = path[:-1]
     if path in CLOSED_OUTSIDE:
-        path = scope["raw_path"].decode("latin-1")
+        path = scope.get("target", scope["raw_path"]).partition(b"?")[0].decode("latin-1")
     return {**scope, "path": path}
 
 
@@ -143,12 +148,27 @@ def acting_for(headers: Headers) -> str | None:
         return names[0]
 
 
+def checked_headers(
+    status: int, path: str, headers: Iterable[tuple[bytes, bytes]]
+) -> list[tuple[bytes, bytes]]:
+    """The headers as an answer of this path may have them: no answer of the API is kept by a cache or read as another
+    type, and one without a body says nothing of a body (RFC 9110, 8.6)."""
+    bodiless = (b"content-type", b"content-length") if status == 204 else ()
+    kept = [header for header in headers if header[0] not in bodiless]
+    if not PRIVATE_PATHS.fullmatch(path):
+        return kept
+    kept = [(name, value) for name, value in kept if name != b"cache-control" or b"no-store" in value]
+    names = {name for name, _ in kept}
+    return kept + [header for header in PRIVATE_HEADERS if header[0] not in names]
+
+
 class ResponseRecorder:
     """Notes the status on its way out and adds the request id."""
 
-    def __init__(self, send: Send, request_id: str) -> None:
+    def __init__(self, send: Send, request_id: str, path: str) -> None:
         self._send = send
         self._request_id = request_id.encode()
+        self._path = path
         self.started = False
         self.status = 0
 
@@ -156,8 +176,6 @@ class ResponseRecorder:
         if message["type"] == "http.response.start":
             self.started = True
             self.status = message["status"]
-            message = {
-                **message,
-                "headers": [*message.get("headers", []), (b"x-request-id", self._request_id)],
-            }
+            headers = checked_headers(self.status, self._path, message.get("headers", []))
+            message = {**message, "headers": [*headers, (b"x-request-id", self._request_id)]}
         await self._send(message)

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from adapters.inbound.rest.asgi import App, Receive, Scope, Send, whole_body
-from adapters.inbound.rest.auth_middleware import ResponseRecorder
+from adapters.inbound.rest.auth_middleware import ResponseRecorder, checked_headers
 from adapters.inbound.rest.errors import (
     INTERNAL,
     STOPPING,
@@ -74,9 +74,9 @@ class CallbackApp:
             log.exception("a callback failed")
             response = error_response(500, INTERNAL)
         else:
-            await _answer(answer, request_id, send)
+            await _answer(answer, request_id, scope["path"], send)
             return channel_id, answer.status
-        await response(scope, receive, ResponseRecorder(send, request_id))
+        await response(scope, receive, ResponseRecorder(send, request_id, scope["path"]))
         return UNKNOWN, response.status_code
 
     async def _call(self, scope: Scope, receive: Receive, request_id: str, callback: str) -> RawCall:
@@ -104,11 +104,12 @@ def _instance_id(text: str, channel_id: str) -> int:
     return instance_id
 
 
-async def _answer(answer: RawAnswer, request_id: str, send: Send) -> None:
+async def _answer(answer: RawAnswer, request_id: str, path: str, send: Send) -> None:
     headers = [
         (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()
     ]
     headers.append((b"content-length", str(len(answer.body)).encode()))
     headers.append((b"x-request-id", request_id.encode()))
+    headers = checked_headers(answer.status, path, headers)
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})

@@ -73,7 +73,8 @@ def headers_of(refusal: Refusal) -> dict[str, str]:
 
 
 def error_response(status: int, message: str, headers: Mapping[str, str] | None = None) -> JsonResponse:
-    return JsonResponse({"error": message}, status_code=status, headers=dict(headers or {}))
+    safe = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+    return JsonResponse({"error": message}, status_code=status, headers={**(headers or {}), **safe})
 
 
 def message_of(error: Refusal | HTTPException) -> str:

@@ -1,5 +1,6 @@
 """Limits for the head of a request, and answers to what never becomes a request, in the one error shape."""
 
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -15,6 +16,11 @@ LARGEST_DISCARD = 32 * 1024 * 1024
 """Bytes of a body that are read on after its request was answered, so that its sender gets to see the answer."""
 ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
 
+HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d*)?")
+"""A name or an address, and perhaps a port (RFC 3986, 3.2.2)."""
+NO_HOST = "the request has no header Host: HTTP/1.1 asks for the name of the server in it"
+SEVERAL_HOSTS = "the request has the header Host more than once"
+WRONG_HOST = "the header Host is no host name or address with an optional port"
 NOT_HTTP = "the request is not valid HTTP"
 HEAD_TOO_LARGE = f"the address and headers of the request are over {LARGEST_HEAD // 1024} KB"
 TRAILERS_TOO_LARGE = f"the trailers or chunk extensions of the request are over {LARGEST_HEAD // 1024} KB"
@@ -65,6 +71,10 @@ class HeadProtocol(HttpToolsProtocol):
         if self._head_is_too_large():
             raise HeadTooLarge  # the parser stops, and the request is answered by `send_400_response`
         self._receiving, self._discarded = True, 0
+        if fault := self._host_fault():
+            self._refuse(HTTPStatus.BAD_REQUEST, fault)
+            return
+        self.scope["target"] = self.url  # type: ignore[typeddict-unknown-key]
         if self._crowded and self.url.partition(b"?")[0].decode("latin-1") not in ALWAYS_ANSWERED:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, CROWDED)
             return
@@ -101,6 +111,15 @@ class HeadProtocol(HttpToolsProtocol):
 
     def _unsupported_upgrade_warning(self) -> None:
         """The request is served as if it had not asked for an upgrade (RFC 9110, 7.8)."""
+
+    def _host_fault(self) -> str:
+        """What is wrong with the header Host, which HTTP/1.1 wants once (RFC 9112, 3.2); empty if nothing is."""
+        hosts = [value for name, value in self.headers if name == b"host"]
+        if not hosts:
+            return NO_HOST if self.parser.get_http_version() not in ("0.9", "1.0") else ""
+        if len(hosts) > 1:
+            return SEVERAL_HOSTS
+        return "" if HOST.fullmatch(hosts[0]) else WRONG_HOST
 
     def _head_is_too_large(self) -> bool:
         if self._read <= LARGEST_HEAD:

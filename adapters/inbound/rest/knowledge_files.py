@@ -258,7 +258,6 @@ def _file_headers(file: Download, etag: str) -> dict[str, str]:
         "content-disposition": attachment(file.name),
         "accept-ranges": "bytes",
         "etag": etag,
-        "x-content-type-options": "nosniff",
     }
 
 

@@ -1,8 +1,8 @@
 """The bodies of the knowledge routes."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool
 
 from adapters.inbound.rest.bodies import (
     Answer,
@@ -117,8 +117,18 @@ class FileRecord(Answer):
     )
 
 
+def _require_nothing(schema: dict[str, Any]) -> None:
+    schema.pop("required")
+
+
+class ListedFileRecord(FileRecord):
+    """A record of a list, which has all fields, or those that the query names by `fields`."""
+
+    model_config = ConfigDict(json_schema_extra=_require_nothing)
+
+
 class FileList(Answer):
-    files: list[FileRecord] = Field(description="With `fields` they have these alone.")
+    files: list[ListedFileRecord]
 
 
 class FileAnswer(Answer):

@@ -40,9 +40,7 @@ async def download(services: Services, request: Request, token: str, name: str) 
     headers = {
         "content-disposition": attachment(file.name),
         "content-length": str(file.size),
-        "x-content-type-options": "nosniff",
         "content-security-policy": "default-src 'none'; sandbox",
-        "cache-control": "private, max-age=3600",
         "referrer-policy": "no-referrer",
     }
     if request.method == "HEAD":

@@ -33,7 +33,7 @@ class PageStream(Response, Generic[P]):
         frames: Callable[[P], Iterable[bytes]],
         opened: AbstractContextManager[object],
     ) -> None:
-        super().__init__(headers={"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"})
+        super().__init__(headers={"cache-control": "no-store, no-transform", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._beginning = b"retry: %d\n" % RETRY_MS + beginning
         self._pages = pages

@@ -15,7 +15,6 @@ from domain.knowledge.rules import (
     check_name,
     check_user,
     level_of,
-    may_read_inside,
     require,
 )
 from domain.refusals import Forbidden, NotFound
@@ -25,11 +24,16 @@ LARGEST_ID = 2**31 - 1
 
 
 class BaseAccess:
-    """Finds a base and checks what the caller may do with it."""
+    """Finds a base and checks what the caller may do with it.
 
-    def __init__(self, bases: BaseStore, policy: ReadPolicy) -> None:
+    `policy`: of the reads that the interface documents (list of files, file, download, chunks, search). `of_others`:
+    of all other reads (sources, questions, states of files, texts, explanations).
+    """
+
+    def __init__(self, bases: BaseStore, policy: ReadPolicy, of_others: ReadPolicy) -> None:
         self._bases = bases
         self._policy = policy
+        self._of_others = of_others
 
     async def require(self, caller: Caller, base_id: int, needed: Level) -> Base:
         """The base. Raises `NotFound`, `Forbidden`."""
@@ -37,10 +41,11 @@ class BaseAccess:
         require(base.level or Level.NONE, needed)
         return base
 
-    async def inside(self, caller: Caller, base_id: int) -> Base:
-        """The base, for reading what is in it. Raises `NotFound`, and `Forbidden` under the strict policy."""
+    async def inside(self, caller: Caller, base_id: int, *, documented: bool = False) -> Base:
+        """The base, for reading what is in it. Raises `NotFound`, and `Forbidden` under the strict policy.
+        `documented`: the interface documents this read."""
         base = await self._find(caller, base_id)
-        if not may_read_inside(base.level or Level.NONE, self._policy):
+        if self._is_strict(documented) and (base.level or Level.NONE) < Level.READ:
             raise Forbidden("Forbidden")
         return base
 
@@ -50,9 +55,12 @@ class BaseAccess:
         bases = await self._bases.of_user(user_id, possible) if possible else []
         return [base for base in bases if (base.level or Level.NONE) >= Level.READ]
 
-    def only_readable(self, caller: Caller) -> bool:
-        """Whether files and chunks are shown to this caller only where it has READ."""
-        return self._policy is ReadPolicy.STRICT and not caller.is_admin
+    def only_readable(self, caller: Caller, *, documented: bool = False) -> bool:
+        """True if files and chunks are shown to this caller only where it has READ."""
+        return self._is_strict(documented) and not caller.is_admin
+
+    def _is_strict(self, documented: bool) -> bool:
+        return (self._policy if documented else self._of_others) is ReadPolicy.STRICT
 
     async def _find(self, caller: Caller, base_id: int) -> Base:
         base = await self._bases.find(base_id, caller.user_id) if 0 < base_id <= LARGEST_ID else None

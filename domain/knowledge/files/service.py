@@ -178,11 +178,11 @@ class FilesService:
         self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
     ) -> Sequence[FileRecord]:
         check_files_wanted(wanted)
-        await self._access.inside(caller, base_id)
+        await self._access.inside(caller, base_id, documented=True)
         return await self._files.of_base(base_id, wanted)
 
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
-        readable = self._access.only_readable(caller)
+        readable = self._access.only_readable(caller, documented=True)
         record = None
         if is_file_hash(file_hash):
             record = await self._files.find(file_hash, caller.user_id, readable=readable)
@@ -211,7 +211,8 @@ class FilesService:
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
         record = await self._files.chunk(chunk_id, caller.user_id) if is_chunk_id(chunk_id) else None
-        if record is None or (self._access.only_readable(caller) and record[1] < Level.READ):
+        readable = self._access.only_readable(caller, documented=True)
+        if record is None or (readable and record[1] < Level.READ):
             raise NotFound(NO_CHUNK)
         return record[0]
 

@@ -55,13 +55,13 @@ class SearchService:
     async def search(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
     ) -> Sequence[SearchResult]:
-        await self._check(caller, base_id, query, options)
+        await self._check(caller, base_id, query, options, documented=True)
         return await self.find(base_id, query, options)
 
     async def explain(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
     ) -> Explanation:
-        await self._check(caller, base_id, query, options)
+        await self._check(caller, base_id, query, options, documented=False)
         searched = await self._searched(base_id, query, options)
         hits = _scored(searched)
         shown = {passage.key: passage for passage in searched.passages}
@@ -73,10 +73,12 @@ class SearchService:
         )
         return Explanation(query_words(searched.query.words, searched.statistics), found, by_meaning)
 
-    async def _check(self, caller: Caller, base_id: int, query: str, options: SearchOptions) -> None:
+    async def _check(
+        self, caller: Caller, base_id: int, query: str, options: SearchOptions, *, documented: bool
+    ) -> None:
         check_filled("query", query, limits.QUERY)
         check_options(options)
-        await self._access.inside(caller, base_id)
+        await self._access.inside(caller, base_id, documented=documented)
 
     async def find(
         self, base_id: int, query: str, options: SearchOptions = DEFAULT

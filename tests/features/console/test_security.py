@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import httpx
+from playwright.sync_api import expect
 
 from adapters.inbound.console.app import build_console
 from adapters.inbound.console.sessions import SESSION, SIGN_IN
@@ -281,3 +282,29 @@ def with_secrets(world: ServedWorld, channel: AnyChannel) -> int:
     config = {**CONFIGS.get(definition.id, {}), **secrets}
     instances = world.container.storage().instances
     return world.run(instances.add("admin", NewInstance(definition.id, "With secrets", config))).id
+
+
+def test_the_description_of_the_api_runs_its_own_scripts_alone_and_in_no_frame(
+    world: ServedWorld, window: Open
+) -> None:
+    """The window's fixture fails for what the policy of contents had to stop of Swagger UI itself."""
+    with httpx.Client(base_url=world.url, timeout=60, trust_env=False) as client:
+        headers = client.get("/docs").headers
+    policy = dict(rule.strip().partition(" ")[::2] for rule in headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
+    assert "unsafe" not in policy["script-src"]
+    assert headers["x-frame-options"] == "DENY"
+    seen = window()
+    seen.go("/docs")
+    expect(seen.page.get_by_role("heading", name="Switchboard", exact=False)).to_be_visible()
+    operation = seen.page.get_by_role("button", name="GET /healthz", exact=False).first
+    operation.click()
+    seen.page.get_by_role("button", name="Try it out").click()
+    seen.page.get_by_role("button", name="Execute").click()
+    expect(seen.page.locator(".live-responses-table")).to_contain_text("ok")
+    seen.page.evaluate(
+        "document.head.append(Object.assign(document.createElement('script'), {text: 'hacked=1'}))"
+    )
+    assert seen.page.evaluate("typeof hacked") == "undefined"
+    assert seen.faults
+    seen.faults.clear()

@@ -12,8 +12,12 @@ import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
+from adapters.inbound.rest import ops
+from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.heads import LARGEST_HEAD, LARGEST_READ
 from adapters.inbound.rest.protocol import HttpProtocol
+from adapters.inbound.rest.routing import GatewayOptions
+from adapters.outbound.clock import RandomIds
 from apps.http_server import HttpComponent
 from apps.settings_loading import load
 
@@ -69,6 +73,81 @@ async def test_what_is_no_http_is_told_so_in_json(port: int, request_bytes: byte
     assert {b"content-type: application/json", b"connection: close"} <= set(head)
     assert f"content-length: {len(body)}".encode() in head
     assert json.loads(body) == {"error": "the request is not valid HTTP"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        (b"", "has no header Host"),
+        (b"X-Forwarded-Host: x\r\n", "has no header Host"),
+        (b"Host: x\r\nHost: x\r\n", "more than once"),
+        (b"Host: x\r\nHOST: y\r\n", "more than once"),
+        (b"Host:\r\nHost: y\r\n", "more than once"),
+        (b"Host:\r\n", "is no host name"),
+        (b"Host: x, y\r\n", "is no host name"),
+        (b"Host: me@x\r\n", "is no host name"),
+        (b"Host: x/console\r\n", "is no host name"),
+        (b"Host: x:80:90\r\n", "is no host name"),
+        (b"Host: x\xff\r\n", "is no host name"),
+    ],
+)
+@pytest.mark.parametrize("method", [b"GET", b"HEAD", b"POST"])
+async def test_a_request_names_one_host(port: int, method: bytes, fields: bytes, told: str) -> None:
+    head, body = await answer_to(port, method + b" /healthz HTTP/1.1\r\n" + fields + b"\r\n")
+
+    assert head[0] == b"HTTP/1.1 400 Bad Request"
+    assert told in json.loads(body)["error"]
+    assert {b"cache-control: no-store", b"x-content-type-options: nosniff"} <= set(head)
+
+
+@pytest.mark.parametrize("host", ["bots.example.com", "[::1]:3011", "127.0.0.1:3011", "x_y.internal:"])
+async def test_names_and_addresses_are_hosts(port: int, host: str) -> None:
+    request = f"POST /x HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    assert (await answer_to(port, request.encode()))[0][0] == b"HTTP/1.1 204 No Content"
+
+
+async def test_a_health_check_of_http_1_0_needs_no_host(port: int) -> None:
+    assert (await answer_to(port, b"GET /healthz HTTP/1.0\r\n\r\n"))[0][0] == b"HTTP/1.1 204 No Content"
+
+
+SPELLINGS = (
+    "{}#", "{}#x", "{}#/../x", "{}#?x", "{}/", "{}//", "/{}", "/.{}", "/x/..{}", "{}%23", "{}%00", "{}%20", "{};x",
+    "/%2F{}", "http://gateway{}", "http://gateway{}#x", "HTTP://gateway{}",
+)  # fmt: skip
+
+
+@pytest.fixture
+async def operators_port() -> AsyncIterator[int]:
+    """A gateway's own paths behind its middleware."""
+
+    async def metrics() -> bytes:
+        return b"switchboard_up 1\n"
+
+    unused: Any = None
+    options = GatewayOptions("", "", 1024, 4096, lambda _: None, {}, metrics)
+    app = AuthMiddleware(ops.build(options), unused, RandomIds(), options)
+    listener = socket.create_server(("127.0.0.1", 0))
+    part = HttpComponent(app, listener, load({}, None))
+    await part.start()
+    yield listener.getsockname()[1]
+    await part.stop()
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/readyz"])
+async def test_a_closed_path_answers_to_its_name_alone(operators_port: int, path: str) -> None:
+    encoded = [path.replace(letter, f"%{ord(letter):02{case}}", 1) for letter in "me" for case in "xX"]
+    others = [*(spelling.format(path) for spelling in SPELLINGS), *encoded, path.upper(), path.title()]
+    statuses = {}
+    for target in (path, f"{path}?x=y", *others):
+        request = f"GET {target} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n"
+        head, _ = await answer_to(operators_port, request.encode())
+        statuses[target] = int(head[0].split()[1])
+    changed = {target for target in others if target != path}
+    assert {target: status for target, status in statuses.items() if target not in changed} == {
+        path: 200,
+        f"{path}?x=y": 200,
+    }
+    assert {target for target in changed if statuses[target] != 404} == set()
 
 
 @pytest.mark.parametrize(
