@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.channels.messages import Event
+from domain.channels.messages import Event, SessionRename
 from ports.capabilities import C, Registration
 from ports.links import LinkRecorder
 
@@ -16,8 +16,13 @@ class Emit(Protocol):
         """Returns once the event is stored."""
         ...
 
-    async def batch(self, events: Sequence[Event], cursor: Mapping[str, object]) -> None:
-        """Stores events, and where the next connection goes on reading, in one transaction."""
+    async def batch(
+        self,
+        events: Sequence[Event],
+        cursor: Mapping[str, object],
+        renames: Sequence[SessionRename] = (),
+    ) -> None:
+        """Renames sessions; stores events, and where the next connection goes on reading, in one transaction."""
         ...
 
     async def cursor(self) -> Mapping[str, object] | None:

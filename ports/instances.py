@@ -105,6 +105,14 @@ class HealthRecorder(Protocol):
     async def unproved(self, instance_id: int, wanting: str | None) -> None: ...
 
 
+class ConfigFields(Protocol):
+    """Fields of configurations that the service itself writes."""
+
+    async def annotate(self, instance_id: int, field: str, value: str) -> None:
+        """Writes one field; nothing else changes."""
+        ...
+
+
 class HealthStore(Protocol):
     async def find(self, instance_id: int) -> HealthRecord: ...
 

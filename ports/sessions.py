@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.channels.messages import SessionAlias
 from ports.inbox import QueuedEvent
 from ports.queue import QueueKey
 
@@ -11,7 +12,15 @@ class Sessions(Protocol):
     """What is on record of sessions."""
 
     async def rename(self, instance_id: int, previous: str, current: str) -> None:
-        """The session's history, question and approvals belong to another session from now on."""
+        """The session's history, question, approvals, aliases and handler belong to another session from now on."""
+        ...
+
+    async def add_alias(self, instance_id: int, alias: SessionAlias) -> bool:
+        """Whether the alias is new, or that of another session until now."""
+        ...
+
+    async def of_alias(self, instance_id: int, alias: str) -> str | None:
+        """The id of the session that has the alias."""
         ...
 
 

@@ -9,9 +9,11 @@ from adapters.outbound.http.websockets import AioWebSockets
 from adapters.outbound.notifier import OwnerNotifier
 from adapters.outbound.storage.knowledge.sources import PostgresSources
 from adapters.outbound.storage.links import PairingStore
+from adapters.outbound.storage.sessions import PostgresSessions
 from apps import verification
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage
+from domain.callbacks.service import SessionRenames
 from domain.delivery.concurrency.service import ConcurrencyLimiter, ReadLimiter
 from domain.files.service import MessageFilesService
 from domain.instances.registration.service import RegistrationService
@@ -35,8 +37,9 @@ class Channels:
             storage.database, foundation.worker_id, instances, health, _notifier(foundation, storage)
         )
         self.pairings = PairingService(self.links, registry)
+        self.renames = SessionRenames(PostgresSessions(storage.database), instances, instances)
         self.supervisor = Supervisor(
-            self.links, instances, registry, storage.inbox, storage.cursors, foundation.meter
+            self.links, instances, registry, storage.inbox, storage.cursors, foundation.meter, self.renames
         )
         storage.event_bus.on_change(self.supervisor.changed)
         self.registration = RegistrationService(

@@ -9,7 +9,6 @@ from adapters.outbound.storage.dead_letters import PostgresDeadLetters
 from adapters.outbound.storage.instance_names import PostgresInstanceNames
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
-from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
 from apps import verification, web_chat
 from apps.containers.channels import Channels
@@ -90,13 +89,12 @@ def build_config_checks(foundation: Foundation, storage: Storage, channels: Chan
 def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels) -> CallbackService:
     settings, clock, meter = foundation.settings, foundation.clock, foundation.meter
     instances, inbox, health = storage.instances, storage.inbox, storage.health
-    sessions = PostgresSessions(storage.database)
     return CallbackService(
         instances,
         channels.registry,
         CallVerifier(storage.metadata, health, clock, meter, settings.demands_signatures),
-        PlatformNotices(storage.outbox, sessions, storage.opt_outs, storage.schedules, health),
-        EventIntake(inbox, storage.deactivation, health, meter),
+        PlatformNotices(storage.outbox, channels.renames, storage.opt_outs, storage.schedules, health),
+        EventIntake(inbox, channels.renames.sessions, storage.deactivation, health, meter),
         ReplyWaiter(inbox, storage.event_bus, instances, clock),
         settings.max_webhook_body_kb,
     )

@@ -4,7 +4,16 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Received
+from domain.channels.messages import (
+    CallOutcome,
+    Event,
+    RawAnswer,
+    RawCall,
+    Received,
+    SessionAlias,
+    SessionRename,
+)
+from domain.channels.model import ALLOWED_CHANNELS
 from domain.channels.proof import missing_proof
 from domain.channels.typed import ChannelConfig
 from domain.instances.model import ACTIVE, Activity, Instance
@@ -23,7 +32,7 @@ from ports.capabilities import StaleMetadata, Webhook
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
 from ports.inbox import Accepted, CallResult, Inbox
-from ports.instances import HealthRecorder, InstanceLookup
+from ports.instances import ConfigFields, HealthRecorder, InstanceLookup
 from ports.metadata import MetadataCache
 from ports.metrics import Meter
 from ports.opt_outs import OptOuts
@@ -95,6 +104,7 @@ class EventIntake:
     """Stores the events of a call."""
 
     inbox: Inbox
+    sessions: Sessions
     deactivation: Deactivation
     health: HealthRecorder
     meter: Meter
@@ -103,6 +113,7 @@ class EventIntake:
         self, instance: Instance, channel: AnyChannel, events: Sequence[Event], wait: float | None
     ) -> Sequence[Accepted]:
         """`wait`: the call waits for its answer that long. Raises `NotFound` where the instance was removed."""
+        events = [await self._with_session(instance, event) for event in events]
         accepted = await self._add(instance, events, wait)
         for stored in accepted:
             if stored.dropped:
@@ -113,6 +124,16 @@ class EventIntake:
         if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
             await self.deactivation.retire(instance.id)
         return accepted
+
+    async def _with_session(self, instance: Instance, event: Event) -> Event:
+        """The event in the session that goes on under another id of its sender."""
+        session_id = await self.sessions.of_alias(instance.id, event.session_id) if event.by_alias else None
+        if session_id is None:
+            return event
+        sender = event.sender
+        if sender.external_id == event.session_id:
+            sender = replace(sender, external_id=session_id)
+        return replace(event, session_id=session_id, sender=sender)
 
     async def _add(
         self, instance: Instance, events: Sequence[Event], wait: float | None
@@ -160,12 +181,36 @@ class ReplyWaiter:
 
 
 @dataclass(eq=False)
+class SessionRenames:
+    """Lets conversations go on under another id."""
+
+    sessions: Sessions
+    instances: InstanceLookup
+    fields: ConfigFields
+
+    async def rename(self, instance_id: int, rename: SessionRename) -> None:
+        """A place that `allowedChannels` names is allowed under its new id too."""
+        await self.sessions.rename(instance_id, rename.previous, rename.current)
+        instance = await self.instances.find(instance_id) if rename.of_place else None
+        allowed = instance.config.get(ALLOWED_CHANNELS.name) if instance else None
+        ids = [id.strip() for id in allowed.split(",")] if isinstance(allowed, str) else []
+        if rename.previous in ids:
+            renamed = [rename.current if id == rename.previous else id for id in ids]
+            await self.fields.annotate(instance_id, ALLOWED_CHANNELS.name, ", ".join(renamed))
+
+    async def join(self, instance_id: int, alias: SessionAlias) -> None:
+        """What was said under the alias alone until now belongs to the session."""
+        if await self.sessions.add_alias(instance_id, alias):
+            await self.sessions.rename(instance_id, alias.alias, alias.session_id)
+
+
+@dataclass(eq=False)
 class PlatformNotices:
     """What a call tells beside events: delivery statuses, new names of sessions, who wants no more messages, and that
     a poll would find news."""
 
     outbox: Outbox
-    sessions: Sessions
+    renames: SessionRenames
     opt_outs: OptOuts
     polls: PollQueue
     health: HealthRecorder
@@ -177,7 +222,9 @@ class PlatformNotices:
                 await self.health.failed(instance.id, Activity.SENDING, reason)
         if received.missing_proof_field is None:  # else anybody could take over a conversation, or end it
             for rename in received.session_renames:
-                await self.sessions.rename(instance.id, rename.previous, rename.current)
+                await self.renames.rename(instance.id, rename)
+            for alias in received.session_aliases:
+                await self.renames.join(instance.id, alias)
             for opt_out in received.opt_outs:
                 await self.opt_outs.record(instance.id, opt_out)
         if received.kind == POLL:

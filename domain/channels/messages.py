@@ -171,6 +171,7 @@ class Event:
     `only_followed`: it is stored where the instance has answered in its session, and dropped otherwise.
     `quoted` is what it replies to. `thread_post` is the platform's id of the message where it was posted in a thread:
     the messages before it are read where the session is new.
+    `by_alias`: its session may go on under another id (see `SessionAlias`).
     `written_at` is when the person wrote it, where the platform may hand it over much later.
     `context` is what else the platform says of the message, a JSON object with the keys of `domain.channels.context`.
     """
@@ -201,6 +202,7 @@ class Event:
     message_id: str = ""
     change: Change | None = None
     new_if_answered: bool = False
+    by_alias: bool = False
     written_at: datetime | None = None
     context: Mapping[str, object] = field(default_factory=dict)
     raw: Mapping[str, object] = field(default_factory=dict)
@@ -238,10 +240,20 @@ class DeliveryStatus:
 
 @dataclass(frozen=True, slots=True)
 class SessionRename:
-    """A person, known by the id of a session of one person, is known by another from now on."""
+    """A person, known by the id of a session of one person, is known by another from now on. `of_place`: a group or
+    channel is, which `allowedChannels` may name."""
 
     previous: str
     current: str
+    of_place: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAlias:
+    """Another id of the person whose session it is: events that tell the alias alone belong to the session."""
+
+    alias: str
+    session_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +277,7 @@ class Received:
     events: tuple[Event, ...] = ()
     delivery_statuses: tuple[DeliveryStatus, ...] = ()
     session_renames: tuple[SessionRename, ...] = ()
+    session_aliases: tuple[SessionAlias, ...] = ()
     opt_outs: tuple[OptOut, ...] = ()
     kind: str = "message"
     missing_proof_field: str | None = None

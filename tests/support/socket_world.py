@@ -19,6 +19,8 @@ from adapters.outbound.storage.kept_connections import PostgresConnectionSwitch,
 from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.sessions import PostgresSessions
+from domain.callbacks.service import SessionRenames
 from domain.instances.model import Instance, NewInstance
 from domain.pairing.service import PairingService
 from ports.http import Http
@@ -56,8 +58,10 @@ class SocketWorld:
         self.inbox = inbox
         self.connections = PostgresConnectionSwitch(database, lambda _: None)
         self.cursors = PostgresCursors(database, owner, lambda: None)
+        self.renames = SessionRenames(PostgresSessions(database), self.instances, self.instances)
+        meter = PrometheusMeter()
         self.supervisor = Supervisor(
-            self.links, self.instances, channels, inbox, self.cursors, PrometheusMeter(), restart_after=0
+            self.links, self.instances, channels, inbox, self.cursors, meter, self.renames, restart_after=0
         )
         self.pairing = PairingService(self.links, channels, wait=60)
 
@@ -70,7 +74,8 @@ class SocketWorld:
 
     def storing(self, instance_id: int) -> Storing:
         recorder = self.links.recorder(instance_id, "")
-        return Storing(instance_id, CHANNEL, self.inbox, self.cursors, recorder, PrometheusMeter())
+        meter = PrometheusMeter()
+        return Storing(instance_id, CHANNEL, self.inbox, self.cursors, recorder, meter, self.renames)
 
     async def wa_status(self, instance: Instance) -> object:
         found = await self.instances.find(instance.id)

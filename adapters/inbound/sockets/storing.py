@@ -6,7 +6,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from domain.channels.messages import Event
+from domain.callbacks.service import SessionRenames
+from domain.channels.messages import Event, SessionRename
 from domain.channels.proof import Proof
 from domain.refusals import Unavailable
 from ports.inbox import Inbox
@@ -27,6 +28,7 @@ class Storing:
     cursors: ConnectionCursors
     recorder: LinkRecorder
     meter: Meter
+    renames: SessionRenames
     proof: Proof = Proof.OWNER
 
     async def __call__(self, event: Event) -> None:
@@ -40,13 +42,20 @@ class Storing:
             log.exception("a message could not be stored", extra={"instance": self.instance_id})
             await self.recorder.record_failure(f"a message could not be stored: {type(error).__name__}")
 
-    async def batch(self, events: Sequence[Event], cursor: Mapping[str, object]) -> None:
+    async def batch(
+        self,
+        events: Sequence[Event],
+        cursor: Mapping[str, object],
+        renames: Sequence[SessionRename] = (),
+    ) -> None:
         """An edit may concern a message of the same batch, and whether a thread is followed is not known here: such
         batches are stored before the cursor. After a crash in between they come again and are known by their keys."""
         if any(event.change or event.only_followed for event in events):
             for event in events:
                 await self(event)
             events = ()
+        for rename in renames:  # again after a crash, which changes nothing
+            await self.renames.rename(self.instance_id, rename)
         proved = [event.proved_by(self.proof) for event in events]
         stored = await self.cursors.store(self.instance_id, proved, cursor)
         if stored is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from adapters.inbound.sockets.storing import Storing
 from adapters.tasks import cancelled, end
+from domain.callbacks.service import SessionRenames
 from domain.channels.proof import Proof
 from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import Unavailable
@@ -56,6 +57,7 @@ class Supervisor:
         inbox: Inbox,
         cursors: ConnectionCursors,
         meter: Meter,
+        renames: SessionRenames,
         restart_after: float = RESTART_AFTER,
     ) -> None:
         self._leases = leases
@@ -63,6 +65,7 @@ class Supervisor:
         self._inbox = inbox
         self._cursors = cursors
         self._meter = meter
+        self._renames = renames
         self._restart_after = restart_after
         self._channels = {
             channel.definition.id: _Connected(
@@ -178,6 +181,7 @@ class Supervisor:
             self._cursors,
             recorder,
             self._meter,
+            self._renames,
             channel.proof,
         )
         task = asyncio.create_task(self._listen(instance_id, channel, config, emit))

@@ -31,6 +31,16 @@ opt_out = table(
     *required(Timestamp, "at"),
 )
 
+session_alias = table(
+    "session_alias",
+    reference("instance_id", "channel_instance.id", primary_key=True),
+    key("alias", Text),
+    *required(Text, "session_key"),
+    *required(Timestamp, "seen_at"),
+    index("session_alias_by_session", "instance_id session_key"),
+    index("session_alias_by_age", "seen_at"),
+)
+
 message_file = table(
     "message_file",
     identity(),

@@ -6,6 +6,34 @@ from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.conversation_tables import chat_history, tool_approval, tool_confirmation
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.states import QueueKind
+from domain.channels.messages import SessionAlias
+
+ADD_ALIAS = """
+WITH before AS (SELECT session_key FROM session_alias WHERE instance_id = %(instance)s AND alias = %(alias)s)
+INSERT INTO session_alias AS s (instance_id, alias, session_key) SELECT id, %(alias)s, %(session)s
+FROM channel_instance WHERE id = %(instance)s
+ON CONFLICT (instance_id, alias) DO UPDATE SET session_key = excluded.session_key, seen_at = now()
+WHERE s.session_key <> excluded.session_key OR s.seen_at < now() - interval '1 day'
+RETURNING (SELECT session_key FROM before) IS DISTINCT FROM session_key
+"""
+OF_ALIAS = "SELECT session_key FROM session_alias WHERE instance_id = %s AND alias = %s"
+MOVED = (
+    "UPDATE session_alias SET session_key = %(new)s WHERE instance_id = %(instance)s AND session_key = %(old)s",
+    """
+    INSERT INTO session_alias (instance_id, alias, session_key)
+    SELECT instance_id, %(new)s, session_key FROM session_alias WHERE instance_id = %(instance)s AND alias = %(old)s
+    ON CONFLICT DO NOTHING
+    """,
+    f"""
+    INSERT INTO queue (kind, instance_id, session_key, pending, due_at, held_until, handler_minutes)
+    SELECT kind, instance_id, %(new)s, 0, now(), held_until, handler_minutes FROM queue
+    WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(old)s AND held_until > now()
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE
+    SET held_until = excluded.held_until, handler_minutes = excluded.handler_minutes
+    """,
+)
+"""Index `session_alias_by_session`, and primary keys."""
 
 
 class PostgresSessions:
@@ -13,6 +41,21 @@ class PostgresSessions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    @retried
+    async def add_alias(self, instance_id: int, alias: SessionAlias) -> bool:
+        """An id that is kept by its hash has no alias: it could not be given back. Raises `Unavailable`."""
+        session = key_of(alias.session_id)
+        if session != alias.session_id:
+            return False
+        parameters = {"instance": instance_id, "alias": key_of(alias.alias), "session": session}
+        row = await self._database.fetch_one(ADD_ALIAS, parameters)
+        return bool(row and row[0])
+
+    async def of_alias(self, instance_id: int, alias: str) -> str | None:
+        """Raises `Unavailable`."""
+        row = await self._database.fetch_one(OF_ALIAS, (instance_id, key_of(alias)))
+        return row[0] if row else None
 
     @retried
     async def rename(self, instance_id: int, previous: str, current: str) -> None:
@@ -38,3 +81,5 @@ class PostgresSessions:
             await connection.run(history.values(session_key=new))
             await connection.run(questions.where(~has_question).values(session_key=new, asked_of=asked_of))
             await connection.run(approvals.where(~is_approved).values(session_key=new))
+            for statement in MOVED:
+                await connection.execute(statement, {"instance": instance_id, "old": old, "new": new})

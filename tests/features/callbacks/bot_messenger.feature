@@ -24,6 +24,19 @@ Feature: Telegram
         | a mention in a topic                | is it running?              | the topic of the group |
         | a button with the value c:1:approve | c:1:approve                 | the chat               |
 
+    Scenario Outline: A group that becomes a supergroup goes on, told by <update>
+      Given a bot that echoes in the group alone
+      And something was said in the group
+      When the platform posts <update>
+      And the platform posts a mention in the supergroup
+      Then "is it running?" is written to the supergroup
+      And what was said in the group was said in the supergroup
+
+      Examples:
+        | update                        |
+        | that the group is no more     |
+        | that the supergroup was made  |
+
     Scenario: A button of a program stops waiting
       Given a bot that echoes
       When the platform posts a button with the value c:1:approve

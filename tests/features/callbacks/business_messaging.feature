@@ -91,6 +91,27 @@ Feature: WhatsApp
       Then it is acknowledged with nothing
       And it was said with the new number
 
+    Scenario: A person who hides the number
+      Given a bot that echoes
+      When the platform posts a text of a sender who shows both ids
+      And the platform posts a text of a sender who shows no number
+      Then "When does the engine stop?" is written to the sender's number
+      And "Hello without a number" is written to the sender's id
+      And this is one conversation
+
+    Scenario: A person whose number becomes known
+      Given a bot that echoes
+      And something was said with the sender's id
+      When the platform posts a text of a sender who shows both ids
+      Then it was said with the sender's number
+
+    Scenario: Calls that prove nothing join no conversations
+      Given a bot that echoes
+      And calls cannot be proved, and need not be
+      When the platform posts a text of a sender who shows both ids
+      And the platform posts a text of a sender who shows no number
+      Then these are two conversations
+
     Scenario: Nobody else can take a conversation over
       Given a bot that echoes
       And calls cannot be proved, and need not be

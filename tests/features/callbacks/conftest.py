@@ -97,15 +97,15 @@ def instance(request: pytest.FixtureRequest, way: Way, platform_driver: Platform
 
 @given("a bot that echoes")
 def a_bot(instance: Instance) -> None:
-    _create(instance, {})
+    create(instance, {})
 
 
 @given("a bot that echoes for verified users alone")
 def an_exclusive_bot(instance: Instance) -> None:
-    _create(instance, {"accessMode": "allowlist"})
+    create(instance, {"accessMode": "allowlist"})
 
 
-def _create(instance: Instance, settings: Mapping[str, Any]) -> None:
+def create(instance: Instance, settings: Mapping[str, Any]) -> None:
     body = {
         "channelId": instance.chat.channel_id,
         "channelName": "Bot",
@@ -174,10 +174,10 @@ def nothing_else_asked(world: World) -> None:
     assert len(world.run(world.container.database().fetch("SELECT 1 FROM inbox"))) == 1
 
 
-@then("these are two conversations")
-def two_conversations(world: World) -> None:
+@then(parsers.re("(this is|these are) (?P<number>one|two) conversations?"))
+def conversations(world: World, number: str) -> None:
     fetch = world.container.database().fetch
-    assert len(world.run(fetch("SELECT DISTINCT session_key FROM inbox"))) == 2
+    assert len(world.run(fetch("SELECT DISTINCT session_key FROM inbox"))) == ("one", "two").index(number) + 1
 
 
 @when(parsers.parse("somebody else posts {name}"))

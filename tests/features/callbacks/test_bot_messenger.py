@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_bdd import scenarios, then
+from pytest_bdd import given, scenarios, then
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
-from tests.features.callbacks.conftest import Chat, Instance
+from ports.downstream import Role, Turn
+from tests.drivers.world import World
+from tests.features.callbacks.conftest import Chat, Instance, create
 from tests.support.platforms.telegram import TOKEN, Telegram
 
 THROUGH = "way"
@@ -20,6 +22,9 @@ EVENTS: Mapping[str, str] = {
     "an edited message": "edited_message",
     "a command": "message_command",
     "a mention in a topic": "message_topic",
+    "that the group is no more": "migrate_to",
+    "that the supergroup was made": "migrate_from",
+    "a mention in the supergroup": "message_supergroup",
     "a button with the value c:1:approve": "callback_query",
     "/start": "message_start",
     "/help": "message_help",
@@ -31,6 +36,7 @@ EVENTS: Mapping[str, str] = {
 PLACES: Mapping[str, str] = {
     "-1002000300040 topic 7": "the topic of the group",
     "5550001": "the chat",
+    "-1002000300041": "the supergroup",
 }
 
 
@@ -54,6 +60,25 @@ CHAT = Chat(
     events=EVENTS,
     places=PLACES,
 )
+
+
+@given("a bot that echoes in the group alone")
+def bot_of_group(instance: Instance) -> None:
+    create(instance, {"allowedChannels": "-7, -4001"})
+
+
+@given("something was said in the group")
+def was_said(world: World, instance: Instance) -> None:
+    history = world.container.storage().chat_history
+    world.run(history.append(instance.id, "-4001", "r1", [Turn(Role.USER, "hello")]))
+
+
+@then("what was said in the group was said in the supergroup")
+def said_in_supergroup(world: World, instance: Instance) -> None:
+    turns = world.run(world.container.storage().chat_history.load(instance.id, "-1002000300041", "r2"))
+    assert [turn.text for turn in turns] == ["hello"]
+    config = instance.way.instance("ann", instance.id).body["config"]
+    assert config["allowedChannels"] == "-7, -1002000300041"
 
 
 @then("its webhook is registered")

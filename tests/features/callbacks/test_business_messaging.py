@@ -25,6 +25,7 @@ EVENTS: Mapping[str, str] = {
     "a press of a reply button": "button_reply",
     "a text of a sender who shows no number": "text_scoped",
     "a text in a group": "text_in_group",
+    "a text of a sender who shows both ids": "text_both_ids",
     "three messages at once": "several",
     "that a message was delivered": "status_delivered",
     "that a message was not delivered": "status_failed",

@@ -57,7 +57,10 @@ class Behind:
         links = PairingStore(storage.database, owner, instances, health, None)
         meter = self.world.container.foundation().meter
         cursors = PostgresCursors(storage.database, owner, storage.event_bus.inbound_enqueued)
-        self._keep(Supervisor(links, instances, channels.registry, storage.inbox, cursors, meter), owner)
+        self._keep(
+            Supervisor(links, instances, channels.registry, storage.inbox, cursors, meter, channels.renames),
+            owner,
+        )
 
     def kill_the_first(self) -> None:
         """Ends its tasks without a word to the database, which notices and frees its leases."""

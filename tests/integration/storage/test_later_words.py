@@ -13,7 +13,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.sessions import PostgresSessions
-from domain.channels.messages import DeliveryStatus
+from domain.channels.messages import DeliveryStatus, SessionAlias
 from domain.confirmations.model import Pending
 from ports.downstream import Role, Turn
 from tests.support.database import an_instance
@@ -139,3 +139,46 @@ async def test_another_instance_keeps_its_conversations(database: Database, inst
     await history.append(instance, "old", "r1", [Turn(Role.USER, "hello")])
     await PostgresSessions(database).rename(instance + 1, "old", "new")
     assert len(await history.load(instance, "old", "r9")) == 1
+
+
+async def test_a_further_id_of_a_person_leads_to_the_session(database: Database, instance: int) -> None:
+    sessions = PostgresSessions(database)
+    assert await sessions.of_alias(instance, "GB.300") is None
+    assert await sessions.add_alias(instance, SessionAlias("GB.300", "441632960003"))
+    assert not await sessions.add_alias(instance, SessionAlias("GB.300", "441632960003"))
+    assert await sessions.of_alias(instance, "GB.300") == "441632960003"
+    assert await sessions.of_alias(instance + 1, "GB.300") is None
+    assert await sessions.add_alias(instance, SessionAlias("GB.300", "441632960009"))
+    assert await sessions.of_alias(instance, "GB.300") == "441632960009"
+
+
+async def test_a_further_id_moves_with_its_person(database: Database, instance: int) -> None:
+    sessions = PostgresSessions(database)
+    await sessions.add_alias(instance, SessionAlias("GB.300", "441632960003"))
+    await sessions.rename(instance, "441632960003", "441632960009")
+    await sessions.rename(instance, "GB.300", "GB.301")
+    assert await sessions.of_alias(instance, "GB.300") == "441632960009"
+    assert await sessions.of_alias(instance, "GB.301") == "441632960009"
+
+
+@pytest.mark.parametrize("session", ["", "x" * 1_000_000, "\0"])
+async def test_an_id_that_cannot_be_given_back_gets_no_further_one(
+    database: Database, instance: int, session: str
+) -> None:
+    sessions = PostgresSessions(database)
+    await sessions.add_alias(instance, SessionAlias("GB." + "x" * 1_000_000, session))
+    assert await sessions.of_alias(instance, "GB." + "x" * 1_000_000) in (None, session)
+
+
+async def test_who_has_a_conversation_keeps_it_when_it_moves(database: Database, instance: int) -> None:
+    await database.execute(
+        "INSERT INTO queue (kind, instance_id, session_key, pending, due_at, held_until, handler_minutes)"
+        " VALUES (0, %s, 'old', 0, now(), now() + interval '1 hour', 60)",
+        (instance,),
+    )
+    for _ in range(2):
+        await PostgresSessions(database).rename(instance, "old", "new")
+    held = (
+        "SELECT held_until > now(), handler_minutes FROM queue WHERE instance_id = %s AND session_key = 'new'"
+    )
+    assert await database.fetch(held, (instance,)) == [(True, 60)]

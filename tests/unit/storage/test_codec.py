@@ -61,6 +61,7 @@ def test_each_field_that_is_stored_is_tested() -> None:
     assert unset == {
         "only_followed",
         "new_if_answered",
+        "by_alias",
         "separate_session_id",
     }  # decided before the event is stored
 

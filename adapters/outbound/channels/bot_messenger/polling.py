@@ -7,7 +7,6 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.reconnecting import Attempt, StatelessConnector, keep_connected
-from domain.channels.messages import Event
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
 from ports.connections import Emit
@@ -62,7 +61,10 @@ class Updates(StatelessConnector):
                     "offset": max(update["update_id"] for update in updates) + 1,
                     "at": self._clock.now().timestamp(),
                 }
-                await emit.batch(_events(config, updates, bot), cursor)
+                received = [read_update(config, update, bot) for update in updates]
+                events = [event for result in received for event in result.events]
+                renames = [rename for result in received for rename in result.session_renames]
+                await emit.batch(events, cursor, renames)
 
     async def _updates(self, config: BotConfig, offset: int | None, wait: int) -> Sequence[Mapping[str, Any]]:
         payload: dict[str, Any] = {"allowed_updates": list(ALLOWED_UPDATES)}
@@ -85,7 +87,3 @@ class Updates(StatelessConnector):
         if cursor.get("bot") != bot.id or not isinstance(offset, int) or not isinstance(stored_at, float):
             return None
         return offset if self._clock.now().timestamp() - stored_at < OFFSET_SECONDS else None
-
-
-def _events(config: BotConfig, updates: Sequence[Mapping[str, Any]], bot: Bot) -> list[Event]:
-    return [event for update in updates for event in read_update(config, update, bot).events]

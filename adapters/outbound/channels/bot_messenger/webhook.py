@@ -19,6 +19,7 @@ from domain.channels.messages import (
     RawCall,
     Received,
     Sender,
+    SessionRename,
 )
 from domain.refusals import Unauthenticated
 
@@ -55,6 +56,8 @@ def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Recei
     if kind is None:
         return Received(kind="ignored:other")
     content = update[kind]
+    if renames := _renames(content):
+        return Received(session_renames=renames, kind="rename")
     if kind == "edited_message" and "location" in content:  # a person's way, sent every few seconds
         return Received(kind="ignored:live-location")
     if reason := _ignored(config, content, bot):
@@ -67,6 +70,15 @@ def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Recei
     return (
         Received(kind=f"ignored:{event}") if isinstance(event, str) else Received(events=(event,), kind=kind)
     )
+
+
+def _renames(message: Mapping[str, Any]) -> tuple[SessionRename, ...]:
+    """A group that became a supergroup has another id: a message in each of both tells so
+    (https://core.telegram.org/bots/api#message, migrate_to_chat_id)."""
+    chat = text(message, "chat", "id")
+    previous = text(message, "migrate_from_chat_id") or chat
+    current = text(message, "migrate_to_chat_id") or chat
+    return (SessionRename(previous, current, of_place=True),) if previous and previous != current else ()
 
 
 def _ignored(config: BotConfig, content: Mapping[str, Any], bot: Bot) -> str:

@@ -57,6 +57,7 @@ def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = Fa
         quoted=None if choice else _quoted(message),
         reaction=reaction,
         is_direct=not group,
+        by_alias=not (phone or group),
         message_id=wamid,
         written_at=_written_at(message),
         context=_told(message, value),

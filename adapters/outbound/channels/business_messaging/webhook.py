@@ -13,6 +13,7 @@ from domain.channels.messages import (
     RawAnswer,
     RawCall,
     Received,
+    SessionAlias,
     SessionRename,
 )
 from domain.refusals import Forbidden, Unauthenticated
@@ -47,6 +48,7 @@ def receive(config: WhatsAppConfig, call: RawCall, metadata: ChannelMetadata, no
         events=events,
         delivery_statuses=delivery_statuses,
         session_renames=renames,
+        session_aliases=tuple(dict.fromkeys(alias for value in values for alias in aliases_of(value))),
         kind=kind,
         missing_proof_field=missing_proof_field,
     )
@@ -92,6 +94,16 @@ def _status(status: Any) -> DeliveryStatus | None:
     of_recipient = any(integer(error, "code") in OF_RECIPIENT for error in errors)
     key = text(status, "biz_opaque_callback_data")
     return DeliveryStatus(ref, state, state == "failed", detail, key, of_recipient)
+
+
+def aliases_of(value: Mapping[str, Any]) -> Iterator[SessionAlias]:
+    """The business-scoped ids of people whose number is told with them: once they hide it, the id comes alone
+    (https://developers.facebook.com/documentation/business-messaging/whatsapp/business-scoped-user-ids)."""
+    told = [(text(contact, "wa_id"), text(contact, "user_id")) for contact in items(value, "contacts")]
+    told += [(text(message, "from"), text(message, "from_user_id")) for message in items(value, "messages")]
+    for phone, scoped in told:
+        if phone and scoped and phone != scoped:
+            yield SessionAlias(scoped, phone)
 
 
 def renames_of(value: Mapping[str, Any]) -> Iterator[SessionRename]:

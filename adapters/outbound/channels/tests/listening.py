@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.tests.calls import ChannelCalls
-from domain.channels.messages import Event
+from domain.channels.messages import Event, SessionRename
 
 
 class Recorder:
@@ -36,6 +36,7 @@ class Listener:
         self.config = config
         self.events: asyncio.Queue[Event] = asyncio.Queue()
         self.cursors: asyncio.Queue[Mapping[str, object]] = asyncio.Queue()
+        self.renames: list[SessionRename] = []
         self.stored: Mapping[str, object] | None = None
         self.recorder = Recorder()
         self.broken: list[Exception] = []
@@ -49,7 +50,13 @@ class Listener:
             raise self.broken.pop()
         self.events.put_nowait(event)
 
-    async def batch(self, events: Sequence[Event], cursor: Mapping[str, object]) -> None:
+    async def batch(
+        self,
+        events: Sequence[Event],
+        cursor: Mapping[str, object],
+        renames: Sequence[SessionRename] = (),
+    ) -> None:
+        self.renames += renames
         for event in events:
             await self(event)
         self.stored = cursor

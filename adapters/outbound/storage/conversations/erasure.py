@@ -63,6 +63,8 @@ RETURNING b.key
 """
 """Index `message_file_by_session`, and the primary key of `blob`."""
 
+ALIASES = f"DELETE FROM session_alias WHERE {OF_SESSION}"
+"""Index `session_alias_by_session`."""
 MODEL = f"DELETE FROM chat_history WHERE {OF_SESSION}"
 SHOWN = f"DELETE FROM web_chat WHERE {OF_SESSION}"
 """What the web chat shows. Index `web_chat_session`."""
@@ -94,7 +96,7 @@ class Erasure:
             count = await erase_texts(connection, session, ALL_EVENTS, ALL_SENDS)
             keys = await column(connection, FILES, session)
             count += len(keys)
-            for statement in (*UNSENT, MODEL, SHOWN, *APPROVALS, NOTICES, CORRESPONDENTS, QUEUES):
+            for statement in (*UNSENT, ALIASES, MODEL, SHOWN, *APPROVALS, NOTICES, CORRESPONDENTS, QUEUES):
                 cursor = await connection.execute(statement, {**session, "senders": senders})
                 count += cursor.rowcount
         return keys if count else None

@@ -109,6 +109,8 @@ def rules(times: Times) -> Iterator[Rule]:
     yield Rule(
         "turns of chats", "chat_history", f"{key[6:]}, id", "created_at", CHAT_TURNS, "chat_history_by_age"
     )
+    key = "instance_id, alias"
+    yield Rule("further ids of people", "session_alias", key, "seen_at", messages, "session_alias_by_age")
     for period, kept in FIGURES.items():
         name, figure_key = f"figures by {period.step} seconds", "instance_id, step, at, measure"
         yield Rule(name, "figure", figure_key, "at", kept, "figure_by_age", f"step = {period.step}")

@@ -14,6 +14,7 @@ from adapters.outbound.channels.common import reconnecting
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.listening import Listener
 from adapters.outbound.channels.tests.support import NOW, SetClock, client, dependencies
+from domain.channels.messages import SessionRename
 from domain.refusals import Unavailable
 from ports.capabilities import PlatformError
 from tests.support.platforms.telegram import TOKEN, Telegram, refusal
@@ -142,6 +143,13 @@ async def test_updates_come_in_as_by_webhook_and_are_confirmed(listener: Listene
     assert await listener.cursors.get() == {"bot": BOT, "offset": 900_000_002, "at": NOW.timestamp()}
     assert listener.recorder.ups == [True]
     assert [update["update_id"] for update in server.pending] == [900_000_001]
+
+
+async def test_a_group_that_becomes_a_supergroup_is_told(listener: Listener, server: Telegram) -> None:
+    server.write(fixture("migrate_to"))
+    listener.start()
+    await listener.cursors.get()
+    assert listener.renames == [SessionRename("-4001", "-1002000300041", of_place=True)]
 
 
 async def test_goes_on_where_the_last_process_ended(listener: Listener, server: Telegram) -> None:

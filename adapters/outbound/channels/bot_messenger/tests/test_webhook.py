@@ -14,7 +14,17 @@ from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.bot_messenger.webhook import GREETING, secret_of
 from adapters.outbound.channels.tests.calls import receiver
 from adapters.outbound.channels.tests.support import call
-from domain.channels.messages import Attachment, Event, Identity, Merge, Quoted, RawAnswer, RawCall, Received
+from domain.channels.messages import (
+    Attachment,
+    Event,
+    Identity,
+    Merge,
+    Quoted,
+    RawAnswer,
+    RawCall,
+    Received,
+    SessionRename,
+)
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.telegram import TOKEN, USERNAME
@@ -142,6 +152,23 @@ def test_a_topic_of_a_group_is_a_conversation_of_its_own() -> None:
     assert asked.text == "is it running?"
     assert not asked.is_direct
     assert asked.target == {"chat_id": -1002000300040, "message_thread_id": 7, "reply_to": 20}
+
+
+@pytest.mark.parametrize("settings", [{}, {"allowedChannels": "-4001"}, {"allowedChannels": "-9"}])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"chat": {"id": -4001, "type": "group"}, "migrate_to_chat_id": -1004001},
+        {"chat": {"id": -1004001, "type": "supergroup"}, "migrate_from_chat_id": -4001},
+    ],
+)
+def test_a_group_that_becomes_a_supergroup_goes_on_under_its_new_id(
+    message: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    update = {"update_id": 1, "message": {"message_id": 7, "date": 1780000000, "from": {"id": 5}, **message}}
+    found = receive({**CONFIG, **settings}, posted(update), KNOWN)
+    assert found.session_renames == (SessionRename("-4001", "-1004001", of_place=True),)
+    assert found.events == ()
 
 
 def test_the_topic_general_belongs_to_the_conversation_of_the_group() -> None:

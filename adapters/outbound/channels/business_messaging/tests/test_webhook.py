@@ -22,6 +22,7 @@ from domain.channels.messages import (
     RawAnswer,
     RawCall,
     Received,
+    SessionAlias,
     SessionRename,
 )
 from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
@@ -154,6 +155,15 @@ def test_a_time_that_is_none_is_no_time(timestamp: Any) -> None:
     body = fixture("text")
     body["entry"][0]["changes"][0]["value"]["messages"][0]["timestamp"] = timestamp
     assert received(posted(body)).events[0].written_at is None
+
+
+def test_both_ids_of_a_person_are_remembered() -> None:
+    assert received(notification("text_both_ids")).session_aliases == (
+        SessionAlias("GB.A1b2C3", "441632960001"),
+    )
+    assert received(notification("text")).session_aliases == ()
+    assert received(notification("text_scoped")).session_aliases == ()
+    assert (event("text_scoped").by_alias, event("text_both_ids").by_alias) == (True, False)
 
 
 def test_every_message_of_a_notification_is_taken_but_those_to_other_numbers() -> None:
