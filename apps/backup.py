@@ -10,12 +10,12 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 from adapters.outbound.backup import dumps
 from adapters.outbound.backup.archive import NewArchive, written
 from adapters.outbound.security.encryption import ConfigCipher
+from adapters.version import VERSION
 from apps import restore
 from apps.backup_file import BLOBS, DATABASE, DEVICES, SECRETS, reported
 from apps.containers.storage import UPLOADS, blob_store
@@ -65,7 +65,7 @@ def _write(settings: Settings, path: Path, *, with_secrets: bool) -> list[str]:
         kept = _add_secrets(archive, settings) if with_secrets else False
         archive.finish(
             {
-                "version": version("switchboard"),
+                "version": VERSION,
                 "schema": found.revision,
                 "time": datetime.now(UTC).isoformat(timespec="seconds"),
                 "rows": found.rows,

@@ -27,6 +27,8 @@ def reported() -> Iterator[None]:
         raise StartError(str(error)) from error
     except psycopg.Error as error:
         raise StartError(f"the database does not answer: {first_line(error)}") from error
+    except BrokenPipeError:  # nobody reads what the command prints
+        raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise StartError(f"{where}{error.strerror or error}") from error

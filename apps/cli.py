@@ -3,46 +3,89 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from apps.loading import quickly
-from apps.settings import Settings
-from apps.settings_loading import load
-from apps.starting import reporting
+from adapters.version import VERSION
+from apps import completion
 
-Command = Callable[[Settings, argparse.Namespace], int]
+if TYPE_CHECKING:
+    from apps.settings import Settings
+
+Command = Callable[["Settings", argparse.Namespace], int]
+Parsers = dict[str, argparse.ArgumentParser]
+"""By their words, such as `keys create`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point of the `switchboard` command; the exit status."""
-    options = _parser().parse_args(arguments)
+    """Entry point of the `switchboard` command; the exit status. Ends quietly when nobody reads its output any more,
+    as after `switchboard keys list | head -1`."""
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                if stream:
+                    stream.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):  # the interpreter flushes them once more at its end
+            os.dup2(nowhere, stream.fileno())
+        return 0
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    parsers = _parsers()
+    options = parsers[""].parse_args(arguments)
+    if "shell" in options:
+        print(completion.script(options.shell, parsers), end="")
+        return 0
+    # Loading these takes longer than all of the above, and `--help` needs none of them.
+    from apps.settings_loading import load
+    from apps.starting import reporting
+
     return reporting(lambda: int(options.run(load(), options)))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parsers() -> Parsers:
+    program = argparse.ArgumentParser(
         prog="switchboard", description="Connects the places where people write to agents."
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    program.add_argument("--version", action="version", version=f"switchboard {VERSION}")
+    parsers = {"": program}
+    commands = program.add_subparsers(required=True, metavar="COMMAND")
     for name, meaning, run in COMMANDS:
-        command = commands.add_parser(name, help=meaning, description=meaning)
+        parsers[name] = command = commands.add_parser(name, help=meaning, description=meaning)
         command.set_defaults(run=run)
         if run is RESEAL:
             command.add_argument(
                 "--drop-unreadable", action="store_true", help="remove the instances whose key is lost"
             )
-    _add_healthcheck(
-        commands.add_parser("healthcheck", help="ask the process of these settings whether it works")
-    )
-    _add_backup(commands.add_parser("backup", help="write database, files and keys into one file"))
-    _add_restore(commands.add_parser("restore", help="restore a backup into an empty place"))
-    _add_keys(commands.add_parser("keys", help="create, list and revoke API keys"))
-    _add_models(commands.add_parser("models", help="list, fetch and choose models of search and speech"))
-    _add_console(commands.add_parser("console", help="sign in to the web console"))
-    return parser
+    for name, meaning, add in (
+        ("healthcheck", "ask the process of these settings whether it works", _add_healthcheck),
+        ("backup", "write database, files and keys into one file", _add_backup),
+        ("restore", "restore a backup into an empty place", _add_restore),
+        ("completion", "print what a shell runs to complete these commands", _add_completion),
+    ):
+        parsers[name] = commands.add_parser(name, help=meaning, description=meaning)
+        add(parsers[name])
+    for name, meaning, add_actions in (
+        ("keys", "create, list and revoke API keys", _add_keys),
+        ("models", "list, fetch and choose models of search and speech", _add_models),
+        ("console", "sign in to the web console", _add_console),
+    ):
+        parsers[name] = commands.add_parser(name, help=meaning, description=meaning)
+        actions = add_actions(parsers[name])
+        parsers |= {f"{name} {action}": parser for action, parser in actions.items()}
+    return parsers
+
+
+def _add_completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=completion.SHELLS)
 
 
 def _add_healthcheck(parser: argparse.ArgumentParser) -> None:
@@ -74,39 +117,49 @@ def _add_restore(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_lazy("apps.restore.main"))
 
 
-def _add_keys(parser: argparse.ArgumentParser) -> None:
+def _add_keys(parser: argparse.ArgumentParser) -> Parsers:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     making = actions.add_parser("create", help="make a key; prints it alone, once")
     making.add_argument("--user", required=True, metavar="ID", help="the user whom the key stands for")
     making.add_argument("--role", choices=("user", "admin"), default="user")
-    making.set_defaults(run=_lazy("apps.commands.create"))
-    actions.add_parser("list", help="list the keys, without their secrets").set_defaults(
-        run=_lazy("apps.commands.listing")
+    making.add_argument("--name", default="", help="what the key is for")
+    making.add_argument(
+        "--expires",
+        metavar="DAYS|DATE",
+        help="after so many days, or after a day such as 2027-01-31 (UTC); default: never",
     )
+    making.set_defaults(run=_lazy("apps.commands.create"))
+    listing = actions.add_parser("list", help="list the keys, without their secrets")
+    listing.set_defaults(run=_lazy("apps.commands.listing"))
     revoking = actions.add_parser("revoke", help="make a key invalid at once")
     revoking.add_argument("key", metavar="ID|KEY", help="its id in the list, or the key itself")
     revoking.set_defaults(run=_lazy("apps.commands.revoke"))
+    return {"create": making, "list": listing, "revoke": revoking}
 
 
-def _add_models(parser: argparse.ArgumentParser) -> None:
+def _add_models(parser: argparse.ArgumentParser) -> Parsers:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="list the models, which are here, and which are in use")
-    listing.set_defaults(run=_lazy("apps.model_commands.listing"))
+    parsers = {
+        "list": actions.add_parser("list", help="list the models, which are here, and which are in use")
+    }
+    parsers["list"].set_defaults(run=_lazy("apps.model_commands.listing"))
     for action, meaning in (
         ("pull", "fetch a model from the hub and check it"),
         ("use", "take a model into use; knowledge bases are embedded anew in the background"),
     ):
-        taking = actions.add_parser(action, help=meaning, description=meaning)
+        parsers[action] = taking = actions.add_parser(action, help=meaning, description=meaning)
         taking.add_argument("name", metavar="NAME")
         taking.set_defaults(run=_lazy(f"apps.model_commands.{action}"))
+    return parsers
 
 
-def _add_console(parser: argparse.ArgumentParser) -> None:
+def _add_console(parser: argparse.ArgumentParser) -> Parsers:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     linking = actions.add_parser("link", help="print a link that signs in once, within an hour")
     linking.add_argument("--user", required=True, metavar="ID", help="the user who signs in")
     linking.add_argument("--role", choices=("user", "admin"), help="default: the role of the user's keys")
     linking.set_defaults(run=_lazy("apps.commands.link"))
+    return {"link": linking}
 
 
 def _lazy(path: str) -> Command:
@@ -114,6 +167,8 @@ def _lazy(path: str) -> Command:
     module, _, function = path.rpartition(".")
 
     def run(settings: Settings, options: argparse.Namespace) -> int:
+        from apps.loading import quickly
+
         with quickly():
             command: Command = getattr(import_module(module), function)
         return command(settings, options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime, time, timedelta
 
 from adapters.outbound.storage.key_check import encrypt_anew, replace_key
 from apps import logs
@@ -13,17 +14,41 @@ from apps.printable import escaped
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import StartError, a_database, migrated
+from domain import limits
 from domain.access.model import ApiKey, Role
 from domain.access.tokens import sign_in_address
 from domain.refusals import NotFound
 
 
 def create(settings: Settings, options: argparse.Namespace) -> int:
+    name = options.name.strip()
+    if fault := limits.text_fault(name, limits.KEY_NAME):
+        raise StartError(f"--name {fault}")
+    expires_at = expiry(options.expires, datetime.now(UTC)) if options.expires else None
+
     async def run(container: CommandContainer) -> None:
-        _, token = await container.access().create_key(options.user, Role(options.role))
+        _, token = await container.access().create_key(options.user, Role(options.role), name, expires_at)
         print(token)
 
     return with_database(settings, run)
+
+
+def expiry(text: str, now: datetime) -> datetime:
+    """So many days from now, or the end of a day in UTC. Raises `StartError`."""
+    try:
+        expires_at = now + timedelta(days=int(text)) if text.isdigit() else _end_of(date.fromisoformat(text))
+    except (ValueError, OverflowError):
+        expires_at = now
+    if not now < expires_at <= now + timedelta(days=limits.KEY_DAYS):
+        raise StartError(
+            f"--expires must be a number of days from 1 to {limits.KEY_DAYS}, or a later day within that time, such"
+            f" as {now + timedelta(days=90):%Y-%m-%d}"
+        )
+    return expires_at
+
+
+def _end_of(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC) + timedelta(days=1)
 
 
 def listing(settings: Settings, _: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import uvloop
 
 from adapters.tasks import end
+from adapters.version import VERSION
 from apps.logs import loop_failed
 from apps.shutdown import INTERRUPTED, PROCESS
 from apps.starting import StartError
@@ -101,6 +102,7 @@ async def _run(
             started.append(component)
             running[asyncio.create_task(component.run())] = component.name
         collect_rarely()
+        log.info("Switchboard %s runs", VERSION)
         ready()
         PROCESS.stage = "running"
         await asyncio.wait([stop_requested, *running], return_when=asyncio.FIRST_COMPLETED)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Info, generate_latest
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 from adapters.outbound.counting import Counts, Durations
+from adapters.version import VERSION
 
 if TYPE_CHECKING:
     from adapters.outbound.database_metrics import DatabaseMetrics
@@ -24,6 +25,9 @@ class PrometheusMeter:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
+        Info("switchboard_build", "Version of this process", registry=self.registry).info(
+            {"version": VERSION}
+        )
         self._received = self._counter("received", "Calls of platforms by what they were", "channel", "kind")
         self._refused = self._counter("refused", "Calls of platforms that were refused", "channel", "reason")
         self._accepted = self._counter("accepted", "Events stored in the inbox", "channel")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from adapters.version import VERSION
 from apps import logs
 from apps.components import EventsComponent, FilesComponent, RulesComponent, StorageComponent
 from apps.container import CoreContainer
@@ -36,6 +37,8 @@ def main(settings: Settings, _: Namespace) -> int:
             *metrics_components(container),
         ]
         address = listening_address(settings)
-        return await run(components, lambda: print(f"Switchboard core is ready at {address}", flush=True))
+        return await run(
+            components, lambda: print(f"Switchboard core {VERSION} is ready at {address}", flush=True)
+        )
 
     return serve(core())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -41,6 +40,7 @@ from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.core_client.web_chat import RemoteWebChat
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.tls.watching import LOOK_EVERY
+from adapters.version import VERSION
 from apps import logs
 from apps.http_server import HttpComponent
 from apps.process import Component, Phase, run, serve
@@ -201,6 +201,4 @@ class _Core(Component):
 
 
 def _banner(host: str, port: int, target: str) -> None:
-    print(
-        f"Switchboard gateway is ready at http://{host}:{port}, core at {target}", file=sys.stdout, flush=True
-    )
+    print(f"Switchboard gateway {VERSION} is ready at http://{host}:{port}, core at {target}", flush=True)

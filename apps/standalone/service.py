@@ -3,6 +3,7 @@
 import socket
 import sys
 
+from adapters.version import VERSION
 from apps.components import (
     EventsComponent,
     FilesComponent,
@@ -73,7 +74,7 @@ class _FirstSignIn(Component):
 
 def _banner(rest: str, grpc_port: int, settings: Settings, first: _FirstSignIn) -> None:
     lines = [
-        "Switchboard is ready",
+        f"Switchboard {VERSION} is ready",
         f"  REST gateway   http://{rest}  (documentation at /docs)",
         f"  gRPC core      {settings.grpc_host}:{grpc_port}",
         f"  data           {settings.data_dir if settings.embedded else 'DATABASE_URL'}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from adapters.version import VERSION
 from apps import logs
 from apps.components import FilesComponent, SocketsComponent, StorageComponent, WorkerComponent
 from apps.container import Container
@@ -39,6 +40,6 @@ def main(settings: Settings, _: Namespace) -> int:
             ModelComponent(container),
             *metrics_components(container),
         ]
-        return await run(components, lambda: print("Switchboard worker is ready", flush=True))
+        return await run(components, lambda: print(f"Switchboard worker {VERSION} is ready", flush=True))
 
     return serve(worker())

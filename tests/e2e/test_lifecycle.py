@@ -126,13 +126,17 @@ def test_a_killed_service_leaves_no_database_and_starts_again(open_folder: Path)
 
 def test_keys_are_made_listed_and_revoked_beside_a_running_service(open_folder: Path) -> None:
     with Service(open_folder / "data") as service:
-        made = run_once(service.data_dir, "keys", "create", "--user", "ann")
+        made = run_once(
+            service.data_dir, "keys", "create", "--user", "ann", "--name", "export", "--expires", "90"
+        )
         assert made.returncode == 0, made.stderr
         key = made.stdout.strip()
         assert made.stdout == f"{key}\n"
         assert status_with(service, key) == 200
         listed = run_once(service.data_dir, "keys", "list")
-        assert "ann" in listed.stdout
+        [line] = [line for line in listed.stdout.splitlines() if " ann " in line]
+        assert line.endswith(" export")
+        assert " expires 2" in line
         link = run_once(service.data_dir, "console", "link", "--user", "ann")
         session = followed(service, link.stdout.strip())
         assert status_with(service, session) == 200

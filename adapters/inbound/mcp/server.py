@@ -36,6 +36,7 @@ from adapters.inbound.mcp.tools import ToolCall
 from adapters.inbound.rest.asgi import App, Receive, Scope, Send
 from adapters.inbound.rest.errors import INTERNAL, fault_text
 from adapters.inbound.rest.routing import Gateway
+from adapters.version import VERSION
 from domain.refusals import Refusal
 
 log = logging.getLogger(__name__)
@@ -82,7 +83,7 @@ class _Handlers:
     def server(self) -> Server:
         return Server(
             "switchboard",
-            version="0.1.0",
+            version=VERSION,
             title="Switchboard",
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,

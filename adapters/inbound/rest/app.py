@@ -38,6 +38,7 @@ from adapters.inbound.rest.console_beside import ConsoleBeside
 from adapters.inbound.rest.openapi import describe
 from adapters.inbound.rest.routing import Gateway, GatewayOptions
 from adapters.inbound.visitor_limits import MOST_STREAMS, VisitorLimits
+from adapters.version import VERSION
 from ports.clock import Clock, Ids
 from ports.use_cases import UseCases
 
@@ -80,7 +81,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
 def _api(gateway: Gateway, streams: events.Streams) -> FastAPI:
     api = FastAPI(
         title="Switchboard",
-        version="0.1.0",
+        version=VERSION,
         openapi_url=None,
         docs_url=None,
         redoc_url=None,

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from adapters.inbound.rest.call_examples import PARAMETERS
 from adapters.inbound.rest.config_examples import CONFIGS
 from adapters.inbound.rest.openapi import MODEL_MODULES
+from adapters.version import VERSION
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import World
 
@@ -59,6 +60,10 @@ def media(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]
 
 def examples(body: dict[str, Any]) -> list[Any]:
     return [body["example"]] if "example" in body else [each["value"] for each in body["examples"].values()]
+
+
+def test_the_description_has_the_version_of_the_installation(document: dict[str, Any]) -> None:
+    assert document["info"]["version"] == VERSION
 
 
 def test_every_operation_has_a_summary_and_a_description(document: dict[str, Any]) -> None:
