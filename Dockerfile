@@ -1,5 +1,7 @@
 # Images of Switchboard; docs/deployment.md tells how they are built and run.
 #
+#   podman and buildah need --format docker, as the format of OCI holds no HEALTHCHECK.
+#
 #   docker build -t switchboard .                              core, worker, and all in one process
 #   docker build --target gateway -t switchboard-gateway .     the REST gateway alone
 #   docker build --target full -t switchboard-full .           the first one, and PyTorch to prepare other models

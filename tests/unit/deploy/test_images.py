@@ -74,6 +74,22 @@ def test_a_service_of_compose_is_hardened_and_has_settings_that_exist(name: str)
     assert int(service["stop_grace_period"].removesuffix("s")) > LONGEST_STOP
 
 
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_each_service_of_compose_has_a_health_check_of_its_own(name: str) -> None:
+    """Images that podman and buildah make in the format of OCI have none."""
+    check = COMPOSE["services"][name]["healthcheck"]
+    assert check["test"][0] == "CMD"
+    if name in OWN:
+        assert check["test"][1:] == ["switchboard", "healthcheck", name]
+        assert {"interval", "timeout", "start_period", "retries"} < set(check)
+
+
+def test_whoever_is_waited_for_as_healthy_has_a_health_check() -> None:
+    services = COMPOSE["services"]
+    awaited = {name for service in services.values() for name in service.get("depends_on", ())}
+    assert awaited <= {name for name, service in services.items() if "test" in service["healthcheck"]}
+
+
 def test_compose_publishes_the_gateway_on_this_machine_alone() -> None:
     services = COMPOSE["services"]
     assert {name for name, service in services.items() if "ports" in service} == {"gateway"}
