@@ -22,7 +22,7 @@ from apps.settings import Settings
 from apps.starting import StartError
 from apps.unknown_settings import unknown_settings
 from domain.monitoring.model import Finding, Grade
-from domain.refusals import Refusal, Unavailable
+from domain.refusals import INTERNAL, Refusal, Unavailable
 
 UNPREPARED = (
     "must be prepared once with PyTorch, which is not installed here: start the service once from the image of the"
@@ -36,14 +36,14 @@ def tried(subject: str, check: Callable[[], str]) -> Finding:
     try:
         return Finding(Grade.OK, subject, check())
     except FAILURES as error:
-        return Finding(Grade.FAIL, subject, str(error) or type(error).__name__)
+        return Finding(Grade.FAIL, subject, str(error) or INTERNAL)
 
 
 async def awaited(subject: str, check: Awaitable[str]) -> Finding:
     try:
         return Finding(Grade.OK, subject, await check)
     except FAILURES as error:
-        return Finding(Grade.FAIL, subject, str(error) or type(error).__name__)
+        return Finding(Grade.FAIL, subject, str(error) or INTERNAL)
 
 
 def of_settings(settings: Settings) -> Iterator[Finding]:

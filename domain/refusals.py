@@ -128,6 +128,10 @@ class NotBuilt(Refusal):
     reason = "NOT_BUILT"
 
 
+INTERNAL = "an internal error; the log has the details"
+"""What people read of an error of the program. Its own text is for the log: it may hold a secret."""
+
+
 def reason_of(failure: Exception) -> str:
-    """What is recorded of a failure; the message of an unknown error may hold a secret."""
-    return failure.message if isinstance(failure, Refusal) else f"internal error: {type(failure).__name__}"
+    """What is recorded of a failure."""
+    return failure.message if isinstance(failure, Refusal) else INTERNAL

@@ -33,12 +33,21 @@ LONGEST_DETAIL = 2000
 
 class PlatformError(Exception):
     """A platform refused. Holds the beginning of its own text, and no secret; `retry_after` in seconds where it said
-    so. `transient`: it did not answer, failed, or was asked too often: the same may succeed later."""
+    so. `transient`: it did not answer, failed, or was asked too often: the same may succeed later. `answered`: it was
+    reached, and its answer says so."""
 
-    def __init__(self, message: str, *, retry_after: float | None = None, transient: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        transient: bool = False,
+        answered: bool = False,
+    ) -> None:
         super().__init__(message[:LONGEST_DETAIL])
         self.retry_after = retry_after
         self.transient = transient
+        self.answered = answered
 
 
 class StaleMetadata(Unauthenticated):

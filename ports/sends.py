@@ -22,7 +22,8 @@ class KnownSession:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSend:
     """A rendered message under an id of `SendStore.next_id`. `idempotency_key` is empty for none; `digest` tells
-    messages with the same key apart. `numbered`: it offers choices that are typed."""
+    messages with the same key apart. `numbered`: it offers choices that are typed. `taken_by`: the user who takes the
+    conversation over with it; None if it stays with whoever has it."""
 
     id: int
     instance_id: int
@@ -33,6 +34,7 @@ class NewSend:
     idempotency_key: str = ""
     digest: str = ""
     numbered: bool = False
+    taken_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ def new_from_pb(request: pb.SendMessageRequest) -> NewMessage:
         files=tuple(map(NEW_FILE.from_pb, request.files)),
         choices=tuple(map(CHOICE.from_pb, request.choices)),
         template=TEMPLATE.from_pb(request.template) if request.HasField("template") else None,
+        take_over=request.take_over if request.HasField("take_over") else True,
     )
 
 

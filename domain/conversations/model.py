@@ -49,7 +49,8 @@ class NewFile:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMessage:
     """A message that answers none. It goes to the conversation `session_id`, to the platform's own address `to`, or
-    where neither is given to the configured default address. `subject` is for mail."""
+    where neither is given to the configured default address. `subject` is for mail. `take_over`: in a known
+    conversation, a person answers from now on in place of the resource."""
 
     session_id: str | None = None
     to: str | None = None
@@ -58,6 +59,7 @@ class NewMessage:
     files: tuple[NewFile, ...] = ()
     choices: tuple[Choice, ...] = ()
     template: Template | None = None
+    take_over: bool = True
 
 
 @dataclass(frozen=True, slots=True)

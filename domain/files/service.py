@@ -13,7 +13,7 @@ from domain.channels.typed import ChannelConfig
 from domain.delivery.concurrency.service import ReadLimiter
 from domain.file_names import file_name, mime_type
 from domain.instances.model import Activity, Instance
-from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
+from domain.refusals import INTERNAL, NotFound, StorageFull, TooLarge, Unavailable
 from domain.routing.model import InputFile, ResultArtifact
 from ports.blobs import Blobs, StoredBlob
 from ports.capabilities import AttachmentFetcher, PlatformError
@@ -166,4 +166,4 @@ def _reason(error: Exception) -> str:
         return "the platform took too long"
     if isinstance(error, (PlatformError, TooLarge, StorageFull)):
         return str(error)
-    return type(error).__name__
+    return INTERNAL

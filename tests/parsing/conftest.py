@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,10 @@ from domain.knowledge.documents import Document
 
 Parse = Callable[..., "object"]
 
+PYTHON = re.compile(
+    r"[a-z]Error\b|[a-z]Exception\b|Traceback|object at 0x|NoneType|Errno|\(char \d|index out of range|b'|/tmp/"
+)
+"""What no message for people holds."""
 NEVER = 3600.0
 """Seconds without work after which a fork server ends that a test looks into."""
 
@@ -72,6 +77,7 @@ async def refusal(parse, fork_server, tmp_path):
         with pytest.raises(kind) as caught:
             await parse(content, name, **keywords)
         assert name.replace("\\", "/").rpartition("/")[2][:50] in caught.value.message
+        assert not PYTHON.search(caught.value.message)
         assert list(fork_server.scratch.iterdir()) == []
         (tmp_path / "next").write_bytes(b"The next file.")
         assert (await parse(tmp_path / "next", "next.txt")).text == "The next file."

@@ -141,7 +141,7 @@ async def test_a_part_with_a_broken_stream(refusal):
 
 
 async def test_broken_json_says_where(refusal):
-    assert "line 1 column 7" in await refusal(b'{"a": }', "broken.json", Unreadable)
+    assert "line 1, column 7" in await refusal(b'{"a": }', "broken.json", Unreadable)
 
 
 async def test_broken_xml_says_why(refusal):

@@ -23,6 +23,8 @@ PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
 SERIOUS = ("serious", "critical")
+ALSO = ("label-content-name-mismatch", "empty-table-header")
+"""Rules of axe that count whatever impact it gives them; the first one is off by default."""
 
 
 @contextmanager
@@ -82,10 +84,11 @@ class Window:
 
     def serious_faults(self) -> list[str]:
         """What axe finds on the page as it stands."""
-        found = Axe().run(self.page).response["violations"]
+        options = {"resultTypes": ["violations"], "rules": {rule: {"enabled": True} for rule in ALSO}}
+        found = Axe().run(self.page, options=options).response["violations"]
         return [
             f"{each['id']}: {each['help']}: {node['html'][:200]}"
             for each in found
-            if each["impact"] in SERIOUS
+            if each["impact"] in SERIOUS or each["id"] in ALSO
             for node in each["nodes"]
         ]

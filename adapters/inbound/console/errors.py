@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adapters.inbound.console.requests import is_htmx, render, render_part
-from adapters.inbound.console.sessions import ROOT, SAFE, SIGN_IN, NobodyNamed, StaleForm, safe_next
+from adapters.inbound.console.sessions import LIVE, ROOT, SAFE, SIGN_IN, NobodyNamed, StaleForm, safe_next
 from adapters.inbound.rest.errors import INTERNAL, headers_of, status_of
 from domain.refusals import Refusal, Unauthenticated
 
@@ -55,25 +55,19 @@ async def unexpected(request: Request, error: Exception) -> Response:
 
 
 def _to_sign_in(request: Request) -> Response:
-    """Back to the page that the person sees, after signing in; htmx is told to load the whole page."""
+    """Ask the person to sign in. A page or a form leads to the form for it, and back afterwards. A request that a
+    script makes is answered with 204: an `EventSource` does not connect again after it, and htmx replaces nothing,
+    so that the page keeps what was typed and says itself that its person is signed out."""
+    if request.url.path == LIVE or "text/event-stream" in request.headers.get("accept", ""):
+        return Response(status_code=204)
+    if is_htmx(request):
+        return Response(status_code=204, headers={"HX-Trigger": "signed-out"})
     if request.headers.get("sec-fetch-site") == "cross-site" and request.method == "GET":
         return HTMLResponse(AGAIN, headers={"Cache-Control": "no-store"})
-    wanted = _page_of(request)
-    address = SIGN_IN if wanted == ROOT else f"{SIGN_IN}?next={quote(wanted, safe='')}"
-    if is_htmx(request):
-        return Response(status_code=204, headers={"HX-Redirect": address})
-    return RedirectResponse(address, 303)
-
-
-def _page_of(request: Request) -> str:
-    """The address of the page from which a request came: where a form is posted to there may be no page."""
-    headers, address = request.headers, str(request.url)
-    if is_htmx(request):
-        address = headers.get("hx-current-url") or headers.get("referer", "")
-    elif request.method not in SAFE:
-        address = headers.get("referer", "")
-    parts = urlsplit(address)
-    return safe_next(parts.path + (f"?{parts.query}" if parts.query else ""))
+    # A form may be posted to an address that has no page: its own page is shown afterwards.
+    page = urlsplit(str(request.url) if request.method in SAFE else request.headers.get("referer", ""))
+    path = safe_next(page.path + (f"?{page.query}" if page.query else ""))
+    return RedirectResponse(SIGN_IN if path == ROOT else f"{SIGN_IN}?next={quote(path, safe='')}", 303)
 
 
 def _shown(request: Request, status: int, text: str, heading: str = "") -> Response:

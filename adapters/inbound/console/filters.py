@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from urllib.parse import quote, unquote
@@ -66,17 +67,23 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", ":")) else ".")
 
 
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, line ends, lone surrogates, and what reverses the text behind it."""
+
+
 def visible(text: str) -> str:
-    """A name or id that a stranger chose, on one line: what cannot be seen becomes U+FFFD."""
-    return "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
-    )
+    """A name or id that a stranger chose, on one line and as it is written: joiners, no-break spaces and emoji of any
+    Unicode version stay. Unsafe characters become U+FFFD."""
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def who(view: ConversationView) -> str:
     """Who writes in a conversation: a name, else an id."""
     names = (view.sender.display_name, view.sender.external_id, view.session_id)
-    return next((visible(name[:LONGEST_NAME]) for name in names if name.strip()), "Somebody without a name")
+    for name in names:
+        if any(character.isprintable() and not character.isspace() for character in name):
+            return visible(name[:LONGEST_NAME])
+    return "Somebody without a name"
 
 
 def local(url: str, agent_url: str) -> str:

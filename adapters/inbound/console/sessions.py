@@ -24,6 +24,8 @@ VISIT = "switchboard_visit"
 ROOT = "/console"
 """Where the console is; its cookies are sent nowhere else."""
 SIGN_IN = f"{ROOT}/sign-in"
+LIVE = f"{ROOT}/live"
+"""The stream of events of the open page."""
 FIELD = "csrf"
 HEADER = "x-csrf-token"
 SAFE = ("GET", "HEAD")

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 from adapters.inbound.rest.bodies import Answer, Body, Done, OptionalTimestamp, Text, Timestamp
 from domain import limits
 from domain.channels.answers import Choice, Template
+from domain.conversations.history.rules import HANDLER_MINUTES
 from domain.conversations.model import NewFile, NewMessage
 
 AuthorName = Literal["sender", "resource", "person", "system"]
@@ -65,6 +66,11 @@ class SendMessage(Body):
     template: TemplateToSend | None = Field(
         None, description="Takes the place of text and files where the platform has templates (WhatsApp)."
     )
+    takeOver: bool = Field(
+        True,
+        description="With sessionId: a person answers the conversation from now on, for "
+        f"{HANDLER_MINUTES} minutes after their last message. false: it stays with whoever has it.",
+    )
 
     def message(self) -> NewMessage:
         return NewMessage(
@@ -75,6 +81,7 @@ class SendMessage(Body):
             files=tuple(NewFile(file.name, file.mimeType, file.url, file.dataBase64) for file in self.files),
             choices=tuple(Choice(choice.label, choice.value) for choice in self.choices),
             template=self.template.value() if self.template else None,
+            take_over=self.takeOver,
         )
 
 

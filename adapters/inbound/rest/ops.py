@@ -11,6 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from adapters.inbound.rest import errors, schemas
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.errors import JsonResponse
+from domain.refusals import INTERNAL
 
 Checks = Mapping[str, Callable[[], Awaitable[None]]]
 
@@ -102,5 +103,5 @@ async def _state(check: Callable[[], Awaitable[None]]) -> str:
     except TimeoutError:
         return f"no answer within {CHECK_SECONDS:g} seconds"
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what the operator asks for
-        return str(error) or type(error).__name__
+        return str(error) or INTERNAL
     return "ok"

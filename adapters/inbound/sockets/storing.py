@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from domain.callbacks.service import SessionRenames
 from domain.channels.messages import Event, SessionRename
 from domain.channels.proof import Proof
-from domain.refusals import Unavailable
+from domain.refusals import INTERNAL, Unavailable
 from ports.inbox import Inbox
 from ports.links import ConnectionCursors, LinkRecorder
 from ports.metrics import Meter
@@ -38,9 +38,9 @@ class Storing:
                     self.meter.accepted(self.channel_id, accepted.fresh)
         except Unavailable:
             raise
-        except Exception as error:
+        except Exception:
             log.exception("a message could not be stored", extra={"instance": self.instance_id})
-            await self.recorder.record_failure(f"a message could not be stored: {type(error).__name__}")
+            await self.recorder.record_failure(f"a message could not be stored: {INTERNAL}")
 
     async def batch(
         self,

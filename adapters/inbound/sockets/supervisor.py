@@ -12,7 +12,7 @@ from adapters.tasks import cancelled, end
 from domain.callbacks.service import SessionRenames
 from domain.channels.proof import Proof
 from domain.channels.typed import ChannelConfig, JsonModel
-from domain.refusals import Unavailable
+from domain.refusals import INTERNAL, Unavailable
 from ports.channels import Channels
 from ports.connections import Connector
 from ports.inbox import Inbox
@@ -213,9 +213,9 @@ class Supervisor:
                 await channel.connector.listen(instance_id, config, emit, emit.recorder)
             except Unavailable as reason:  # of this service, not of the platform
                 log.warning("a connection is started again: %s", reason, extra={"instance": instance_id})
-            except Exception as error:
+            except Exception:
                 log.exception("a connection failed", extra={"instance": instance_id})
-                failure = f"the connection failed: {type(error).__name__}"
+                failure = f"the connection failed: {INTERNAL}"
             if cancelled():
                 return
             await _record_end(instance_id, emit.recorder, failure)

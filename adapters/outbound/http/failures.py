@@ -3,7 +3,7 @@
 import ssl
 
 from adapters.outbound.http.addresses import Forbidden, NameNotFound, refused
-from adapters.outbound.http.redaction import safe_text, safe_url
+from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.http.wire import Unreadable
 from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest
 
@@ -13,8 +13,7 @@ def failure(error: Exception, request: HttpRequest, sent: bool, source: Exceptio
     if isinstance(source, HttpFailed):
         return source
     if source is not None:
-        words = safe_text(str(source)) or type(source).__name__
-        return HttpFailed(f"the content to send cannot be read: {words}", before_request=False)
+        return HttpFailed("the content to send cannot be read", before_request=False)
     if isinstance(error, Forbidden) or isinstance(getattr(error, "os_error", None), Forbidden):
         return refused(_host(request.url))
     return HttpFailed(f"{safe_url(request.url)} {_words(error, request, sent)}", before_request=not sent)
@@ -57,7 +56,7 @@ def _words(error: Exception, request: HttpRequest, sent: bool) -> str:
         return f"does not answer as HTTP/1.1 wants it: {error}"
     if isinstance(error, ConnectionError):
         return "broke the connection before the answer was whole"
-    return f"cannot be spoken to: {type(error).__name__}"
+    return "cannot be called: the connection failed"
 
 
 def _host(url: str) -> str:

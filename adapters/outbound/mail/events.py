@@ -1,5 +1,6 @@
 """The event of a mail."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -10,6 +11,8 @@ from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.mime import Mail
 from domain.channels.messages import Attachment, Event, Identity, Sender
 from domain.timestamps import iso_milliseconds
+
+log = logging.getLogger(__name__)
 
 
 def mail_event(
@@ -65,5 +68,6 @@ def _sender(headers: Headers, own_domains: Sequence[str]) -> Sender:
 
 def unreadable(key: str, failure: Exception, raw: Mapping[str, Any]) -> Event:
     """The event of a mail that cannot be read: recorded as failed, so that it is neither lost nor tried again."""
-    reason = f"the mail cannot be read: {type(failure).__name__}: {failure}"[:500]
+    log.warning("a mail cannot be read", exc_info=failure)
+    reason = "the mail cannot be read: it is damaged"
     return Event(key=key, session_id=key, sender=Sender(""), text="", target={}, unreadable=reason, raw=raw)

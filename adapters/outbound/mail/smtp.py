@@ -150,9 +150,10 @@ def classify(failure: Exception, server: SmtpServer, *, handed_over: bool) -> Se
         return Sent(Outcome.TRANSIENT, f"TLS with {where} failed: {failure}")
     if isinstance(failure, (SMTPNotSupported, ValueError)):
         return Sent(Outcome.PERMANENT, f"{where}: {failure}")
+    reason = (isinstance(failure, OSError) and failure.strerror) or str(failure)
     if handed_over and not isinstance(failure, SMTPConnectError):
-        return Sent(Outcome.UNKNOWN, f"the connection to {where} broke while the mail was sent: {failure}")
-    return Sent(Outcome.TRANSIENT, f"{where} cannot be reached: {failure}")
+        return Sent(Outcome.UNKNOWN, f"the connection to {where} broke while the mail was sent: {reason}")
+    return Sent(Outcome.TRANSIENT, f"{where} cannot be reached: {reason}")
 
 
 def _by_code(failure: SMTPResponseException, where: str) -> Sent:

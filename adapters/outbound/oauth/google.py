@@ -89,7 +89,7 @@ def platform_errors(context: str = "") -> Iterator[None]:
         yield
     except GoogleError as error:
         away = error.sent.outcome is not Outcome.PERMANENT
-        raise PlatformError(f"{context}{error}", transient=away) from error
+        raise PlatformError(f"{context}{error}", transient=away, answered=error.answer is not None) from error
 
 
 @dataclass(frozen=True, slots=True)

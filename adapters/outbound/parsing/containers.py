@@ -148,9 +148,7 @@ def ole_kind(file: BinaryIO, name: str) -> Format:
                 if ole.exists(stream):
                     return format_
     except (OSError, ValueError, IndexError, TypeError) as error:
-        raise Unreadable(
-            f"{name} cannot be read: its compound file structure is damaged ({error})"
-        ) from error
+        raise Unreadable(f"{name} cannot be read: its compound file structure is damaged") from error
     raise Unsupported(
         f"{name} is not of a supported format: it is a compound file, and none of DOC, PPT, XLS and MSG "
         "(an installer?)"

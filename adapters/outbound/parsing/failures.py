@@ -10,7 +10,8 @@ _LIBXML_NO_MEMORY = 2  # xmlParserErrors.XML_ERR_NO_MEMORY, in the code of lxml'
 
 
 def meaning(error: Exception, name: str, kind: str) -> Refusal:
-    """A refusal as it is, anything else as the refusal of the file; `kind` is the label of its format."""
+    """A refusal as it is, anything else as the refusal of the file; `kind` is the label of its format. What a library
+    says of the damage is for the log alone."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, MemoryError) or getattr(error, "code", None) == _LIBXML_NO_MEMORY:
@@ -24,9 +25,10 @@ def meaning(error: Exception, name: str, kind: str) -> Refusal:
             f"{name} cannot be read here: {kind} needs the Python package {error.name or error}; "
             "install it, then upload the file again"
         )
-    lines = str(error).strip().splitlines()
-    short = (lines[0] if lines else type(error).__name__)[:160]
-    return Unreadable(f"{name} cannot be read as {kind}: the content is damaged ({short})")
+    return Unreadable(
+        f"{name} cannot be read as {kind}: the content is damaged; open it in the program that made it, "
+        "save it again, and upload it again"
+    )
 
 
 class Contained(AbstractContextManager["Contained"]):

@@ -24,6 +24,7 @@ from domain.channels.messages import (
 )
 from domain.channels.proof import Proof
 from domain.conversations.choices import Offer
+from domain.refusals import INTERNAL
 from ports.inbox import CallResult
 
 T = TypeVar("T")
@@ -214,9 +215,9 @@ def stored_event(stored: str) -> Event:
     """A row that cannot be read concerns its own conversation: its event says why."""
     try:
         return event_from_json(stored)
-    except Exception as error:
+    except Exception:
         log.exception("a stored message cannot be read")
-        reason = f"the stored message cannot be read: {type(error).__name__}"
+        reason = f"the stored message cannot be read: {INTERNAL}"
         return Event(None, "", Sender(""), "", {}, unreadable=reason)
 
 

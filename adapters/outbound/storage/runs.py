@@ -32,7 +32,7 @@ from adapters.outbound.storage.schedules import FREE, deactivated
 from adapters.outbound.storage.tables import schedule
 from domain.channels.messages import Event
 from domain.instances.model import Activity
-from domain.refusals import Unavailable
+from domain.refusals import INTERNAL, Unavailable
 from ports.instances import HealthRecorder
 from ports.schedules import Due
 
@@ -141,7 +141,7 @@ class PostgresRuns:
             return
         self._refused[instance_id] = time.monotonic()
         log.error("a run cannot be leased", exc_info=error, extra={"instance": instance_id})
-        await self._health.failed(instance_id, Activity.RECEIVING, f"{UNLEASED}: {type(error).__name__}")
+        await self._health.failed(instance_id, Activity.RECEIVING, f"{UNLEASED}: {INTERNAL}")
 
     async def begin(self, instance_id: int) -> Due | None:
         begun = await self._database.fetch_one(_BEGIN, {"worker": self._worker_id, "id": instance_id})

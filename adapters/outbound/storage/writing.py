@@ -3,7 +3,7 @@
 import psycopg
 
 from adapters.outbound.storage.pool import Database
-from domain.refusals import Refusal
+from domain.refusals import INTERNAL, Refusal
 
 TRY = """
 SET LOCAL statement_timeout = 2000;
@@ -38,4 +38,4 @@ async def check_writable(database: Database) -> None:
             raise NotWritable(f"the database cannot be written: {REASONS[state]}") from error
         if isinstance(error, Refusal):
             raise
-        raise NotWritable(f"the database cannot be written: {type(error).__name__}") from error
+        raise NotWritable(f"the database cannot be written: {INTERNAL}") from error

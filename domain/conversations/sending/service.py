@@ -64,8 +64,10 @@ class SendingService:
     ids: Ids
     public_address: str
 
-    async def send(self, instance: Instance, message: NewMessage, idempotency_key: str = "") -> QueuedSend:
-        """Stores a message to be sent; the same key within 24 hours gives the same answer, and sends nothing.
+    async def send(
+        self, user: str, instance: Instance, message: NewMessage, idempotency_key: str = ""
+    ) -> QueuedSend:
+        """Stores a user's message to be sent; the same key within 24 hours gives the same answer, and sends nothing.
 
         Raises `Invalid`, `NotFound` (an unknown session), `Conflict` (the key is another message's, the platform
         takes only templates now, or the person wants no messages).
@@ -85,7 +87,10 @@ class SendingService:
             author=Author.PERSON,
         )
         send = await self._rendered(instance, channel, conversation, answer)
-        return await self._store(replace(send, idempotency_key=idempotency_key, digest=digest))
+        taken_by = user if message.session_id is not None and message.take_over else None
+        return await self._store(
+            replace(send, idempotency_key=idempotency_key, digest=digest, taken_by=taken_by)
+        )
 
     async def forward(self, instance: Instance, to: str, answer: Answer, idempotency_key: str) -> QueuedSend:
         """Stores a resource's answer to be sent to a session id, to an address, or by default to the default one. The
@@ -204,7 +209,7 @@ class MessageService:
         instance = await owned_instance(self.instances, caller, instance_id)
         if idempotency_key is not None:
             check_key(idempotency_key)
-        return await self.sending.send(instance, message, idempotency_key or "")
+        return await self.sending.send(caller.user_id, instance, message, idempotency_key or "")
 
     async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message:
         instance = await owned_instance(self.instances, caller, instance_id)

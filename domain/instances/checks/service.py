@@ -65,9 +65,11 @@ class ConfigCheckService:
         try:
             await self._ask(resolved, saved=draft.config is None)
         except TimeoutError:
-            return _unreachable(f"There was no answer within {CHECK_SECONDS:g} seconds.")
+            return _away(f"There was no answer within {CHECK_SECONDS:g} seconds.", UNREACHED)
         except PlatformError as error:
-            return _unreachable(str(error)) if error.transient else _refused(channel.definition, str(error))
+            if not error.transient:
+                return _refused(channel.definition, str(error))
+            return _away(str(error), HAS_FAULT if error.answered else UNREACHED)
         return CredentialsCheck(
             CredentialsState.ACCEPTED, f"{channel.definition.name} accepts the credentials."
         )
@@ -131,9 +133,15 @@ def _refused(definition: ChannelDefinition, message: str) -> CredentialsCheck:
     return CredentialsCheck(CredentialsState.REFUSED, message, action)
 
 
-def _unreachable(message: str) -> CredentialsCheck:
-    action = (
-        "Check the addresses in the form, and that this server reaches the platform (firewall, proxy, DNS);"
-        " then try again in a minute."
-    )
+UNREACHED = (
+    "Check the addresses in the form, and that this server reaches the platform (firewall, proxy, DNS);"
+    " then try again in a minute."
+)
+HAS_FAULT = (
+    "The platform was reached and has a fault, or was asked too often. Leave the fields as they are, and check again"
+    " in some minutes."
+)
+
+
+def _away(message: str, action: str) -> CredentialsCheck:
     return CredentialsCheck(CredentialsState.UNREACHABLE, message, action)

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 from pytest_bdd.scenario import scenario_wrapper_template_registry
 
-from adapters.inbound.console.sessions import SESSION
+from adapters.inbound.console.sessions import ROOT, SESSION
 from domain.access.model import Role
 from tests.drivers.outside import Outside, outside_servers
 from tests.drivers.served import ServedWorld
@@ -88,7 +88,8 @@ def window(world: ServedWorld, chromium: Browser, look: Look) -> Iterator[Open]:
     def opened(user: str | None = None) -> Window:
         context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=colours)
         if user is not None:
-            cookie = {"name": SESSION, "value": session_of(world, user), "url": f"{world.url}/console"}
+            host = httpx.URL(world.url).host
+            cookie = {"name": SESSION, "value": session_of(world, user), "domain": host, "path": ROOT}
             context.add_cookies([cookie])
         windows.append(Window(context, world.url))
         return windows[-1]

@@ -23,3 +23,26 @@ Feature: Signing in to the console
     When she signs out
     Then the page "Sign in" is shown
     And the session's cookie opens nothing any more
+
+  Scenario Outline: A page that stays open says that its person is signed out
+    Given ann has signed in and sees the page "<page>"
+    When <the session ends>
+    And she comes back to the page
+    Then the page says that she is signed out, and asks the server for nothing more
+    When she follows its link and signs in with a new key
+    Then the page "<page>" is shown
+
+    Examples:
+      | page      | the session ends             |
+      | Overview  | her key is revoked           |
+      | Overview  | she signs out in another tab |
+      | Inbox     | her session is revoked       |
+      | Schedules | her key is revoked           |
+
+  Scenario: What was typed stays on the page when the session has ended
+    Given ann has signed in and sees the page "Channels"
+    When she chooses to connect a channel
+    And her key is revoked
+    And she searches for the channel "Tele"
+    Then the page says that she is signed out, and asks the server for nothing more
+    And the search still says "Tele"

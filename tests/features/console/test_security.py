@@ -28,6 +28,7 @@ HOSTILE = (
 )
 OPEN = ("/", SIGN_IN, "/console/static/{name}")
 STREAM = "/console/live"
+BY_HTMX = {"hx-request": "true"}
 SIGN_OUT = "/console/sign-out"
 """Whoever has no session may sign out."""
 EDIT = "/console/channels/{instance}/edit"
@@ -227,12 +228,17 @@ def test_nothing_is_shown_without_a_session_or_with_one_whose_key_is_revoked(wor
         world.run(access.revoke_key(key.id))
         for client in (ann, nobody):
             for method in ("GET", "POST"):
-                for path in set(routes(method)) - {SIGN_OUT}:
+                for path in set(routes(method)) - {SIGN_OUT, STREAM}:
                     form = {"data": {"csrf": token}} if method == "POST" else {}
                     answer = client.request(method, PARAMETER.sub("1", path), **form)
                     where = (method, path, answer.status_code)
                     assert answer.status_code == 303, where
                     assert answer.headers["location"].startswith(SIGN_IN), where
+                    part = client.request(method, PARAMETER.sub("1", path), headers=BY_HTMX, **form)
+                    assert (part.status_code, part.content) == (204, b""), where
+                    assert part.headers["hx-trigger"] == "signed-out", where
+            stream = client.get(STREAM)
+            assert (stream.status_code, stream.content) == (204, b"")
 
 
 def test_a_proxy_that_names_nobody_may_do_nothing(world: ServedWorld) -> None:

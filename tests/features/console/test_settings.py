@@ -106,7 +106,7 @@ def _(scene: Scene) -> None:
 
 @when("she runs it now")
 def _(scene: Scene) -> None:
-    scene.go("/console/schedules").get_by_role("button", name="Run My bot now").press("Enter")
+    scene.go("/console/schedules").get_by_role("button", name="Run now: My bot").press("Enter")
 
 
 @then("the page says so, and soon that it worked")

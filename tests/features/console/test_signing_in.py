@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.inbound.console.sessions import SESSION
+from domain.access.model import Role
 from domain.access.service import AccessService
 from tests.drivers.served import ServedWorld
 from tests.features.console.conftest import Open
@@ -109,3 +110,75 @@ def _(scene: Scene) -> None:
 def _(scene: Scene) -> None:
     answer = httpx.get(f"{scene.world.url}/console", cookies={SESSION: scene.link}, trust_env=False)
     assert answer.headers["location"].startswith("/console/sign-in")
+
+
+@given(parsers.parse('ann has signed in and sees the page "{title}"'))
+def _(scene: Scene, title: str) -> None:
+    scene.somebody("/console", "ann")
+    open_menu(scene.window.page)
+    scene.window.page.get_by_role("link", name=title, exact=True).first.press("Enter")
+    expect(scene.window.page.get_by_role("heading", level=1)).to_have_text(title)
+
+
+@when("she signs out in another tab")
+def _(scene: Scene) -> None:
+    tab = scene.window.context.new_page()
+    tab.goto(f"{scene.world.url}/console/keys")
+    open_menu(tab)
+    tab.get_by_role("button", name="Sign out").press("Enter")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Sign in")
+    tab.close()
+
+
+@when("her session is revoked")
+def _(scene: Scene) -> None:
+    [cookie] = [cookie for cookie in scene.window.context.cookies() if cookie["name"] == SESSION]
+    scene.world.run(scene.world.container.use_cases().sessions.sign_out(cookie["value"]))
+
+
+@when("she comes back to the page")
+def _(scene: Scene) -> None:
+    """As a browser tells a page that it kept in memory."""
+    scene.window.page.evaluate(
+        """() => {
+            dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+            dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+        }"""
+    )
+
+
+@when("she chooses to connect a channel")
+def _(scene: Scene) -> None:
+    scene.window.page.get_by_role("link", name="Connect a channel").first.press("Enter")
+    expect(scene.window.page.get_by_role("searchbox")).to_be_visible()
+
+
+@when(parsers.parse('she searches for the channel "{text}"'))
+def _(scene: Scene, text: str) -> None:
+    scene.window.page.get_by_role("searchbox").press_sequentially(text)
+
+
+@then("the page says that she is signed out, and asks the server for nothing more")
+def _(scene: Scene) -> None:
+    page = scene.window.page
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out")
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.evaluate("() => htmx.ajax('GET', '/console', { swap: 'none' })")
+    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    assert requests == []
+
+
+@then(parsers.parse('the search still says "{text}"'))
+def _(scene: Scene, text: str) -> None:
+    expect(scene.window.page.get_by_role("searchbox")).to_have_value(text)
+
+
+@when("she follows its link and signs in with a new key")
+def _(scene: Scene) -> None:
+    page = scene.window.page
+    page.get_by_role("alert").get_by_role("link").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    _, secret = scene.world.run(scene.access.create_key("ann", Role.USER))
+    page.get_by_label("API key").fill(secret)
+    page.get_by_label("API key").press("Enter")

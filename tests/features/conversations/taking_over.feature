@@ -45,6 +45,53 @@ Feature: A person takes a conversation over
       Then ada gets "You said: one"
       And only "two" waits for a person
 
+  Rule: Whoever answers takes the conversation over
+
+    Scenario: A person answers without taking it over before
+      Given a bot of ann that repeats what it hears
+      And ada has written before
+      When ann writes "I look into it" to ada
+      Then the conversation is with a person
+      And ann has the conversation
+      When ada writes "thank you"
+      Then ada's message waits, and the conversation is with a person
+      And the person has it for 60 minutes more
+
+    Scenario: The time that was chosen before stays
+      Given a bot of ann that repeats what it hears
+      And ada has written before
+      When ann takes ada's conversation over for 10 minutes
+      And ann writes "a moment, please" to ada
+      Then the person has it for 10 minutes more
+
+    Scenario: A person answers what a resource asked for a person for
+      Given a bot of ann whose resource asks for a person with "A colleague will answer you"
+      When ada writes "a refund, please"
+      Then ada gets "A colleague will answer you"
+      When ann writes "I am here" to ada
+      Then ann has the conversation
+
+    Scenario: An answer that is refused takes nothing over
+      Given a bot of ann that repeats what it hears
+      And ada has written before
+      When ann answers ada without any text, which is refused
+      Then the conversation is with the resource
+
+    Scenario: A program sends a notice and leaves the conversation with the resource
+      Given a bot of ann that repeats what it hears
+      And ada has written before
+      When a program of ann writes "Your order is ready" to ada and takes nothing over
+      Then ada gets "Your order is ready"
+      And the conversation is with the resource
+      When ada writes "thank you"
+      Then ada gets "You said: thank you"
+
+    Scenario: Somebody else is not asked to wait for it
+      Given a bot of ann that repeats what it hears
+      And ada has written before
+      When ann writes "I look into it" to ada
+      Then other conversations are answered by the resource
+
   Rule: The resource has it again
 
     Scenario: The person hands it back

@@ -56,7 +56,7 @@ def of_bob(scene: Scene) -> None:
 def people_write(scene: Scene, number: int) -> None:
     for each in range(number):
         scene.write(f"person {each}", "hello")
-    scene.settle()
+        scene.settle()  # else the order of their answers tells whose conversation is the latest
 
 
 @when(parsers.parse("ada writes {number:d} messages"))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
@@ -121,9 +123,23 @@ def hands_back(scene: Scene) -> None:
 
 @when(parsers.parse('ann writes "{text}" to ada'))
 def ann_writes(scene: Scene, text: str) -> None:
-    body = {"sessionId": str(PEOPLE["ada"][2]), "text": text}
-    response = scene.ask("POST", f"{scene.path}/messages", json=body)
+    response = answer(scene, text=text)
     assert response.status_code == 202, response.text
+
+
+def answer(scene: Scene, **body: Any) -> httpx.Response:
+    body = {"sessionId": str(PEOPLE["ada"][2]), **body}
+    return scene.ask("POST", f"{scene.path}/messages", json=body)
+
+
+@when(parsers.parse('a program of ann writes "{text}" to ada and takes nothing over'))
+def program_writes(scene: Scene, text: str) -> None:
+    assert answer(scene, text=text, takeOver=False).status_code == 202
+
+
+@when("ann answers ada without any text, which is refused")
+def refused_answer(scene: Scene) -> None:
+    assert answer(scene, text="").status_code == 400
 
 
 @when(parsers.parse("{minutes:d} minutes pass"))
@@ -186,6 +202,12 @@ def with_person(scene: Scene) -> None:
     [found] = scene.conversations()
     assert found["handler"] == "person"
     assert found["handlerUntil"] > found["lastAt"]
+
+
+@then("ann has the conversation")
+def has_conversation(scene: Scene) -> None:
+    [conversation] = scene.conversations()
+    assert (conversation["handler"], conversation["handledBy"]) == ("person", "ann")
 
 
 @then("the conversation is with the resource")

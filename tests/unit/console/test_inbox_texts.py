@@ -84,3 +84,17 @@ def test_files_of_ours_are_fetched_below_this_host() -> None:
 
 def test_what_cannot_be_seen_is_marked() -> None:
     assert visible("a\nb\u202ec") == "a\ufffdb\ufffdc"
+    assert visible("\x00\x85\u2028\u2066\ud800") == "\ufffd" * 5
+
+
+def test_a_name_is_shown_as_it_is_written() -> None:
+    names = (
+        "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627",  # zero-width non-joiner
+        "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}",
+        "क्\u200dष",  # zero-width joiner
+        "Jean\xa0Luc\u202fPicard",
+        "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",  # a flag, by tag characters
+        "\U0001fae9 \U0001fadf",  # of a later Unicode than this Python may know
+        "O\xadBrien\ufe0f",
+    )
+    assert [visible(name) for name in names] == list(names)

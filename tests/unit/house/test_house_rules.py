@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,30 @@ def test_no_channel_is_named_outside_its_folder() -> None:
                 compared += [f"{path.relative_to(ROOT)}:{node.lineno}" for name in ids if name in words]
 
     assert [place for place in compared if "verification" not in place] == []
+
+
+def test_messages_for_people_name_no_class_of_an_error() -> None:
+    """`type(error).__name__` stands in logs alone: people read `domain.refusals.INTERNAL`."""
+    places = [path for part in ("domain", "adapters", "apps") for path in (ROOT / part).rglob("*.py")]
+    offenders = []
+    for path in places:
+        if "tests" in path.parts or path.name == "child.py":  # a child's text goes to its parent's log
+            continue
+        tree = _tree(path)
+        logged = {
+            id(node)
+            for call in ast.walk(tree)
+            if isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr in ("debug", "info", "warning", "error", "exception", "write")
+            for node in ast.walk(call)
+        }
+        offenders += [
+            f"{path.relative_to(ROOT)}:{text.lineno}"
+            for text in ast.walk(tree)
+            if isinstance(text, ast.JoinedStr)
+            and id(text) not in logged
+            and re.search(r"type\((error|failure|exc\w*|unexpected|cause)\)\.__name__", ast.unparse(text))
+        ]
+
+    assert offenders == []

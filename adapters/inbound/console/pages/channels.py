@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adapters.inbound.console.health import next_steps
 from adapters.inbound.console.pages.channel_forms import CHANNELS
 from adapters.inbound.console.requests import (
     caller_of,
@@ -104,6 +105,7 @@ async def _page(request: Request, check: CredentialsCheck | None = None) -> Resp
         "embed_tag": view.embed_tag,
         "health": health,
         "pairing": view.instance.config.get(PAIRING),
+        "next_steps": next_steps(view.instance, health),
         "number": number,
         "first": first,
         "check": check,
@@ -157,6 +159,7 @@ async def health(request: Request) -> Response:
         "instance": view.instance,
         "definition": definition,
         "health": found,
+        "next_steps": next_steps(view.instance, found),
         "pairing": view.instance.config.get(PAIRING),
     }
     return render_part(request, "channel_health.html", context)

@@ -35,7 +35,7 @@ from domain.conversations.model import (
     Timeline,
 )
 from domain.events.model import RESET, EventKind
-from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
+from domain.refusals import Conflict, Fault, Invalid, NotFound
 
 SHOWN = 20
 """Messages of a page."""
@@ -235,17 +235,9 @@ async def _erase(place: Place, form: FormData) -> Response:
 
 async def _answer(place: Place, form: FormData) -> Response:
     given = {name: str(form.get(name, "")) for name in EMPTY}
-    takes_over = (await place.view()).handler is not Handler.PERSON
     try:
-        if takes_over:
-            await _set_handler(place, Handler.PERSON, None)
-        try:
-            message = await answer_of(form, place.session_id)
-            await sent(place.request, place.instance_id, message, str(form.get("after", "")))
-        except (Invalid, Conflict, Forbidden, NotFound):
-            if takes_over:
-                await _set_handler(place, Handler.RESOURCE, None)
-            raise
+        message = await answer_of(form, place.session_id)
+        await sent(place.request, place.instance_id, message, str(form.get("after", "")))
     except (Invalid, Conflict) as refusal:
         faults = faults_by_field(refusal)
         if is_htmx(place.request):

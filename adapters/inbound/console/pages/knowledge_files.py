@@ -73,7 +73,7 @@ async def _listed(request: Request, base: Base) -> dict[str, Any]:
     )
     busy = any(file.status is FileStatus.PROCESSING for file in page.files)
     shown = {"files": page.files, "next": page.next, "cursor": cursor, "name": name}
-    return of_base(base, **shown, query=_query(name), here=_here(request), busy=busy, steps=STEPS)
+    return of_base(base, **shown, query=_query(name), position=_position(request), busy=busy, steps=STEPS)
 
 
 def _query(name: str, cursor: str = "") -> str:
@@ -82,7 +82,7 @@ def _query(name: str, cursor: str = "") -> str:
     return f"?{chosen}" if chosen else ""
 
 
-def _here(request: Request) -> str:
+def _position(request: Request) -> str:
     """The part of the list that is shown, as the query of an address."""
     asked = request.query_params
     return _query(asked.get("name", "").strip(), asked.get("cursor", ""))
@@ -131,7 +131,7 @@ def _changing(change: str, notice: str) -> Callable[[Request], Awaitable[Respons
         await made(caller_of(request), base.id, request.path_params["file"])
         if is_htmx(request):
             return await _list(request, base)
-        return redirect(base_path(base.id) + _here(request), notice)
+        return redirect(base_path(base.id) + _position(request), notice)
 
     return handler
 

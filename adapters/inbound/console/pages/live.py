@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.requests import caller_of, services_of
+from adapters.inbound.console.sessions import LIVE
 from adapters.inbound.rest.events import stream_of
 
 
@@ -15,4 +16,4 @@ async def live(request: Request) -> Response:
     return await stream_of(request, services_of(request), caller_of(request))
 
 
-ROUTES = [Route("/console/live", live)]
+ROUTES = [Route(LIVE, live)]

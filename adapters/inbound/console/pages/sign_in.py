@@ -10,6 +10,7 @@ from adapters.inbound.console.requests import form_of, gateway_of, render, servi
 from adapters.inbound.console.sessions import (
     SESSION,
     SIGN_IN,
+    authenticate,
     safe_next,
     session_of,
     set_cookie,
@@ -47,11 +48,8 @@ async def signed_in(request: Request) -> Response:
 
 
 async def _is_signed_in(request: Request) -> bool:
-    token = session_of(request)
-    if not token:
-        return False
     try:
-        await services_of(request).access.authenticate_session(token)
+        await authenticate(request, services_of(request).access)
     except Unauthenticated:
         return False
     return True

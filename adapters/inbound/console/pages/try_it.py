@@ -36,7 +36,7 @@ async def try_it(request: Request) -> Response:
     view = await _named(request, views)
     chat = view if view is not None and view.public_id else None
     resource = view.instance.resource_id if view is not None else None
-    return _page(request, views, chat, resource or "")
+    return _page(request, views, chat, (resource or "") if view is not None else BUILT_IN)
 
 
 async def start(request: Request) -> Response:

@@ -204,6 +204,28 @@
     document.getElementById("notices").replaceChildren(notice);
   }
 
+  // After the session has ended, in this tab or elsewhere, the page stays as it is and asks for nothing more.
+  const signedOut = document.getElementById("signed-out");
+  function showSignedOut() {
+    if (!signedOut) return;
+    close();
+    offline.hidden = true;
+    signedOut.hidden = false;
+    const page = encodeURIComponent(location.pathname + location.search);
+    signedOut.querySelector("a").href = `/console/sign-in?next=${page}`;
+  }
+  body.addEventListener("signed-out", showSignedOut);
+  body.addEventListener("htmx:beforeRequest", (event) => { if (signedOut?.hidden === false) event.preventDefault(); });
+
+  // The form to sign in is shown to nobody who has signed in: they are led on.
+  async function isSignedOut() {
+    try {
+      return (await fetch("/console/sign-in", { redirect: "manual" })).ok;
+    } catch {
+      return false; // the server does not answer
+    }
+  }
+
   // Live updates: one stream for the page, closed while the page is not seen.
   const kinds = body.dataset.live?.split(" ") ?? [];
   const offline = document.getElementById("offline");
@@ -217,7 +239,7 @@
   }
 
   function open(missed) {
-    if (stream || !kinds.length || document.hidden) return;
+    if (stream || !kinds.length || document.hidden || signedOut?.hidden === false) return;
     const only = body.dataset.liveInstance ? `&instanceId=${body.dataset.liveInstance}` : "";
     const since = after ? `&after=${after}` : "";
     after = "";
@@ -227,11 +249,12 @@
       if (missed) fire("reset", {});
       missed = false;
     };
-    stream.onerror = () => {
+    stream.onerror = async () => {
+      const refused = stream.readyState === EventSource.CLOSED;
+      if (refused) close();
+      if (refused && (await isSignedOut())) return showSignedOut();
       offline.hidden = false;
-      if (stream.readyState !== EventSource.CLOSED) return;
-      close();
-      setTimeout(() => open(true), 5000);
+      if (refused) setTimeout(() => open(true), 5000);
     };
     for (const kind of [...kinds, "reset"]) {
       stream.addEventListener(kind, (event) => {

@@ -100,8 +100,10 @@
     }
 
     function answered() {
-      const elsewhere = request.getResponseHeader("HX-Redirect");
-      if (elsewhere) return location.assign(elsewhere);
+      if (request.getResponseHeader("HX-Trigger") === "signed-out") {
+        htmx.trigger(document.body, "signed-out");
+        return end("Not sent: you are signed out. Sign in, then add the file again.");
+      }
       if (request.status >= 200 && request.status < 300) {
         if (!JSON.parse(request.responseText).known.length) return remove();
         end("This knowledge base has the same file already.");

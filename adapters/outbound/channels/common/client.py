@@ -58,6 +58,7 @@ class PlatformClient:
             refused = self._error(self.reason(answer) or f"HTTP {answer.status}", secrets)
             refused.retry_after = self.wait(answer)
             refused.transient = answer.status == 429 or answer.status >= 500
+            refused.answered = True
             raise refused
         return answer
 

@@ -168,7 +168,7 @@ def message_of(failure: Exception) -> str:
         return _one_line(failure.command_result[1][0].decode("utf-8", "replace"))
     if failure.args and isinstance(failure.args[0], bytes):
         return _one_line(failure.args[0].decode("utf-8", "replace"))
-    return _one_line(failure)
+    return _one_line((isinstance(failure, OSError) and failure.strerror) or failure)
 
 
 def _one_line(data: object) -> str:

@@ -83,10 +83,10 @@ class Connector:
             self.forget(config)
             try:
                 await self.bearer(config)
-            except (TokenRefused, TokenUnavailable) as error:
-                away = isinstance(error, TokenUnavailable)
-                message = f"Microsoft did not take appId and appPassword: {error}"
-                raise PlatformError(message, transient=away) from error
+            except TokenRefused as error:
+                raise PlatformError(f"Microsoft did not take appId and appPassword: {error}") from error
+            except TokenUnavailable as error:
+                raise PlatformError(str(error), transient=True) from error
         elif not config.webhook_url and not self._address(EMULATOR):
             raise PlatformError("Neither webhookUrl nor appId with appPassword is set: answers go nowhere.")
 

@@ -17,7 +17,7 @@ from adapters.outbound.channels.erp_events.opening import Opener
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from ports.capabilities import PlatformError, Polled
 from ports.channels import Channel, ChannelDependencies
-from ports.http import Http
+from ports.http import Http, HttpFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class Odoo:
                 await session.call(model, "fields_get", attributes=["type"])
             await delivery.check_sender(session, config.username)
         except OdooError as error:
-            raise PlatformError(str(error), transient=error.transient) from error
+            reached = not isinstance(error.__cause__, HttpFailed)
+            raise PlatformError(str(error), transient=error.transient, answered=reached) from error
 
 
 def build(dependencies: ChannelDependencies) -> Channel[OdooConfig, RecordTarget]:

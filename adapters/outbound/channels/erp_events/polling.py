@@ -54,7 +54,7 @@ def _poll_failures(context: str = "") -> Iterator[None]:
     except OdooError as error:
         raise PollFailed(f"{context}{error}", fatal=error.denied, retry_after=error.retry_after) from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise PollFailed(f"{context}Odoo's answer has an unknown form ({type(error).__name__})") from error
+        raise PollFailed(f"{context}Odoo's answer has an unknown form") from error
 
 
 def _event(change: Change) -> Event:

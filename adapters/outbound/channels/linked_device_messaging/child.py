@@ -221,7 +221,7 @@ def _answer(device: Device, lines: Lines, request: dict[str, Any]) -> None:
     try:
         result = device.commands[request["command"]](request)
     except Exception as error:  # noqa: BLE001 - told to the parent
-        message = str(error) if isinstance(error, RuntimeError) else f"{type(error).__name__}: {error}"
+        message = str(error) or "the device's library gave no reason"
         lines.write(id=request["id"], error=message[:500])
     else:
         lines.write(id=request["id"], ok=result)

@@ -94,7 +94,9 @@ async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:
             *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=LINE_LIMIT, env=environment
         )
     except OSError as error:
-        raise DeviceError(f"the device's process did not start: {error}", before_sending=True) from error
+        raise DeviceError(
+            f"the device's process did not start: {error.strerror}", before_sending=True
+        ) from error
 
 
 class ChildDevice:

@@ -147,7 +147,7 @@ class WordFile:
             self._pieces = self._piece_table()
             self._styles = _Styles(self._main, self._table)
         except (OSError, struct.error, IndexError, ValueError) as error:
-            raise job.unreadable(f"it is damaged: its tables cannot be read ({error})") from error
+            raise job.unreadable("it is damaged: its tables cannot be read") from error
 
     def stories(self) -> Iterator[Iterator[Paragraph]]:
         """Main text, footnotes, headers, macros, comments, endnotes, text boxes, text boxes in headers."""

@@ -32,7 +32,12 @@ def read(job: Job) -> Reading:
     except ValueError as error:
         value = _lines(text)
         if value is None:
-            raise job.unreadable(f"it is not valid JSON: {error}") from error
+            place = (
+                f" at line {error.lineno}, column {error.colno}"
+                if isinstance(error, json.JSONDecodeError)
+                else ""
+            )
+            raise job.unreadable(f"it is not valid JSON{place}") from error
     return Reading(_blocks(job, value), title=_title(value))
 
 

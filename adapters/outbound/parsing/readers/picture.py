@@ -34,7 +34,7 @@ def _damage(job: Job) -> Iterator[None]:
     try:
         yield
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
-        raise job.unreadable(f"it is damaged ({error})") from error
+        raise job.unreadable("it is damaged or cut off") from error
 
 
 def _loaded(job: Job, image: Image.Image) -> Image.Image:

@@ -95,9 +95,11 @@ def _read_web_page(out: socket.socket, job: Job, fetched: dict[str, str]) -> Non
 
 
 def refusal(error: Exception, name: str, format_name: str | None) -> list[str]:
-    """`[reason, message, what to log]`: a refusal as it is, anything else as what it means for the file."""
+    """`[reason, message, what to log]`: a refusal as it is, anything else as what it means for the file. The error
+    behind it is logged."""
     refused = meaning(error, name, LABELS[Format(format_name)] if format_name else "a file")
-    logged = "" if refused is error else f"{type(error).__name__}: {error}"[:500]
+    cause = error.__cause__ if refused is error else error
+    logged = f"{type(cause).__name__}: {cause}"[:500] if cause else ""
     return [refused.reason, refused.message, logged]
 
 

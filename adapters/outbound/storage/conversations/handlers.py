@@ -8,6 +8,7 @@ from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.events.recording import NO_REF, log_event_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import EventStatus, QueueKind, queued_sql
+from domain.conversations.history.rules import HANDLER_MINUTES
 from domain.events.model import EventKind
 
 _PERSON = "json_build_object('handler', 'person', 'minutes', %(minutes)s::int)::text"
@@ -38,8 +39,15 @@ WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key 
 """
 """Primary key."""
 
-_IS_HELD = "queue.held_until > now() AND (SELECT author = 'person' FROM fresh)"
-_END = "now() + make_interval(mins => queue.handler_minutes)"
+_HAD = "queue.held_until > now()"
+_IS_HELD = f"({_HAD} OR %(taken_by)s::text IS NOT NULL) AND (SELECT author = 'person' FROM fresh)"
+_MINUTES = f"CASE WHEN {_HAD} THEN queue.handler_minutes ELSE {HANDLER_MINUTES} END"
+_END = f"now() + make_interval(mins => {_MINUTES})"
+_NAMED = f"{_HAD} AND queue.held_by_until = queue.held_until"
+TAKEN_UNTIL = (
+    f"CASE WHEN %(taken_by)s::text IS NOT NULL THEN now() + make_interval(mins => {HANDLER_MINUTES}) END"
+)
+"""Of a conversation that has no row yet."""
 
 ANSWERED_BY_PERSON = f"""
 answered AS (
@@ -56,18 +64,22 @@ answered AS (
     AND i.id IS DISTINCT FROM q.under_way RETURNING i.id, i.instance_id, i.session_key
 ), told AS ({log_event_sql(EventKind.MESSAGE_ANSWERED, "answered", data=_BY_PERSON)})
 """
-"""CTEs for the statement that stores the message %(id)s, the CTE `fresh`: where a person wrote it who has the
-conversation, its queued events count as answered by them, but for one that is being worked on.
+"""CTEs for the statement that stores the message %(id)s, the CTE `fresh`: if a person wrote it who has
+the conversation or takes it over with it, its queued events count as answered by them, but for one that is being
+worked on.
 Index `inbox_by_queue`, and the primary key of `queue`."""
 
 HELD_ON = f"""
     pending = queue.pending - (SELECT count(*) FROM answered),
     held_until = CASE WHEN {_IS_HELD} THEN {_END} ELSE queue.held_until END,
-    held_by_until = CASE WHEN {_IS_HELD} AND queue.held_by_until = queue.held_until THEN {_END}
+    handler_minutes = CASE WHEN {_IS_HELD} THEN {_MINUTES} ELSE queue.handler_minutes END,
+    held_by = CASE WHEN {_IS_HELD} AND NOT COALESCE({_NAMED}, false) THEN %(taken_by)s ELSE queue.held_by END,
+    held_by_until = CASE WHEN {_IS_HELD} AND (COALESCE({_NAMED}, false) OR %(taken_by)s::text IS NOT NULL) THEN {_END}
         ELSE queue.held_by_until END,
     due_at = CASE WHEN {_IS_HELD} AND queue.owner IS NULL THEN {_END} ELSE queue.due_at END
 """
-"""What the same statement sets on the row of the conversation: the time of the person begins anew."""
+"""What the same statement sets on the row of the conversation: the time of the person begins anew. Whoever has it
+stays named; if nobody is named, it is the user who takes it over."""
 
 _ON = "json_build_object('handler', 'person', 'minutes', handler_minutes)::text"
 HELD_ON_TOLD = f"""

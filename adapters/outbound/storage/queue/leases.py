@@ -13,6 +13,7 @@ from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Databa
 from adapters.outbound.storage.queue.queues import Queue
 from adapters.outbound.storage.queue.states import LEASE_SECONDS, QueueKind, queued_sql
 from domain.instances.model import Activity
+from domain.refusals import INTERNAL
 from ports.instances import HealthRecorder
 from ports.queue import Capacity, Leases, QueueKey
 
@@ -120,7 +121,7 @@ class LeaseStore:
         activity = Activity.PROCESSING if queue.kind is QueueKind.INBOUND else Activity.SENDING
         for instance_id, error in await by_halves(sorted(queued), try_lease):
             log.error("queues cannot be leased", exc_info=error, extra={"instance": instance_id})
-            await self._health.failed(instance_id, activity, f"{REFUSED}: {type(error).__name__}")
+            await self._health.failed(instance_id, activity, f"{REFUSED}: {INTERNAL}")
             self._refused[queue.kind, instance_id] = time.monotonic() + REFUSED_SECONDS
 
     def _parameters(

@@ -293,6 +293,6 @@ def _queued(
     try:
         read = OutboundMessage(orjson.loads(message))
         return QueuedMessage(id, read, orjson.loads(target), key, attempts, apology, late=late)
-    except ValueError as error:
-        reason = f"the stored message cannot be read: {error}"
+    except ValueError:
+        reason = "the stored message cannot be read: it is not JSON"
         return QueuedMessage(id, OutboundMessage({}), {}, key, attempts, apology, unreadable=reason)

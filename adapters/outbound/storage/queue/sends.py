@@ -7,11 +7,17 @@ import orjson
 
 from adapters.outbound.storage.arrays import Texts, unnest_sql
 from adapters.outbound.storage.codec import content_of, dump, dump_bytes, key_of, stored_event
-from adapters.outbound.storage.conversations.handlers import ANSWERED_BY_PERSON, HELD_ON, HELD_ON_TOLD
+from adapters.outbound.storage.conversations.handlers import (
+    ANSWERED_BY_PERSON,
+    HELD_ON,
+    HELD_ON_TOLD,
+    TAKEN_UNTIL,
+)
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.outcomes import message_key
 from adapters.outbound.storage.queue.states import NOT_OFFERED, OFFERED, QueueKind, enqueue_sql
 from adapters.outbound.storage.statements import compact
+from domain.conversations.history.rules import HANDLER_MINUTES
 from domain.conversations.message_ids import MessageId, MessageKind
 from ports.sends import KnownSession, NewSend, StoredSend
 
@@ -32,8 +38,12 @@ WITH {OFFERED}, fresh AS (
     FROM fresh f CROSS JOIN {unnest_sql("messages", "keys")} WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
     RETURNING instance_id, session_key
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), {ANSWERED_BY_PERSON}, conversation AS (
-    INSERT INTO queue (kind, instance_id, session_key, pending, due_at, offered)
-    SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, now(), %(offered)s FROM fresh
+    INSERT INTO queue (
+        kind, instance_id, session_key, pending, due_at, offered, held_until, handler_minutes, held_by, held_by_until
+    )
+    SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, COALESCE({TAKEN_UNTIL}, now()), %(offered)s,
+        {TAKEN_UNTIL}, CASE WHEN %(taken_by)s::text IS NOT NULL THEN {HANDLER_MINUTES} END, %(taken_by)s,
+        {TAKEN_UNTIL} FROM fresh
     ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = now(),
         offered = excluded.offered, {HELD_ON}
     RETURNING instance_id, session_key, handler_minutes, held_until > now() AS is_held
@@ -127,6 +137,7 @@ def _columns(send: NewSend) -> dict[str, Any]:
         "session_id": send.session_id,
         "content": _content(send),
         "author": send.answer.author,
+        "taken_by": send.taken_by,
         "offered": str(MessageId(MessageKind.SENT_FIRST, send.id)) if send.numbered else None,
         "target": dump(send.target),
         "messages": Texts(dump_bytes(message.payload) for message in send.messages),

@@ -22,6 +22,7 @@ from adapters.outbound.storage.queue.states import (
 )
 from domain.channels.messages import CallOutcome
 from domain.events.model import EventKind
+from domain.refusals import INTERNAL
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +100,7 @@ class UntakenAnswers:
             if not is_of_rows(error, lost=connection.closed):
                 raise
             log.exception("an untaken answer is given up", extra={"instance": instance_id})
-            reason = f"the answer that no call took could not be sent: {type(error).__name__}"
+            reason = f"the answer that no call took could not be sent: {INTERNAL}"
             await connection.execute(GIVE_UP, (reason, inbox_id))
 
 

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/channels/v1/messages.proto\x12\x17switchboard.channels.v1\"\xf4\x02\n\x12SendMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x17\n\nsession_id\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x02to\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07subject\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x32\n\x05\x66iles\x18\x06 \x03(\x0b\x32#.switchboard.channels.v1.FileToSend\x12\x37\n\x07\x63hoices\x18\x07 \x03(\x0b\x32&.switchboard.channels.v1.MessageChoice\x12:\n\x08template\x18\x08 \x01(\x0b\x32(.switchboard.channels.v1.MessageTemplate\x12\x1c\n\x0fidempotency_key\x18\t \x01(\tH\x03\x88\x01\x01\x42\r\n\x0b_session_idB\x05\n\x03_toB\n\n\x08_subjectB\x12\n\x10_idempotency_key\"c\n\nFileToSend\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x10\n\x03url\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x11\n\x04\x64\x61ta\x18\x04 \x01(\x0cH\x01\x88\x01\x01\x42\x06\n\x04_urlB\x07\n\x05_data\"-\n\rMessageChoice\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"E\n\x0fMessageTemplate\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x12\n\nparameters\x18\x03 \x03(\t\"=\n\x13SendMessageResponse\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"<\n\x11GetMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nmessage_id\x18\x02 \x01(\t\"\xf5\x01\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\tdirection\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x33\n\x05\x66iles\x18\x05 \x03(\x0b\x32$.switchboard.channels.v1.MessageFile\x12\x0e\n\x06\x61uthor\x18\x06 \x01(\t\x12\x0e\n\x06status\x18\x07 \x01(\t\x12\x12\n\x05\x65rror\x18\x08 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nrequest_id\x18\t \x01(\t\x12\r\n\x05\x61t_us\x18\n \x01(\x03\x12\x13\n\x0bsender_name\x18\x0b \x01(\tB\x08\n\x06_error\"W\n\x0bMessageFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0b\n\x03url\x18\x03 \x01(\t\x12\x11\n\x04size\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_size\"@\n\x14ListTimelinesRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x13\n\x0bmessage_ids\x18\x02 \x03(\t\"M\n\x15ListTimelinesResponse\x12\x34\n\ttimelines\x18\x01 \x03(\x0b\x32!.switchboard.channels.v1.Timeline\"T\n\x08Timeline\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x34\n\x05steps\x18\x02 \x03(\x0b\x32%.switchboard.channels.v1.TimelineStep\"\xde\x02\n\x0cTimelineStep\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x12\n\x05\x61t_us\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\x04part\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x15\n\x08\x61ttempts\x18\x04 \x01(\x05H\x02\x88\x01\x01\x12\x13\n\x06reason\x18\x05 \x01(\tH\x03\x88\x01\x01\x12\x11\n\x04tool\x18\x06 \x01(\tH\x04\x88\x01\x01\x12\x15\n\x08\x64\x65\x63ision\x18\x07 \x01(\tH\x05\x88\x01\x01\x12\x14\n\x07\x64\x65\x63ider\x18\x08 \x01(\tH\x06\x88\x01\x01\x12\x1f\n\x12next_attempt_at_us\x18\t \x01(\x03H\x07\x88\x01\x01\x12\x18\n\x0bplatform_id\x18\n \x01(\tH\x08\x88\x01\x01\x42\x08\n\x06_at_usB\x07\n\x05_partB\x0b\n\t_attemptsB\t\n\x07_reasonB\x07\n\x05_toolB\x0b\n\t_decisionB\n\n\x08_deciderB\x15\n\x13_next_attempt_at_usB\x0e\n\x0c_platform_id2\xc6\x02\n\x0eMessageService\x12h\n\x0bSendMessage\x12+.switchboard.channels.v1.SendMessageRequest\x1a,.switchboard.channels.v1.SendMessageResponse\x12Z\n\nGetMessage\x12*.switchboard.channels.v1.GetMessageRequest\x1a .switchboard.channels.v1.Message\x12n\n\rListTimelines\x12-.switchboard.channels.v1.ListTimelinesRequest\x1a..switchboard.channels.v1.ListTimelinesResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/channels/v1/messages.proto\x12\x17switchboard.channels.v1\"\x9a\x03\n\x12SendMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x17\n\nsession_id\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x02to\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07subject\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x32\n\x05\x66iles\x18\x06 \x03(\x0b\x32#.switchboard.channels.v1.FileToSend\x12\x37\n\x07\x63hoices\x18\x07 \x03(\x0b\x32&.switchboard.channels.v1.MessageChoice\x12:\n\x08template\x18\x08 \x01(\x0b\x32(.switchboard.channels.v1.MessageTemplate\x12\x1c\n\x0fidempotency_key\x18\t \x01(\tH\x03\x88\x01\x01\x12\x16\n\ttake_over\x18\n \x01(\x08H\x04\x88\x01\x01\x42\r\n\x0b_session_idB\x05\n\x03_toB\n\n\x08_subjectB\x12\n\x10_idempotency_keyB\x0c\n\n_take_over\"c\n\nFileToSend\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x10\n\x03url\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x11\n\x04\x64\x61ta\x18\x04 \x01(\x0cH\x01\x88\x01\x01\x42\x06\n\x04_urlB\x07\n\x05_data\"-\n\rMessageChoice\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"E\n\x0fMessageTemplate\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x12\n\nparameters\x18\x03 \x03(\t\"=\n\x13SendMessageResponse\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"<\n\x11GetMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nmessage_id\x18\x02 \x01(\t\"\xf5\x01\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\tdirection\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x33\n\x05\x66iles\x18\x05 \x03(\x0b\x32$.switchboard.channels.v1.MessageFile\x12\x0e\n\x06\x61uthor\x18\x06 \x01(\t\x12\x0e\n\x06status\x18\x07 \x01(\t\x12\x12\n\x05\x65rror\x18\x08 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nrequest_id\x18\t \x01(\t\x12\r\n\x05\x61t_us\x18\n \x01(\x03\x12\x13\n\x0bsender_name\x18\x0b \x01(\tB\x08\n\x06_error\"W\n\x0bMessageFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0b\n\x03url\x18\x03 \x01(\t\x12\x11\n\x04size\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_size\"@\n\x14ListTimelinesRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x13\n\x0bmessage_ids\x18\x02 \x03(\t\"M\n\x15ListTimelinesResponse\x12\x34\n\ttimelines\x18\x01 \x03(\x0b\x32!.switchboard.channels.v1.Timeline\"T\n\x08Timeline\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x34\n\x05steps\x18\x02 \x03(\x0b\x32%.switchboard.channels.v1.TimelineStep\"\xde\x02\n\x0cTimelineStep\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x12\n\x05\x61t_us\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\x04part\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x15\n\x08\x61ttempts\x18\x04 \x01(\x05H\x02\x88\x01\x01\x12\x13\n\x06reason\x18\x05 \x01(\tH\x03\x88\x01\x01\x12\x11\n\x04tool\x18\x06 \x01(\tH\x04\x88\x01\x01\x12\x15\n\x08\x64\x65\x63ision\x18\x07 \x01(\tH\x05\x88\x01\x01\x12\x14\n\x07\x64\x65\x63ider\x18\x08 \x01(\tH\x06\x88\x01\x01\x12\x1f\n\x12next_attempt_at_us\x18\t \x01(\x03H\x07\x88\x01\x01\x12\x18\n\x0bplatform_id\x18\n \x01(\tH\x08\x88\x01\x01\x42\x08\n\x06_at_usB\x07\n\x05_partB\x0b\n\t_attemptsB\t\n\x07_reasonB\x07\n\x05_toolB\x0b\n\t_decisionB\n\n\x08_deciderB\x15\n\x13_next_attempt_at_usB\x0e\n\x0c_platform_id2\xc6\x02\n\x0eMessageService\x12h\n\x0bSendMessage\x12+.switchboard.channels.v1.SendMessageRequest\x1a,.switchboard.channels.v1.SendMessageResponse\x12Z\n\nGetMessage\x12*.switchboard.channels.v1.GetMessageRequest\x1a .switchboard.channels.v1.Message\x12n\n\rListTimelines\x12-.switchboard.channels.v1.ListTimelinesRequest\x1a..switchboard.channels.v1.ListTimelinesResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,29 +32,29 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchboard.channels.v1.mes
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SENDMESSAGEREQUEST']._serialized_start=68
-  _globals['_SENDMESSAGEREQUEST']._serialized_end=440
-  _globals['_FILETOSEND']._serialized_start=442
-  _globals['_FILETOSEND']._serialized_end=541
-  _globals['_MESSAGECHOICE']._serialized_start=543
-  _globals['_MESSAGECHOICE']._serialized_end=588
-  _globals['_MESSAGETEMPLATE']._serialized_start=590
-  _globals['_MESSAGETEMPLATE']._serialized_end=659
-  _globals['_SENDMESSAGERESPONSE']._serialized_start=661
-  _globals['_SENDMESSAGERESPONSE']._serialized_end=722
-  _globals['_GETMESSAGEREQUEST']._serialized_start=724
-  _globals['_GETMESSAGEREQUEST']._serialized_end=784
-  _globals['_MESSAGE']._serialized_start=787
-  _globals['_MESSAGE']._serialized_end=1032
-  _globals['_MESSAGEFILE']._serialized_start=1034
-  _globals['_MESSAGEFILE']._serialized_end=1121
-  _globals['_LISTTIMELINESREQUEST']._serialized_start=1123
-  _globals['_LISTTIMELINESREQUEST']._serialized_end=1187
-  _globals['_LISTTIMELINESRESPONSE']._serialized_start=1189
-  _globals['_LISTTIMELINESRESPONSE']._serialized_end=1266
-  _globals['_TIMELINE']._serialized_start=1268
-  _globals['_TIMELINE']._serialized_end=1352
-  _globals['_TIMELINESTEP']._serialized_start=1355
-  _globals['_TIMELINESTEP']._serialized_end=1705
-  _globals['_MESSAGESERVICE']._serialized_start=1708
-  _globals['_MESSAGESERVICE']._serialized_end=2034
+  _globals['_SENDMESSAGEREQUEST']._serialized_end=478
+  _globals['_FILETOSEND']._serialized_start=480
+  _globals['_FILETOSEND']._serialized_end=579
+  _globals['_MESSAGECHOICE']._serialized_start=581
+  _globals['_MESSAGECHOICE']._serialized_end=626
+  _globals['_MESSAGETEMPLATE']._serialized_start=628
+  _globals['_MESSAGETEMPLATE']._serialized_end=697
+  _globals['_SENDMESSAGERESPONSE']._serialized_start=699
+  _globals['_SENDMESSAGERESPONSE']._serialized_end=760
+  _globals['_GETMESSAGEREQUEST']._serialized_start=762
+  _globals['_GETMESSAGEREQUEST']._serialized_end=822
+  _globals['_MESSAGE']._serialized_start=825
+  _globals['_MESSAGE']._serialized_end=1070
+  _globals['_MESSAGEFILE']._serialized_start=1072
+  _globals['_MESSAGEFILE']._serialized_end=1159
+  _globals['_LISTTIMELINESREQUEST']._serialized_start=1161
+  _globals['_LISTTIMELINESREQUEST']._serialized_end=1225
+  _globals['_LISTTIMELINESRESPONSE']._serialized_start=1227
+  _globals['_LISTTIMELINESRESPONSE']._serialized_end=1304
+  _globals['_TIMELINE']._serialized_start=1306
+  _globals['_TIMELINE']._serialized_end=1390
+  _globals['_TIMELINESTEP']._serialized_start=1393
+  _globals['_TIMELINESTEP']._serialized_end=1743
+  _globals['_MESSAGESERVICE']._serialized_start=1746
+  _globals['_MESSAGESERVICE']._serialized_end=2072
 # @@protoc_insertion_point(module_scope)

@@ -31,6 +31,7 @@ class SendMessageRequest(_message.Message):
     CHOICES_FIELD_NUMBER: _builtins.int
     TEMPLATE_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
+    TAKE_OVER_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     session_id: _builtins.str
     """A known conversation. At most one of this and `to`; with neither the instance's default address."""
@@ -43,6 +44,10 @@ class SendMessageRequest(_message.Message):
     idempotency_key: _builtins.str
     """1 to 200 printable ASCII characters without blanks. The same key within 24 hours gives the same answer, and sends
     nothing.
+    """
+    take_over: _builtins.bool
+    """With `session_id`: false leaves the conversation with the resource. Absent or true: a person answers it from now
+    on, for 60 minutes after their last message.
     """
     @_builtins.property
     def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___FileToSend]:
@@ -68,10 +73,11 @@ class SendMessageRequest(_message.Message):
         choices: _abc.Iterable[Global___MessageChoice] | None = ...,
         template: Global___MessageTemplate | None = ...,
         idempotency_key: _builtins.str | None = ...,
+        take_over: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key", "_session_id", b"_session_id", "_subject", b"_subject", "_to", b"_to", "idempotency_key", b"idempotency_key", "session_id", b"session_id", "subject", b"subject", "template", b"template", "to", b"to"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key", "_session_id", b"_session_id", "_subject", b"_subject", "_take_over", b"_take_over", "_to", b"_to", "idempotency_key", b"idempotency_key", "session_id", b"session_id", "subject", b"subject", "take_over", b"take_over", "template", b"template", "to", b"to"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key", "_session_id", b"_session_id", "_subject", b"_subject", "_to", b"_to", "choices", b"choices", "files", b"files", "idempotency_key", b"idempotency_key", "instance_id", b"instance_id", "session_id", b"session_id", "subject", b"subject", "template", b"template", "text", b"text", "to", b"to"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key", "_session_id", b"_session_id", "_subject", b"_subject", "_take_over", b"_take_over", "_to", b"_to", "choices", b"choices", "files", b"files", "idempotency_key", b"idempotency_key", "instance_id", b"instance_id", "session_id", b"session_id", "subject", b"subject", "take_over", b"take_over", "template", b"template", "text", b"text", "to", b"to"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__idempotency_key: _TypeAlias = _typing.Literal["idempotency_key"]  # noqa: Y015
     _WhichOneofArgType__idempotency_key: _TypeAlias = _typing.Literal["_idempotency_key", b"_idempotency_key"]  # noqa: Y015
@@ -79,6 +85,8 @@ class SendMessageRequest(_message.Message):
     _WhichOneofArgType__session_id: _TypeAlias = _typing.Literal["_session_id", b"_session_id"]  # noqa: Y015
     _WhichOneofReturnType__subject: _TypeAlias = _typing.Literal["subject"]  # noqa: Y015
     _WhichOneofArgType__subject: _TypeAlias = _typing.Literal["_subject", b"_subject"]  # noqa: Y015
+    _WhichOneofReturnType__take_over: _TypeAlias = _typing.Literal["take_over"]  # noqa: Y015
+    _WhichOneofArgType__take_over: _TypeAlias = _typing.Literal["_take_over", b"_take_over"]  # noqa: Y015
     _WhichOneofReturnType__to: _TypeAlias = _typing.Literal["to"]  # noqa: Y015
     _WhichOneofArgType__to: _TypeAlias = _typing.Literal["_to", b"_to"]  # noqa: Y015
     @_typing.overload
@@ -87,6 +95,8 @@ class SendMessageRequest(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__session_id) -> _WhichOneofReturnType__session_id | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__subject) -> _WhichOneofReturnType__subject | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__take_over) -> _WhichOneofReturnType__take_over | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__to) -> _WhichOneofReturnType__to | None: ...
 
