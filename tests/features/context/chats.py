@@ -113,6 +113,9 @@ class TelegramChat(ChatPlatform):
     def lose_files(self) -> None:
         self.telegram.files = {}
 
+    def special(self, message: str, at: datetime) -> RawCall:
+        return telegram.update({"a command": "message_command"}[message])
+
 
 class SlackChat(ChatPlatform):
     """Slack knows replies in threads alone; `original` is the first message of one."""
@@ -158,6 +161,9 @@ class DiscordChat(ChatPlatform):
     def in_group(self, who: str, text: str, *, mention: bool, at: datetime) -> RawCall:
         written = f"<@{APPLICATION}> {text}" if mention else text
         return self._forwarded(discord.fixture("message_other") | {"content": written})
+
+    def special(self, message: str, at: datetime) -> RawCall:
+        return discord.posted(discord.fixture({"a command on a message": "command_on_message"}[message]), at)
 
     def _forwarded(self, message: dict[str, Any]) -> RawCall:
         return call(as_json=message, headers={FORWARDER_HEADER: str(self.config["botToken"])})

@@ -12,6 +12,8 @@ Feature: What a platform tells beside the words
         | platform | message                         | key     | value  |
         | WhatsApp | a press of a template's button  | payload | STOP   |
         | WhatsApp | a row of a list of another make | payload | row2   |
+        | Discord  | a command on a message          | command | Explain |
+        | Telegram | a command                       | command | ask     |
 
     Scenario Outline: The ad from which a person comes, on <platform>
       Given a bot on <platform>

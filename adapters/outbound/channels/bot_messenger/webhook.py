@@ -65,11 +65,29 @@ def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Recei
     update_id = text(update, "update_id")
     key = f"{bot.id}:{update_id}" if update_id else None  # ids count per bot; an instance may change its bot
     event = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
+    if not isinstance(event, str):
+        event = replace(event, context={**_told(content, bot), **event.context})
     if kind == "edited_message" and not isinstance(event, str) and event.merge is None:
         event = replace(event, change=Change.EDITED, new_if_answered=True)
     return (
         Received(kind=f"ignored:{event}") if isinstance(event, str) else Received(events=(event,), kind=kind)
     )
+
+
+def _told(content: Mapping[str, Any], bot: Bot) -> dict[str, object]:
+    """What an agent needs beside the text of a message or a press: the person's language and name, the group, the
+    topic, the command."""
+    message, person = content.get("message", content), at(content, "from")
+    chat = at(message, "chat")
+    in_group = text(chat, "type") != "private"
+    command = addressed(text(content, "text") or text(content, "caption"), bot).command
+    topic = text(message, "message_thread_id") if at(message, "is_topic_message") is True else ""
+    return {
+        "language": text(person, "language_code"),
+        "group": {"id": text(chat, "id"), "name": text(chat, "title")} if in_group else {},
+        "command": command,
+        "platform": {"username": text(person, "username"), "topicId": topic},
+    }
 
 
 def _renames(message: Mapping[str, Any]) -> tuple[SessionRename, ...]:

@@ -6,6 +6,7 @@ https://developers.mattermost.com/integrate/slash-commands/custom/
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -58,7 +59,22 @@ def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata:
     files = files_of(payload)
     if not content and not files:
         return Received(ACKNOWLEDGED, kind="ignored:empty")
-    return Received(ACKNOWLEDGED, events=(_event(config, payload, content, files),))
+    event = _event(config, payload, content, files)
+    return Received(ACKNOWLEDGED, events=(replace(event, context=_told(payload)),))
+
+
+def _told(payload: Mapping[str, Any]) -> dict[str, object]:
+    """What an agent needs beside the text: the channel, the team, the command or word that called the bot."""
+    word, name = text(payload, "trigger_word"), text(payload, "channel_name")
+    in_group = not _is_direct(payload)
+    return {
+        "group": {"id": text(payload, "channel_id"), "name": name} if in_group else {},
+        "command": text(payload, "command").removeprefix("/"),
+        "platform": {
+            "team": text(payload, "team_domain"),
+            "triggerWord": "" if word.startswith("@") else word,
+        },
+    }
 
 
 def _payload(call: RawCall) -> Mapping[str, Any]:

@@ -54,6 +54,34 @@ _REFUSED = json_answer(
 
 def read(activity: Mapping[str, Any]) -> Received:
     """The activity as an event, or as ignored. Raises `Invalid`."""
+    received = _read(activity)
+    events = (replace(event, context={**_told(activity), **event.context}) for event in received.events)
+    return replace(received, events=tuple(events))
+
+
+def _told(activity: Mapping[str, Any]) -> dict[str, object]:
+    """What an agent needs beside the text: the person's language and time zone, the team and the channel, the data of
+    a card that another program sent."""
+    client = next((part for part in items(activity, "entities") if text(part, "type") == "clientInfo"), None)
+    conversation, channel = at(activity, "conversation"), at(activity, "channelData", "channel")
+    team = at(activity, "channelData", "team")
+    in_group = at(conversation, "isGroup") is True
+    name = text(channel, "name") or text(conversation, "name")
+    data = at(activity, "value", "action", "data") or at(activity, "value")
+    is_foreign = isinstance(data, Mapping) and not text(data, "choice")
+    return {
+        "language": text(activity, "locale") or text(client, "locale"),
+        "group": {"id": text(channel, "id") or text(conversation, "id"), "name": name} if in_group else {},
+        "payload": data if is_foreign else "",
+        "platform": {
+            "team": {"id": text(team, "id"), "name": text(team, "name")},
+            "tenantId": text(conversation, "tenantId"),
+            "timeZone": text(activity, "localTimezone") or text(client, "timezone"),
+        },
+    }
+
+
+def _read(activity: Mapping[str, Any]) -> Received:
     kind = text(activity, "type")
     if kind == "message":
         return _message(activity)

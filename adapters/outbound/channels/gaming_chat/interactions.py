@@ -64,15 +64,34 @@ def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: dateti
 def _command(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
     options = list(_options(items(body, "data", "options")))
     values = [_value(body, option) for option in options if at(option, "type") != _ATTACHMENT]
-    question = _plain(config, body, " ".join(filter(None, values)) or _chosen_message(body))
+    question = _plain(config, body, " ".join(filter(None, values)) or _chosen(body))
     attachments = tuple(filter(None, (_attachment(body, option) for option in options)))
+    attachments += tuple(filter(None, map(attachment_of, items(_target_message(body), "attachments"))))
     event = _event(config, body, question, now)
     return event and replace(
         event,
         attachments=attachments,
         canned_reply=None if question or attachments else GREETING,
         target={**event.target, **TARGET.dump(DiscordTarget(deferred=True))},
+        context={**event.context, **_called(body, options)},
     )
+
+
+def _called(body: Mapping[str, Any], options: list[Mapping[str, Any]]) -> dict[str, object]:
+    """Which command was called, with what, and on whose message."""
+    message, names = _target_message(body), [text(body, "data", "name")]
+    nested = items(body, "data", "options")
+    while nested and at(nested[0], "type") in _NESTED:
+        names.append(text(nested[0], "name"))
+        nested = items(nested[0], "options")
+    author = text(message, "author", "global_name") or text(message, "author", "username")
+    plain_options = (option for option in options if at(option, "type") != _ATTACHMENT)
+    values = {text(option, "name"): _value(body, option) for option in plain_options}
+    return {
+        "command": " ".join(filter(None, names)),
+        "forwarded": {"author": author, "at": text(message, "timestamp")},
+        "platform": {"options": values},
+    }
 
 
 def _component(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
@@ -80,7 +99,11 @@ def _component(config: DiscordConfig, body: Mapping[str, Any], now: datetime) ->
     value = ", ".join(values) or text(body, "data", "custom_id")
     event = _event(config, body, pressed_text(_label(body, value), value), now) if value else None
     prompt = TARGET.dump(DiscordTarget(prompt_id=text(body, "message", "id")))
-    return event and replace(event, choice=value, target={**event.target, **prompt})
+    if event is None:
+        return None
+    custom_id = {"customId": text(body, "data", "custom_id")} if values else {}
+    context = {**event.context, "platform": custom_id}
+    return replace(event, choice=value, target={**event.target, **prompt}, context=context)
 
 
 def _label(body: Mapping[str, Any], value: str) -> str:
@@ -110,6 +133,7 @@ def _event(config: DiscordConfig, body: Mapping[str, Any], content: str, now: da
         text=content,
         target=TARGET.dump(target),
         is_direct=not text(body, "guild_id"),
+        context={"language": text(body, "locale")},
     )
 
 
@@ -149,7 +173,12 @@ def _attachment(body: Mapping[str, Any], option: Mapping[str, Any]) -> Attachmen
     return attachment_of(at(body, "data", "resolved", "attachments", text(option, "value")))
 
 
-def _chosen_message(body: Mapping[str, Any]) -> str:
+def _target_message(body: Mapping[str, Any]) -> Any:
     """The message on which a command of the context menu was called."""
-    message_id = text(body, "data", "target_id")
-    return text(body, "data", "resolved", "messages", message_id, "content").strip()
+    return at(body, "data", "resolved", "messages", text(body, "data", "target_id"))
+
+
+def _chosen(body: Mapping[str, Any]) -> str:
+    """The text of that message; the name of the person where the command was called on one."""
+    person = text(body, "data", "resolved", "users", text(body, "data", "target_id"), "username")
+    return text(_target_message(body), "content").strip() or (f"@{person}" if person else "")

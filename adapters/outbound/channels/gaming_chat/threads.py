@@ -35,6 +35,7 @@ class Place:
 
     type: int = -1
     parent: str = ""
+    name: str = ""
 
     @property
     def is_thread(self) -> bool:
@@ -74,7 +75,7 @@ class Threads:
         if len(self._places) >= MOST_PLACES:
             self._places.clear()
         kind = at(found, "type")
-        place = Place(kind if isinstance(kind, int) else -1, text(found, "parent_id"))
+        place = Place(kind if isinstance(kind, int) else -1, text(found, "parent_id"), text(found, "name"))
         self._places[channel] = place
         return place
 
@@ -89,7 +90,8 @@ def of_forwarder(config: DiscordConfig, event: Event) -> Event | str:
 def of_interaction(config: DiscordConfig, body: Any, event: Event) -> Event | None:
     """The event of a command or of a press with the session of its place, which Discord tells."""
     kind = at(body, "channel", "type")
-    place = Place(kind if isinstance(kind, int) else -1, text(body, "channel", "parent_id"))
+    channel = at(body, "channel")
+    place = Place(kind if isinstance(kind, int) else -1, text(channel, "parent_id"), text(channel, "name"))
     if event.is_direct:
         return event
     placed = _in_place(replace(config, reply_in_thread=False), event, place)
@@ -100,6 +102,7 @@ def _in_place(config: DiscordConfig, event: Event, place: Place) -> Event | None
     channel = text(event.target, "channel_id")
     if not config.allows(channel, place.parent):
         return None
+    event = replace(event, context={**event.context, "group": {"id": channel, "name": place.name}})
     if place.is_thread:
         session_id = channel if config.follow_threads else event.session_id
         return replace(event, session_id=session_id, thread_post=event.message_id)

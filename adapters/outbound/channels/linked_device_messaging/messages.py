@@ -53,6 +53,7 @@ def event_of(instance_id: int, message: Incoming, own_number: str = "") -> Event
         is_direct=not message.is_group,
         merge=Merge(f"{message.chat}:{message.album}") if message.album else None,
         quoted=_quoted(instance_id, message.original, own_number) if message.original else None,
+        context={"group": {"id": message.chat}} if message.is_group else {},
         raw={"id": message.id},
     )
 

@@ -14,6 +14,7 @@ from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.bot_messenger.webhook import GREETING, secret_of
 from adapters.outbound.channels.tests.calls import receiver
 from adapters.outbound.channels.tests.support import call
+from domain.channels.context import bounded
 from domain.channels.messages import (
     Attachment,
     Event,
@@ -169,6 +170,18 @@ def test_a_group_that_becomes_a_supergroup_goes_on_under_its_new_id(
     found = receive({**CONFIG, **settings}, posted(update), KNOWN)
     assert found.session_renames == (SessionRename("-4001", "-1004001", of_place=True),)
     assert found.events == ()
+
+
+def test_the_language_the_group_and_the_topic() -> None:
+    assert bounded(event("message_topic").context) == {
+        "language": "en",
+        "group": {"id": "-1002000300040", "name": "Engine room"},
+        "platform": {"username": "adab", "topicId": "7"},
+    }
+
+
+def test_the_command_that_was_called() -> None:
+    assert event("message_command").context["command"] == "ask"
 
 
 def test_the_topic_general_belongs_to_the_conversation_of_the_group() -> None:

@@ -16,6 +16,7 @@ from adapters.outbound.channels.common.client import origin
 from adapters.outbound.channels.community_chat import config as models
 from adapters.outbound.channels.community_chat import webhook
 from adapters.outbound.channels.tests.support import NOW, call
+from domain.channels.context import bounded
 from domain.channels.messages import Event, Identity, RawCall, Received
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
 
@@ -243,3 +244,14 @@ def test_an_answer_goes_into_a_thread_below_the_post() -> None:
 def test_a_channel_that_is_not_allowed_is_ignored() -> None:
     ignored = receive({**CONFIG, "allowedChannels": "c1"}, call(as_json=fixture("outgoing_webhook")), {})
     assert (ignored.events, ignored.kind) == ((), "ignored:channel")
+
+
+def test_the_channel_the_team_and_what_called_the_bot() -> None:
+    post = fixture("outgoing_webhook", trigger_word="engine")
+    (posted,) = receive(CONFIG, call(as_json=post), KNOWN).events
+    context = bounded(posted.context)
+    assert context["group"] == {"id": post["channel_id"], "name": post["channel_name"]}
+    assert context["platform"] == {"team": post["team_domain"], "triggerWord": "engine"}
+    command = fixture("slash_command")
+    (called,) = receive(CONFIG, call(form=command), KNOWN).events
+    assert called.context["command"] == command["command"].removeprefix("/")

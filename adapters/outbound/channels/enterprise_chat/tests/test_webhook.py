@@ -16,9 +16,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.outbound.channels.enterprise_chat import activities, webhook
 from adapters.outbound.channels.enterprise_chat import config as models
-from adapters.outbound.channels.enterprise_chat import webhook
 from adapters.outbound.channels.tests.support import NOW, call
+from domain.channels.context import bounded
 from domain.channels.messages import ChannelMetadata, Event, Identity, Quoted, RawCall, Received
 from domain.refusals import Forbidden, Invalid, NotFound, Refusal, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
@@ -492,3 +493,28 @@ def test_a_quoted_message_of_the_bot_is_the_resources() -> None:
 @given(content=st.text(max_size=200))
 def test_hostile_quotations_are_read(content: str) -> None:
     quoted(f"<blockquote {REPLY}>{content}")
+
+
+def test_the_language_the_team_and_the_channel() -> None:
+    channel = {"team": {"id": "19:t", "name": "Works"}, "channel": {"id": "19:c", "name": "Hall"}}
+    client = {"type": "clientInfo", "locale": "de-DE", "timezone": "Europe/Berlin"}
+    activity = fixture("message_channel_mention")
+    activity |= {"channelData": channel, "entities": [*activity["entities"], client]}
+    (asked,) = activities.read(activity).events
+    assert bounded(asked.context) == {
+        "language": "de-DE",
+        "group": {"id": "19:c", "name": "Hall"},
+        "platform": {
+            "team": {"id": "19:t", "name": "Works"},
+            "tenantId": activity["conversation"]["tenantId"],
+            "timeZone": "Europe/Berlin",
+        },
+    }
+
+
+def test_the_data_of_a_card_of_another_program() -> None:
+    submitted = fixture("message_personal") | {"text": "", "value": {"order": 7, "again": True}}
+    (asked,) = activities.read(submitted).events
+    assert asked.context["payload"] == {"order": 7, "again": True}
+    (pressed,) = activities.read(fixture("invoke_choice")).events
+    assert "payload" not in bounded(pressed.context)

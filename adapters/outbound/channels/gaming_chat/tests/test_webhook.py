@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from adapters.outbound.channels.gaming_chat import config as models
 from adapters.outbound.channels.gaming_chat import webhook
 from adapters.outbound.channels.tests.support import NOW, call
+from domain.channels.context import bounded
 from domain.channels.messages import Attachment, Event, Identity, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.hostile import JSON, places, replaced
@@ -42,6 +43,41 @@ def event(name: str) -> Event:
 
 def forwarded(body: Any, token: str = TOKEN) -> RawCall:
     return call(as_json=body, headers={"X-Discord-Gateway-Token": token})
+
+
+def test_a_command_on_a_message_hands_on_its_files_and_its_author() -> None:
+    body = fixture("command_on_message")
+    message = body["data"]["resolved"]["messages"]["900"]
+    file = {
+        "id": "1",
+        "filename": "shot.png",
+        "size": 3,
+        "url": "https://cdn.example/x",
+        "content_type": "image/png",
+    }
+    message |= {"content": "", "attachments": [file], "timestamp": "2026-11-20T12:00:00+00:00"}
+    (asked,) = received(posted(body)).events
+    assert [(each.name, each.mime_type) for each in asked.attachments] == [("shot.png", "image/png")]
+    assert asked.canned_reply is None
+    assert asked.context["command"] == "Explain"
+    assert asked.context["forwarded"] == {"author": "Ada Byron", "at": "2026-11-20T12:00:00+00:00"}
+
+
+def test_a_command_on_a_person_names_the_person() -> None:
+    body = fixture("command_on_message")
+    person = {"id": "900", "username": "charles"}
+    body["data"] |= {"type": 2, "resolved": {"users": {"900": person}}}
+    (asked,) = received(posted(body)).events
+    assert (asked.text, asked.canned_reply) == ("@charles", None)
+
+
+def test_a_command_tells_its_names_its_options_and_the_language() -> None:
+    assert bounded(event("command_nested").context) == {
+        "language": "en-US",
+        "group": {"id": "772908445358620702"},
+        "command": "engine valve open",
+        "platform": {"options": {"number": "7", "fully": "true", "for": "@charles"}},
+    }
 
 
 @given(st.binary())
