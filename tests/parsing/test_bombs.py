@@ -10,7 +10,6 @@ import zipfile
 import zlib
 
 import pytest
-import xlsxwriter
 from PIL import Image
 
 from domain.refusals import TooLarge, Unreadable
@@ -57,19 +56,6 @@ async def test_a_workbook_of_sixty_million_cells(refusal, tmp_path):
     bomb(path, "xl/worksheets/sheet1.xml", row, 60_000)
 
     assert "inflate" in await refusal(path, "cells.xlsx", TooLarge)
-
-
-async def test_a_workbook_with_two_cells_at_the_far_corners(refusal):
-    out = io.BytesIO()
-    book = xlsxwriter.Workbook(out)
-    sheet = book.add_worksheet()
-    sheet.write(0, 0, "first")
-    sheet.write(1_048_575, 16_383, "last")
-    book.close()
-
-    assert "memory" in await refusal(
-        out.getvalue(), "corners.xlsx", TooLarge
-    )  # the reader aborts its process
 
 
 async def test_an_archive_of_too_many_parts(refusal, limited):

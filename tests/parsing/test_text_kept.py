@@ -226,7 +226,7 @@ async def test_pptx_keeps_groups_and_charts(parse):
 
     document = await parse(_saved(deck), "figures.pptx")
 
-    for words in ("Grouped words", "Tonnes", "East West", "1.5 2"):
+    for words in ("Grouped words", "East: Tonnes 1.5", "West: Tonnes 2"):
         assert words in document.text
     assert {block.slide for block in document.blocks} == {1}
 

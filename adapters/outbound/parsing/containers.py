@@ -1,5 +1,6 @@
 """Containers: ZIP archives and what they really inflate to, and OLE compound files ([MS-CFB])."""
 
+import contextlib
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from typing import IO, BinaryIO
 import olefile
 
 from adapters.outbound.parsing.names import LABELS
+from adapters.outbound.parsing.packages import part_name
 from adapters.outbound.parsing.reading import Job, Limits
 from domain.knowledge.documents import Format
 from domain.refusals import TooLarge, Unreadable, Unsupported
@@ -44,8 +46,8 @@ def office_kind(file: BinaryIO, name: str, wanted: Format | None, limits: Limits
     """The format of a ZIP archive, by what it declares and by its members. Raises `Unsupported` for any other."""
     try:
         with zipfile.ZipFile(file) as archive:
-            members = archive.namelist()
-            declared = _declared(archive) if _DECLARATION in members else None
+            declared = _declared(archive) if _DECLARATION in archive.namelist() else None
+            members = [part_name(name) for name in archive.namelist()]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, zlib.error) as error:
         if wanted is not None and wanted in _CONTAINERS:
             reason = "it is damaged or cut off, its directory cannot be read"
@@ -69,7 +71,7 @@ def _declared(archive: zipfile.ZipFile) -> Format | None:
 
 
 def _office_parts(members: Sequence[str]) -> Format | None:
-    if "[Content_Types].xml" in members:
+    if "[content_types].xml" in members:
         for prefix, format_ in _OFFICE.items():
             if any(member.startswith(prefix) for member in members):
                 return format_
@@ -79,7 +81,8 @@ def _office_parts(members: Sequence[str]) -> Format | None:
 def check_inflation(job: Job) -> None:
     """Inflates every member and counts the bytes that come out, whatever the directory declares.
 
-    Raises `TooLarge` over the limits, `Unreadable` for encrypted or damaged members.
+    Raises `TooLarge` over the limits, `Unreadable` for encrypted members. A damaged one is counted up to its damage:
+    it may be a part that the rest can do without.
     """
     budget = _Budget(job, job.path.stat().st_size)
     with zipfile.ZipFile(job.path) as archive, job.path.open("rb") as file:
@@ -110,29 +113,27 @@ def _inflate(file: IO[bytes], member: zipfile.ZipInfo, budget: _Budget, job: Job
     file.seek(member.header_offset)
     local = file.read(_LOCAL_HEADER_BYTES)
     if len(local) < _LOCAL_HEADER_BYTES or not local.startswith(b"PK\x03\x04"):
-        raise job.unreadable("it is damaged: a part is missing")
+        return
     skip = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
     file.seek(skip, 1)
     if member.compress_type == _STORED:
         budget.spend(member.file_size)
     elif member.compress_type == _DEFLATED:
-        _drain_deflate(file, budget, job)
+        _drain_deflate(file, budget)
     else:
         raise job.unreadable("it is packed with a method that this format does not have")
 
 
-def _drain_deflate(file: IO[bytes], budget: _Budget, job: Job) -> None:
+def _drain_deflate(file: IO[bytes], budget: _Budget) -> None:
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
     packed = b""
-    try:
+    with contextlib.suppress(zlib.error):
         while not stream.eof:
             packed = packed or file.read(_PIECE)
             if not packed:
-                raise job.unreadable("it is damaged: a part is cut off")
+                return
             budget.spend(len(stream.decompress(packed, _PIECE)))
             packed = stream.unconsumed_tail
-    except zlib.error as error:
-        raise job.unreadable("it is damaged: a part cannot be inflated") from error
 
 
 def ole_kind(file: BinaryIO, name: str) -> Format:

@@ -1,8 +1,10 @@
 """What the failure of a reader means for its file."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 
+from adapters.outbound.parsing.reading import Job
 from domain.full_disk import FULL, is_full_disk
 from domain.refusals import Refusal, StorageFull, TooLarge, Unreadable, Unsupported
 
@@ -29,6 +31,18 @@ def meaning(error: Exception, name: str, kind: str) -> Refusal:
         f"{name} cannot be read as {kind}: the content is damaged; open it in the program that made it, "
         "save it again, and upload it again"
     )
+
+
+@contextmanager
+def contained(job: Job, part: str) -> Iterator[None]:
+    """Turns the failure of a part into a warning, which begins with `part`. What is over a limit fails the file."""
+    try:
+        yield
+    except Exception as error:
+        refusal = meaning(error, part, "a part")
+        if not isinstance(refusal, Unreadable):
+            raise
+        job.warn(f"{part} is damaged and was not read")
 
 
 class Contained(AbstractContextManager["Contained"]):

@@ -38,7 +38,7 @@ class _Row:
 
 
 _FORMATS: dict[Format, _Row] = {
-    Format.PDF: _Row("application/pdf", "pdf", "pypdfium2", "pdf"),
+    Format.PDF: _Row("application/pdf", "pdf", "pypdfium2 pypdf lxml", "pdf"),
     Format.DOCX: _Row(
         f"{_OPEN_XML}.wordprocessingml.document", "docx", "unstructured docx lxml", "docx docm dotx"
     ),
@@ -52,10 +52,8 @@ _FORMATS: dict[Format, _Row] = {
     Format.CSV: _Row("text/csv", "csv", "charset_normalizer", "csv tsv"),
     Format.JSON: _Row("application/json", "json", "charset_normalizer", "json jsonl ndjson"),
     Format.XML: _Row("application/xml", "xml", "lxml", "xml"),
-    Format.XLSX: _Row(
-        f"{_OPEN_XML}.spreadsheetml.sheet", "workbook", "python_calamine lxml", "xlsx xlsm xltx"
-    ),
-    Format.XLS: _Row("application/vnd.ms-excel", "workbook", "python_calamine", "xls xlt"),
+    Format.XLSX: _Row(f"{_OPEN_XML}.spreadsheetml.sheet", "xlsx", "lxml python_calamine", "xlsx xlsm xltx"),
+    Format.XLS: _Row("application/vnd.ms-excel", "workbook", "python_calamine olefile", "xls xlt"),
     Format.JPEG: _Row("image/jpeg", "picture", _OCR, "jpg jpeg jpe"),
     Format.PNG: _Row("image/png", "picture", _OCR, "png"),
     Format.GIF: _Row("image/gif", "picture", _OCR, "gif"),
@@ -67,7 +65,7 @@ _FORMATS: dict[Format, _Row] = {
     Format.HTML: _Row("text/html", "html", "unstructured lxml", "html htm xhtml"),
     Format.RTF: _Row("application/rtf", "rtf", "striprtf charset_normalizer", "rtf"),
     Format.ODT: _Row(f"{_OPEN_DOCUMENT}.text", "opendocument", "lxml", "odt ott"),
-    Format.ODS: _Row(f"{_OPEN_DOCUMENT}.spreadsheet", "workbook", "python_calamine lxml", "ods ots"),
+    Format.ODS: _Row(f"{_OPEN_DOCUMENT}.spreadsheet", "opendocument", "lxml", "ods ots"),
     Format.ODP: _Row(f"{_OPEN_DOCUMENT}.presentation", "opendocument", "lxml", "odp otp"),
     Format.EPUB: _Row("application/epub+zip", "epub", "unstructured lxml", "epub"),
     Format.EML: _Row("message/rfc822", "mail", "unstructured lxml", "eml"),

@@ -1,78 +1,193 @@
 """Tables: rows of cells as blocks that carry their column names, and cells over several rows or columns."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from typing import Any
 
 from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.headers import Header, Kind, Row, Spans, find_header, kind_of
 from domain.knowledge.documents import Block, BlockKind
 
-_NUMBER = re.compile(r"[-+]?[\d\s.,:/%€$£-]+")
-_HEADER_CHARS = 100
 BETWEEN = " | "
+NOT_CALCULATED = "not calculated"
+"""Stands in the place of a formula whose value is not stored."""
 _MOST_COLUMNS = 100
 _MOST_ROWS = 10_000
 _REPEATED_CHARS = 200
+_WINDOW = 60
+"""So many rows are looked at together to find the names of columns."""
+_LONGEST_TITLE = 150
+
+Cells = Sequence[str] | Mapping[int, str]
+"""The cells of a row in their order, or those that are filled, by column."""
+Numbered = tuple[int, Row]
+"""The number of a row, and its filled cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The table that the present row is in: rows from number `begins` on have these names of columns."""
+
+    names: Row
+    values: frozenset[int] = frozenset()
+    first: int = 0
+    begins: int = 0
+    header: str | None = None
+
+
+_NO_TABLE = _Table({})
 
 
 def rows_to_blocks(
-    rows: Iterable[tuple[int, Sequence[str]]],
+    rows: Iterable[tuple[int, Cells]],
     *,
     sheet: str | None = None,
     page: int | None = None,
     slide: int | None = None,
     heading_path: tuple[str, ...] = (),
+    merged: Spans | None = None,
+    marked: Container[int] = (),
 ) -> Iterator[Block]:
     """`(row number, cells)` to one block each, empty rows left out.
 
-    A first row that looks like column names is the header: it is a block of its own, and each later row reads
-    "name: value | name: value". Without one, rows read "value | value".
+    A row below names of columns reads "name: value | name: value", any other one "value | value", and a label with a
+    colon "label: value". Names are looked for in the first rows and below each empty row, so that several tables have
+    their own. `merged` has the merged cells by row number, `marked` the rows that the file itself shows as names. The
+    title above a table of a sheet is a heading.
     """
-    names: list[str] | None = None
-    header: str | None = None
-    for number, cells in _filled(rows):
+    stream = _filled(rows)
+    ahead = deque(islice(stream, _WINDOW))
+    table = latest = _NO_TABLE
+    path, previous = heading_path, -1
+    while ahead:
+        number, cells = ahead[0]
+        if number > previous + 1 or previous < 0:
+            table = _table_at(ahead, merged or {}, marked, latest)
+            latest = table if table.names else latest
+        is_title = bool(sheet) and _is_title(ahead, table, merged or {}, marked)
+        if is_title:
+            path = (*heading_path, _joined(cells))
         yield Block(
-            BlockKind.TABLE_ROW,
-            _named(names or [], cells),
-            heading_path=heading_path,
+            BlockKind.HEADING if is_title else BlockKind.TABLE_ROW,
+            _text(table, number, cells),
+            heading_path=path,
+            level=1 if is_title else None,
             page=page,
             sheet=sheet,
             row_start=number,
             row_end=number,
             slide=slide,
-            header=header,
+            header=table.header if number >= table.begins else None,
         )
-        if names is None:
-            names = cells if looks_like_header(cells) else []
-            header = _joined(names) or None
+        previous = number
+        ahead.popleft()
+        ahead.extend(islice(stream, 1))
 
 
-def _filled(rows: Iterable[tuple[int, Sequence[str]]]) -> Iterator[tuple[int, list[str]]]:
+def _filled(rows: Iterable[tuple[int, Cells]]) -> Iterator[Numbered]:
     for number, row in rows:
-        cells = [one_line(cell) for cell in row]
-        if any(cells):
-            yield number, cells
+        cells = sorted(row.items()) if isinstance(row, Mapping) else enumerate(row)
+        filled = {column: text for column, cell in cells if (text := one_line(cell))}
+        if filled:
+            yield number, filled
 
 
-def looks_like_header(cells: Sequence[str]) -> bool:
-    """Column names: at least two, each different, short, and none of them a number or a date."""
-    named = [cell for cell in cells if cell]
-    return (
-        len(named) >= 2
-        and len(named) >= len(cells) / 2
-        and len(set(named)) == len(named)
-        and all(len(name) <= _HEADER_CHARS and not _NUMBER.fullmatch(name) for name in named)
+def _table_at(ahead: Sequence[Numbered], merged: Spans, marked: Container[int], former: _Table) -> _Table:
+    """The table that begins here, or the former one if these rows go on with it below an empty row."""
+    group = _group(ahead)
+    header = _header_of(group, ahead, merged, marked)
+    if header is None:
+        return former if _continues(group, former) else _NO_TABLE
+    first, begins = group[header.first][0], group[header.last][0] + 1
+    names = _joined(header.names)
+    if former.header == names:  # repeated, as at the top of a printed page
+        return replace(former, first=first, begins=begins)
+    return _Table(header.names, header.values, first, begins, names)
+
+
+def _group(rows: Sequence[Numbered]) -> list[Numbered]:
+    """The rows up to the next empty one."""
+    first = rows[0][0]
+    return [row for _, row in takewhile(lambda pair: pair[1][0] == first + pair[0], enumerate(rows))]
+
+
+def _header_of(
+    group: Sequence[Numbered], ahead: Sequence[Numbered], merged: Spans, marked: Container[int]
+) -> Header | None:
+    if len(group) == 1:
+        return None
+    spans = {index: merged[number] for index, (number, _) in enumerate(group) if number in merged}
+    names = [index for index, (number, _) in enumerate(group) if number in marked]
+    most_below = max((len(cells) for _, cells in islice(ahead, len(group), None)), default=0)
+    return find_header([cells for _, cells in group], spans, marked=names, most_below=most_below)
+
+
+def _continues(group: Sequence[Numbered], table: _Table) -> bool:
+    """Return True for rows that fit the names and the kinds of values of a table above an empty row."""
+    fitting = (
+        len(cells) > 1
+        and cells.keys() <= table.names.keys()
+        and all(kind_of(cells[column]) is not Kind.TEXT for column in table.values & cells.keys())
+        for _, cells in group
     )
+    return bool(table.names) and sum(fitting) * 2 > len(group)
 
 
-def _joined(cells: Iterable[str]) -> str:
-    return BETWEEN.join(cell for cell in cells if cell)
+def _is_title(ahead: Sequence[Numbered], table: _Table, merged: Spans, marked: Container[int]) -> bool:
+    """Return True for a single cell of words directly above a table, or above an empty row and a table."""
+    number, cells = ahead[0]
+    (text,) = cells.values() if len(cells) == 1 else ("",)
+    if not text or len(text) > _LONGEST_TITLE or kind_of(text) is not Kind.TEXT or number >= table.begins > 0:
+        return False
+    if table.begins:
+        return number + 1 == table.first
+    following = list(islice(ahead, 1, None))
+    return bool(following) and following[0][0] == number + 2 and _begins(following, merged, marked)
 
 
-def _named(names: Sequence[str], cells: Sequence[str]) -> str:
-    pairs = zip_longest(names, cells, fillvalue="")
-    return BETWEEN.join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+def _begins(rows: Sequence[Numbered], merged: Spans, marked: Container[int]) -> bool:
+    header = _header_of(_group(rows), rows, merged, marked)
+    return header is not None and header.first == 0
+
+
+def _text(table: _Table, number: int, cells: Row) -> str:
+    if table.names and number >= table.begins:
+        pairs = ((table.names.get(column), cell) for column, cell in cells.items())
+        return BETWEEN.join(f"{name}: {cell}" if name else cell for name, cell in pairs)
+    return _joined(cells).replace(f":{BETWEEN}", ": ")
+
+
+def _joined(cells: Row) -> str:
+    return BETWEEN.join(cells.values())
+
+
+def repeated_below(
+    rows: Iterable[Numbered], reaching: Mapping[int, Sequence[tuple[int, int]]]
+) -> Iterator[tuple[int, dict[int, str]]]:
+    """Rows in which a short text over several rows of a column stands in each of them.
+
+    `reaching` has, by row number, the columns whose merged cell begins there and reaches further down, and its last
+    row."""
+    below: dict[int, tuple[int, str]] = {}
+    for number, row in rows:
+        cells = dict(row)
+        below = {column: held for column, held in below.items() if held[0] >= number}
+        for column, (_, text) in below.items():
+            cells[column] = cells.get(column) or text
+        for column, last in reaching.get(number, ()):
+            if 0 < len(cells.get(column, "")) <= _REPEATED_CHARS:
+                below[column] = (last, cells[column])
+        yield number, cells
+
+
+def uncalculated_warning(count: int, sheet: str) -> str:
+    formulas = "1 formula" if count == 1 else f"{count:,} formulas"
+    return (
+        f"{formulas} of the sheet {sheet} without a stored value; open the file in a spreadsheet program, save it, "
+        "and upload it again"
+    )
 
 
 def expand_spans(table: Any) -> None:

@@ -18,6 +18,7 @@ from adapters.outbound.parsing.layout.margins import Edge
 _HYPHEN = re.compile(r"[\ufffe\u00ad\x02]\r?\n?")
 _WORD = re.compile(r"\S+")
 _EDGE_LINES = 4
+_SAMPLED_LETTERS, _UNMAPPED_SHARE = 200, 0.3
 _SAMPLED_LINES = 4
 _MOST_PARTS, _WIDE = 12, 1.0
 _NEAR, _BESIDE = 15.0, 60.0
@@ -97,6 +98,15 @@ class PageText:
 
     def close(self) -> None:
         self._textpage.close()
+
+    def is_mapped(self) -> bool:
+        """Return True if most letters of a sample have a character: their font says which."""
+        count = self._textpage.count_chars()
+        sample = range(0, count, count // _SAMPLED_LETTERS + 1)
+        unmapped = sum(
+            pdfium_c.FPDFText_HasUnicodeMapError(self._textpage.raw, index) == 1 for index in sample
+        )
+        return bool(unmapped <= len(sample) * _UNMAPPED_SHARE)
 
     def edges(self, number: int) -> Iterator[Edge]:
         """The first and the last lines, for page `number`."""

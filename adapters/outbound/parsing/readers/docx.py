@@ -6,16 +6,25 @@ from their own parts.
 """
 
 import io
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.containers import check_inflation
-from adapters.outbound.parsing.engines import elements
-from adapters.outbound.parsing.ooxml import part_texts
+from adapters.outbound.parsing.detection import detect
+from adapters.outbound.parsing.engines import elements, internet_mail
+from adapters.outbound.parsing.failures import contained
+from adapters.outbound.parsing.formats import reader
+from adapters.outbound.parsing.ooxml import part_texts, read_mended
+from adapters.outbound.parsing.readers import mail
 from adapters.outbound.parsing.reading import Job, Reading
-from domain.knowledge.documents import Block, BlockKind
+from domain.knowledge.documents import Block, BlockKind, Format
+from domain.refusals import Unsupported
 
 elements.prepare()
 
@@ -44,13 +53,30 @@ _WRAPPERS = (
 _PROPERTIES = frozenset({f"{_W}sdtPr", f"{_W}sdtEndPr", f"{_W}smartTagPr", f"{_W}customXmlPr"})
 _ROOTS = frozenset({f"{_W}document", f"{_W}hdr", f"{_W}ftr"})
 _LISTING = re.compile(r"(?:toc|index) (?:\d|heading)|table of (?:figures|authorities)", re.IGNORECASE)
-_NOTES = "footnotes|endnotes|comments|chart|chartshapes|diagramData"
+_NOTES = "footnotes|endnotes|comments|chart|chartex|chartshapes|diagramData"
+_MARK = re.compile("\ue000\\d+\ue001")
+_DEEPEST = 5
+"""Inserted documents in inserted documents that are read."""
+_INSERTED = (
+    ("text/html", Format.HTML),
+    ("application/xhtml+xml", Format.HTML),
+    ("text/plain", Format.TXT),
+    ("text/rtf", Format.RTF),
+    ("application/rtf", Format.RTF),
+    ("message/rfc822", Format.EML),
+)
+"""Text formats of documents that are inserted as they are, by the beginning of their content types."""
 
 
 def read(job: Job) -> Reading:
     """Headings, paragraphs, lists, table rows, running headers and footers; then notes and comments."""
     check_inflation(job)
+    return read_mended(job, partial(_read, depth=0))
+
+
+def _read(job: Job, depth: int) -> Reading:
     document = docx.Document(str(job.path))
+    inserted = _inserted(document.part)
     for part in document.part.package.iter_parts():
         root = getattr(part, "element", None)
         if root is not None and root.tag in _ROOTS:
@@ -58,15 +84,64 @@ def read(job: Job) -> Reading:
             _unlink(root, part.rels)
     straight = io.BytesIO()
     document.save(straight)
-    return Reading(_blocks(job, straight, document), title=document.core_properties.title or "")
-
-
-def _blocks(job: Job, straight: io.BytesIO, document: Any) -> Iterator[Block]:
+    found = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
     headings = _headings(document)
-    found_elements = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
-    yield from elements.to_blocks(found_elements, headings, _contents(document) - headings.keys())
-    for text in part_texts(job.path, _NOTES):
+    blocks = elements.to_blocks(found, headings, _contents(document) - headings.keys())
+    return Reading(_blocks(job, blocks, inserted, depth), title=document.core_properties.title or "")
+
+
+def _blocks(job: Job, blocks: Iterable[Block], inserted: Mapping[str, Any], depth: int) -> Iterator[Block]:
+    left = dict(inserted)
+    for block in blocks:
+        if block.text.strip() in left:
+            yield from _document_in(job, left.pop(block.text.strip()), block.heading_path, depth)
+        else:
+            yield replace(block, text=_MARK.sub("", block.text)) if _MARK.search(block.text) else block
+    for part in left.values():
+        yield from _document_in(job, part, (), depth)
+    for text in part_texts(job, _NOTES):
         yield Block(BlockKind.NOTE, text)
+
+
+def _inserted(part: Any) -> dict[str, Any]:
+    """The documents that are inserted as they are (`altChunk`, 17.17.2.1), by the marks put in their places."""
+    inserted = {}
+    for number, element in enumerate(list(part.element.iter(f"{_W}altChunk"))):
+        relation = part.rels.get(element.get(_TARGET, ""))
+        if relation is not None and not relation.is_external:
+            mark = f"\ue000{number}\ue001"
+            inserted[mark] = relation.target_part
+            paragraph = etree.Element(f"{_W}p")
+            etree.SubElement(etree.SubElement(paragraph, f"{_W}r"), f"{_W}t").text = mark
+            element.addprevious(paragraph)
+    return inserted
+
+
+def _document_in(job: Job, part: Any, path: tuple[str, ...], depth: int) -> Iterator[Block]:
+    name = str(part.partname).lstrip("/")
+    place = Path(os.environ["TMPDIR"]) / f"inserted-{depth}"
+    place.write_bytes(part.blob)
+    try:
+        kinds = (format_ for start, format_ in _INSERTED if part.content_type.startswith(start))
+        format_ = next(kinds, None) or detect(place, name, job.limits)
+    except Unsupported:
+        job.warn(f"the inserted document {name} was not read")
+        return
+    inner = replace(job, path=place, name=name, format=format_)
+    with contained(job, f"the inserted document {name}"):
+        for block in _blocks_in(inner, depth):
+            yield replace(block, heading_path=(*path, *block.heading_path))
+
+
+def _blocks_in(inner: Job, depth: int) -> Iterable[Block]:
+    if inner.format is Format.DOCX:
+        if depth >= _DEEPEST:
+            raise inner.unreadable("it is inserted too deeply")
+        check_inflation(inner)
+        return read_mended(inner, partial(_read, depth=depth + 1)).blocks
+    if inner.format is Format.EML:
+        return mail.body(inner, internet_mail.load(inner.path))
+    return reader(inner.format)(inner).blocks
 
 
 def _headings(document: Any) -> dict[str, int]:

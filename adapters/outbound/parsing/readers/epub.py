@@ -1,7 +1,6 @@
 """EPUB 2 and 3: the chapters in the order of the book, each read as HTML."""
 
 import posixpath
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -10,7 +9,8 @@ from lxml import etree
 
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.containers import check_inflation
-from adapters.outbound.parsing.ooxml import safe_root
+from adapters.outbound.parsing.failures import contained
+from adapters.outbound.parsing.packages import Package, safe_root
 from adapters.outbound.parsing.readers.html import read_markup
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.text import decoded
@@ -25,16 +25,16 @@ _MARKUP = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document
 
 def read(job: Job) -> Reading:
     check_inflation(job)
-    archive = zipfile.ZipFile(job.path)
-    if _LOCKS in archive.namelist() and _is_locked(safe_root(archive.read(_LOCKS))):
+    package = Package(job.path)
+    if _LOCKS in package and _is_locked(package.root(_LOCKS)):
         raise job.unreadable("it is encrypted (protected against copying)")
-    rootfile = safe_root(archive.read("META-INF/container.xml")).find(".//{*}rootfile")
+    rootfile = package.root("META-INF/container.xml").find(".//{*}rootfile")
     place = rootfile.get("full-path", "") if rootfile is not None else ""
-    if place not in archive.namelist():
+    if place not in package:
         raise job.unreadable("it does not say which chapters it has")
-    package = safe_root(archive.read(place))
-    chapters = [name for name in _chapters(package, posixpath.dirname(place)) if name in archive.namelist()]
-    return Reading(_blocks(job, archive, chapters), title=one_line(package.findtext(_TITLE) or ""))
+    root = package.root(place)
+    chapters = list(_chapters(root, posixpath.dirname(place)))
+    return Reading(_blocks(job, package, chapters), title=one_line(root.findtext(_TITLE) or ""))
 
 
 def _is_locked(root: Any) -> bool:
@@ -53,10 +53,14 @@ def _chapters(package: Any, folder: str) -> Iterator[str]:
             yield posixpath.normpath(posixpath.join(folder, unquote(item.get("href") or "")))
 
 
-def _blocks(job: Job, archive: zipfile.ZipFile, chapters: list[str]) -> Iterator[Block]:
+def _blocks(job: Job, package: Package, chapters: list[str]) -> Iterator[Block]:
     for position, name in enumerate(chapters, start=1):
-        if markup := _markup(archive.read(name)):
-            yield from read_markup(job, markup).blocks
+        if name not in package:
+            job.warn(f"the chapter {name} is missing")
+            continue
+        with contained(job, f"the chapter {name}"):
+            if markup := _markup(package.read(name)):
+                yield from read_markup(job, markup).blocks
         job.progress(position / len(chapters))
 
 

@@ -38,14 +38,15 @@ def _loaded(job: Job) -> MailMessage:
 
 def _blocks(job: Job, message: MailMessage, depth: int) -> Iterator[Block]:
     yield Block(BlockKind.FIELD, "\n".join(f"{name}: {value}" for name, value in message.fields))
-    yield from _body(job, message)
+    yield from body(job, message)
     for position, attachment in enumerate(message.attachments, start=1):
         yield from _attached(job, attachment, depth + 1)
         if not depth:
             job.progress(position / len(message.attachments))
 
 
-def _body(job: Job, message: MailMessage) -> Iterator[Block]:
+def body(job: Job, message: MailMessage) -> Iterator[Block]:
+    """The text of a message, without its header and attachments."""
     if message.text.strip():
         yield from paragraphs(message.text)
     elif message.markup.strip():

@@ -1,20 +1,28 @@
-"""ODT and ODP (OpenDocument 1.3, part 3): text, tables and notes from content.xml."""
+"""ODT, ODS and ODP (OpenDocument 1.3, part 3): text, tables, sheets and notes from content.xml."""
 
-import zipfile
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.containers import check_inflation
-from adapters.outbound.parsing.ooxml import safe_root
+from adapters.outbound.parsing.failures import contained
+from adapters.outbound.parsing.packages import Package
 from adapters.outbound.parsing.reading import Job, Reading, Sections
-from adapters.outbound.parsing.tables import rows_to_blocks
+from adapters.outbound.parsing.tables import (
+    NOT_CALCULATED,
+    repeated_below,
+    rows_to_blocks,
+    uncalculated_warning,
+)
 from domain.knowledge.documents import Block, BlockKind, Format
 
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns"
 _TEXT, _TABLE = f"{{{_OASIS}:text:1.0}}", f"{{{_OASIS}:table:1.0}}"
 _DRAW, _OFFICE = f"{{{_OASIS}:drawing:1.0}}", f"{{{_OASIS}:office:1.0}}"
-_SHOW = f"{{{_OASIS}:presentation:1.0}}"
+_SHOW, _CHART = f"{{{_OASIS}:presentation:1.0}}", f"{{{_OASIS}:chart:1.0}}"
+_CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
+_OBJECT = re.compile(r"(?:\./)?object \d+/content\.xml")
 _LEFT_OUT = frozenset(
     {
         f"{_TEXT}tracked-changes",
@@ -33,51 +41,119 @@ _KINDS = {
 _NOTES = frozenset({f"{_TEXT}note", f"{_OFFICE}annotation"})
 _BLANKS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 _PARAGRAPHS = frozenset({f"{_TEXT}p", f"{_TEXT}h"})
-_MOST_REPEATED = 100
+_MOST_REPEATED, _MOST_COLUMNS = 100, 1_024
 
 
 def read(job: Job) -> Reading:
-    """Headings, paragraphs, lists, rows of tables, slides, then running headers and footers."""
+    """Headings, paragraphs, lists, rows of tables and sheets, slides; then charts, running headers and footers."""
     check_inflation(job)
-    with zipfile.ZipFile(job.path) as archive:
-        if b"encryption-data" in _part(archive, "META-INF/manifest.xml"):
-            raise job.unreadable("it is encrypted; remove its password and upload it again")
-        content = safe_root(archive.read("content.xml"))
-        styles = _part(archive, "styles.xml")
+    package = Package(job.path)
+    if "META-INF/manifest.xml" in package and b"encryption-data" in package.read("META-INF/manifest.xml"):
+        raise job.unreadable("it is encrypted; remove its password and upload it again")
+    content = package.recovered(job, "content.xml")
+    if content is None:
+        raise job.unreadable("it is damaged: its content cannot be read")
+    title = _title(job, package)
+    if job.format is Format.ODS:
+        return Reading(_sheets(job, package, content), title=title)
     if job.format is Format.ODP:
-        return Reading(_slides(job, content), title=title_of(job))
-    return Reading(_document(content, styles), title=title_of(job))
+        return Reading(_slides(job, package, content), title=title)
+    return Reading(_document(job, package, content), title=title)
 
 
-def title_of(job: Job) -> str:
-    with zipfile.ZipFile(job.path) as archive:
-        meta = _part(archive, "meta.xml")
-    root = safe_root(meta) if meta else None
-    return "" if root is None else one_line(root.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
+def _title(job: Job, package: Package) -> str:
+    with contained(job, "the part with the title"):
+        if "meta.xml" in package:
+            title = package.root("meta.xml").findtext(".//{http://purl.org/dc/elements/1.1/}title")
+            return one_line(title or "")
+    return ""
 
 
-def comments(job: Job) -> Iterator[Block]:
-    """The comments of a document, which calamine does not read from a sheet."""
-    with zipfile.ZipFile(job.path) as archive:
-        root = safe_root(archive.read("content.xml"))
-    for comment in root.iter(f"{_OFFICE}annotation"):
-        yield _note(comment)
+def _sheets(job: Job, package: Package, content: Any) -> Iterator[Block]:
+    left = job.limits.rows
+    sheets = content.findall(f"{_OFFICE}body/{_OFFICE}spreadsheet/{_TABLE}table")
+    for position, sheet in enumerate(sheets, start=1):
+        name = sheet.get(f"{_TABLE}name", "")
+        spans: dict[int, list[tuple[int, int]]] = {}
+        for block in rows_to_blocks(_sheet_rows(job, sheet, name, spans), sheet=name, merged=spans):
+            left -= 1
+            if left < 0:
+                raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
+            yield block
+        job.progress(position / len(sheets))
+    yield from map(_note, content.iter(f"{_OFFICE}annotation"))
+    yield from _charts(job, package)
 
 
-def _part(archive: zipfile.ZipFile, name: str) -> bytes:
-    return archive.read(name) if name in archive.namelist() else b""
+def _sheet_rows(
+    job: Job, sheet: Any, name: str, spans: dict[int, list[tuple[int, int]]]
+) -> Iterator[tuple[int, Mapping[int, str]]]:
+    """Rows with their numbers and filled cells; `spans` gets the merged cells of each row."""
+    reaching: dict[int, list[tuple[int, int]]] = {}
+    uncalculated = 0
+
+    def rows() -> Iterator[tuple[int, Mapping[int, str]]]:
+        nonlocal uncalculated
+        number = 1
+        for row in _own_rows(sheet):
+            cells: dict[int, str] = {}
+            column = 0
+            for cell in row.iterchildren(*_CELLS):
+                text = one_line("\n".join(map(_shown, cell.iterchildren(*_PARAGRAPHS))))
+                times = _count(cell, f"{_TABLE}number-columns-repeated")
+                if not text and cell.get(f"{_TABLE}formula") and cell.get(f"{_OFFICE}value-type") is None:
+                    text, uncalculated = NOT_CALCULATED, uncalculated + 1
+                if text:
+                    cells.update(dict.fromkeys(range(column, column + min(times, _MOST_COLUMNS)), text))
+                    wide, high = (
+                        _count(cell, f"{_TABLE}number-{side}-spanned") for side in ("columns", "rows")
+                    )
+                    spans.setdefault(number, []).append((column, column + min(wide, _MOST_COLUMNS) - 1))
+                    if high > 1:
+                        reaching.setdefault(number, []).append((column, number + high - 1))
+                column += times
+            times = _count(row, f"{_TABLE}number-rows-repeated")
+            for further in range(min(times, job.limits.rows + 1) if cells else 0):
+                yield number + further, cells
+            number += times
+
+    yield from repeated_below(rows(), reaching)
+    if uncalculated:
+        job.warn(uncalculated_warning(uncalculated, name))
 
 
-def _document(content: Any, styles: bytes) -> Iterator[Block]:
+def _count(element: Any, name: str) -> int:
+    value = element.get(name) or "1"
+    return int(value) if value.isdecimal() and len(value) < 10 else 1
+
+
+def _charts(job: Job, package: Package) -> Iterator[Block]:
+    """The charts, which are documents in the document: their titles, and the table of their values."""
+    for name in [name for name in package.members if _OBJECT.fullmatch(name)]:
+        with contained(job, f"the part {name}"):
+            for chart in package.root(name).iter(f"{_CHART}chart"):
+                for title in chart.iter(f"{_CHART}title", f"{_CHART}subtitle"):
+                    yield _note(title)
+                for names, *rows in map(list, map(_rows, chart.iter(f"{_TABLE}table"))):
+                    for category, *values in rows:
+                        shown = ", ".join(map(" ".join, zip(names[1:], values, strict=False)))
+                        yield Block(BlockKind.NOTE, f"{category}: {shown}")
+
+
+def _document(job: Job, package: Package, content: Any) -> Iterator[Block]:
     body = content.find(f"{_OFFICE}body/{_OFFICE}text")
     if body is not None:
         yield from _Walk().blocks(body)
-    margins = safe_root(styles).iter("{*}header", "{*}footer") if styles else ()
+    yield from _charts(job, package)
+    margins: list[Any] = []
+    with contained(job, "the part with running headers and footers"):
+        if "styles.xml" in package:
+            margins = list(package.root("styles.xml").iter("{*}header", "{*}footer"))
     for text in dict.fromkeys(_shown(paragraph) for part in margins for paragraph in part.iter(*_PARAGRAPHS)):
         yield Block(BlockKind.MARGIN, text)
 
 
-def _slides(job: Job, content: Any) -> Iterator[Block]:
+def _slides(job: Job, package: Package, content: Any) -> Iterator[Block]:
     pages = list(content.iter(f"{_DRAW}page"))
     if len(pages) > job.limits.pages:
         raise job.too_large(f"it has {len(pages):,} slides, {job.limits.pages:,} are allowed")
@@ -89,6 +165,7 @@ def _slides(job: Job, content: Any) -> Iterator[Block]:
             yield Block(BlockKind.HEADING, heading, heading_path=path, level=1, slide=number)
         yield from _Walk(path, number).blocks(page)
         job.progress(number / len(pages))
+    yield from _charts(job, package)
 
 
 class _Walk:
@@ -150,15 +227,19 @@ def _is_detached(element: Any) -> bool:
 
 
 def _rows(table: Any) -> Iterator[Sequence[str]]:
-    for row in table.iter(f"{_TABLE}table-row"):
-        if next(row.iterancestors(f"{_TABLE}table")) is not table:
-            continue
+    for row in _own_rows(table):
         cells: list[str] = []
-        for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-            repeated = cell.get(f"{_TABLE}number-columns-repeated") or "1"
-            times = min(int(repeated), _MOST_REPEATED) if repeated.isdecimal() else 1
+        for cell in row.iterchildren(*_CELLS):
+            times = min(_count(cell, f"{_TABLE}number-columns-repeated"), _MOST_REPEATED)
             cells += [one_line(_all_of(cell))] * times
         yield cells
+
+
+def _own_rows(table: Any) -> Iterator[Any]:
+    """The rows of this table, without those of tables in its cells."""
+    for row in table.iter(f"{_TABLE}table-row"):
+        if next(row.iterancestors(f"{_TABLE}table")) is table:
+            yield row
 
 
 def _shown(element: Any) -> str:
@@ -176,8 +257,7 @@ def _pieces(element: Any) -> Iterator[str]:
 
 def _inline(element: Any) -> Iterator[str]:
     if element.tag == f"{_TEXT}s":
-        count = element.get(f"{_TEXT}c") or "1"
-        yield " " * (min(int(count), _MOST_REPEATED) if count.isdecimal() else 1)
+        yield " " * min(_count(element, f"{_TEXT}c"), _MOST_REPEATED)
     elif element.tag in _BLANKS:
         yield _BLANKS[element.tag]
     elif not _is_detached(element):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +10,18 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.failures import contained
 from adapters.outbound.parsing.layout.headline import MEASURED, RECOGNISED, Exactness, headline
 from adapters.outbound.parsing.layout.headline import Line as Headline
+from adapters.outbound.parsing.layout.language import are_alike, may_be_unreadable
 from adapters.outbound.parsing.layout.margins import Edge
 from adapters.outbound.parsing.layout.pages import PagedText
 from adapters.outbound.parsing.names import stem
+from adapters.outbound.parsing.pdf import xfa
 from adapters.outbound.parsing.pdf.annotations import notes
 from adapters.outbound.parsing.pdf.outline import Outline
 from adapters.outbound.parsing.pdf.text import PageText
+from adapters.outbound.parsing.pdf.unmapped import OtherReader
 from adapters.outbound.parsing.reading import Job, Reading
 from domain.knowledge.documents import Block, BlockKind
 from domain.knowledge.titles import meant_title
@@ -86,14 +90,28 @@ class _Pages:
         self._first: _Layer | None = None
         self._chars = 0
         self._missing: ImportError | None = None
+        self._other: OtherReader | None = None
+        self._trusts_layer = False
+        self._unmapped: list[int] = []
 
     def blocks(self) -> Iterator[Block]:
         count = len(self._document)
         for index in range(count):
-            self._pages.append(self._read(index))
+            page = _Page([], [])
+            with contained(self._job, f"page {index + 1}"):
+                page = self._read(index)
+            self._pages.append(page)
             self._job.progress((index + 1) / count)
         if self._missing and not any(page.lines or page.notes for page in self._pages):
             raise self._missing
+        if self._unmapped:
+            self._job.warn(
+                f"the text of {_shown(self._unmapped)} is stored without its characters and was recognised as in a "
+                "picture"
+            )
+        if xfa.is_placeholder(self._document, "\n".join(line for page in self._pages for line in page.lines)):
+            yield from self._form()
+            return
         text = PagedText([page.lines for page in self._pages], self._edges)
         self._reading.title = self._title(text)
         for number, page in enumerate(self._pages, start=1):
@@ -103,6 +121,18 @@ class _Pages:
                 yield Block(BlockKind.NOTE, note, heading_path=self._outline.path, page=number)
         for number, lines in text.margins():
             yield Block(BlockKind.MARGIN, "\n".join(lines), page=number)
+
+    def _form(self) -> Iterator[Block]:
+        self._reading.title = meant_title(one_line(self._document.get_metadata_value("Title")))
+        blocks = [block for block in xfa.blocks(self._document) if block.text]
+        if not blocks:
+            raise self._job.unreadable(
+                "it is a form (XFA) that shows its content in Adobe Reader alone; print it into a PDF and upload that"
+            )
+        self._job.warn(
+            "it is a form (XFA), of which the texts and the filled fields were read, not the pages"
+        )
+        yield from blocks
 
     def _title(self, text: PagedText) -> str:
         """The one that a person gave, else the largest line of the first page, else the file's name."""
@@ -115,32 +145,60 @@ class _Pages:
     def _read(self, index: int) -> _Page:
         page, notes = self._load(index)
         try:
-            read = _text_layer(page, index, sized=self._first is None)
-            if sum(map(len, read.lines)) < _SCANNED_BELOW_CHARS and _may_hide_text(page):
-                read = self._recognised(page, index) or read
+            layer = self._readable(page, index)
         finally:
             page.close()
-        self._edges.extend(read.edges)
-        if self._first is None and read.lines:
-            self._first = read
-        self._chars += sum(map(len, read.lines))
+        self._edges.extend(layer.edges)
+        if self._first is None and layer.lines:
+            self._first = layer
+        self._chars += sum(map(len, layer.lines))
         if self._chars > self._job.limits.text_chars:
             raise self._job.too_large(
                 f"it holds more than {self._job.limits.text_chars:,} characters of text"
             )
-        return _Page(read.lines, notes)
+        return _Page(layer.lines, notes)
+
+    def _readable(self, page: Any, index: int) -> _Layer:
+        """The text layer, or what was recognised in its place where it holds next to no text, or none that is one."""
+        layer, is_mapped = _text_layer(page, index, sized=self._first is None)
+        text = "\n".join(layer.lines)
+        if len(text) < _SCANNED_BELOW_CHARS:
+            kinds = _hidden_text(page)
+            if kinds.has_text and not text.strip() and (lines := self._other_reader().lines(index)):
+                return replace(
+                    layer, lines=lines, edges=[], sized=[Headline(line, 0.0, 0.0) for line in lines]
+                )
+            return (kinds.may_be_scanned and self._recognised(page, index)) or layer
+        if not is_mapped:
+            self._unmapped.append(index + 1)
+            return self._recognised(page, index) or replace(layer, lines=[], edges=[], sized=[])
+        if self._trusts_layer or not may_be_unreadable(text):
+            return layer
+        recognised = self._recognised(page, index)
+        if recognised is None or not self._is_better(recognised, text):
+            self._trusts_layer = True
+            return layer
+        self._unmapped.append(index + 1)
+        return recognised
+
+    def _is_better(self, recognised: _Layer, text: str) -> bool:
+        """Return True for recognised text of a language where the stored one has other words, of none."""
+        seen = "\n".join(recognised.lines)
+        return not are_alike(seen, text) and len(seen) >= _SCANNED_BELOW_CHARS and not may_be_unreadable(seen)
+
+    def _other_reader(self) -> OtherReader:
+        if self._other is None:
+            self._other = OtherReader(self._job.path)
+        return self._other
 
     def _load(self, index: int) -> tuple[Any, list[str]]:
-        try:
+        page = self._document[index]
+        written = list(notes(page))
+        if pdfium_c.FPDFPage_GetAnnotCount(page.raw):
+            # Values of form fields and written notes are text only once they are part of the page.
+            pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
+            page.close()
             page = self._document[index]
-            written = list(notes(page))
-            if pdfium_c.FPDFPage_GetAnnotCount(page.raw):
-                # Values of form fields and written notes are text only once they are part of the page.
-                pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
-                page.close()
-                page = self._document[index]
-        except pdfium.PdfiumError as error:
-            raise self._job.unreadable(f"page {index + 1} is damaged") from error
         return page, written
 
     def _recognised(self, page: Any, index: int) -> _Layer | None:
@@ -157,10 +215,12 @@ class _Pages:
         return _recognised_layer(ocr.lines(page.render(scale=scale).to_pil()), index)
 
 
-def _text_layer(page: Any, index: int, *, sized: bool) -> _Layer:
+def _text_layer(page: Any, index: int, *, sized: bool) -> tuple[_Layer, bool]:
+    """The text layer, and whether most of its letters have characters."""
     text = PageText(page)
     try:
-        return _Layer(index, text.lines, list(text.edges(index)), text.sized() if sized else [], MEASURED)
+        layer = _Layer(index, text.lines, list(text.edges(index)), text.sized() if sized else [], MEASURED)
+        return layer, text.is_mapped()
     finally:
         text.close()
 
@@ -175,14 +235,34 @@ def _recognised_layer(lines: "Sequence[RecognisedLine]", index: int) -> _Layer:
     return _Layer(index, [line.text for line in lines], edges, sized, RECOGNISED)
 
 
-def _may_hide_text(page: Any) -> bool:
-    """Whether there is a picture, or enough drawn lines to be letters."""
-    paths = 0
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    """What may be text on a page without any: drawn text, or a picture or enough drawn lines to be letters."""
+
+    has_text: bool
+    may_be_scanned: bool
+
+
+def _hidden_text(page: Any) -> _Hidden:
+    paths, has_text = 0, False
     for item in page.get_objects(max_depth=_OBJECT_DEPTH):
+        has_text = has_text or item.type == pdfium_c.FPDF_PAGEOBJ_TEXT
         paths += item.type == pdfium_c.FPDF_PAGEOBJ_PATH
         if item.type == pdfium_c.FPDF_PAGEOBJ_IMAGE or paths > _LINES_OF_LETTERS:
-            return True
-    return False
+            return _Hidden(has_text, may_be_scanned=True)
+    return _Hidden(has_text, may_be_scanned=False)
+
+
+def _shown(pages: Sequence[int]) -> str:
+    """Pages as "page 3" or "pages 1-3, 7"."""
+    runs: list[list[int]] = []
+    for page in pages:
+        if runs and page == runs[-1][-1] + 1:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    shown = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"page{'s' if len(pages) > 1 else ''} {shown}"
 
 
 def _written(runs: Iterable[tuple[BlockKind, list[str]]], page: int, outline: Outline) -> Iterator[Block]:

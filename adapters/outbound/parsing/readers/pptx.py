@@ -1,4 +1,4 @@
-"""PPTX (ISO/IEC 29500-1, PresentationML), by the `unstructured` library.
+"""PPTX (ISO/IEC 29500-1, PresentationML), by the `python-pptx` library.
 
 Speaker's notes, charts and diagrams come from their own parts.
 """
@@ -6,71 +6,98 @@ Speaker's notes, charts and diagrams come from their own parts.
 from collections.abc import Iterator
 from typing import Any
 
+import pptx
+from pptx.enum.shapes import PP_PLACEHOLDER
+from pptx.shapes.group import GroupShape
+
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.containers import check_inflation
-from adapters.outbound.parsing.engines import elements
-from adapters.outbound.parsing.ooxml import paragraphs, safe_root
+from adapters.outbound.parsing.failures import contained
+from adapters.outbound.parsing.ooxml import read_mended, texts_of
+from adapters.outbound.parsing.packages import safe_root
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.tables import rows_to_blocks
 from domain.knowledge.documents import Block, BlockKind
 
-elements.prepare()
-
-import pptx  # noqa: E402
-from pptx.enum.shapes import PP_PLACEHOLDER  # noqa: E402
-from unstructured.partition.pptx import partition_pptx  # noqa: E402
-
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _ON_EVERY_SLIDE = (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE)
-_RELATED = ("/chart", "/diagramData", "/comments")
+_RELATED = ("/chart", "/chartEx", "/diagramData", "/comments")
 
 
 def read(job: Job) -> Reading:
     """Slide by slide: its title as a heading, text, tables, charts and diagrams, then the speaker's notes."""
     check_inflation(job)
+    return read_mended(job, _read)
+
+
+def _read(job: Job) -> Reading:
     deck = pptx.Presentation(str(job.path))
     count = len(deck.slides)
     if count > job.limits.pages:
         raise job.too_large(f"it has {count:,} slides, {job.limits.pages:,} are allowed")
-    return Reading(_blocks(job, deck), title=deck.core_properties.title or "")
+    return Reading(_blocks(job, deck.slides, count), title=deck.core_properties.title or "")
 
 
-def _blocks(job: Job, deck: Any) -> Iterator[Block]:
-    by_slide: dict[int, list[Any]] = {}
-    with job.path.open("rb") as file:
-        for element in partition_pptx(
-            file=file, include_slide_notes=False, include_page_breaks=False, **elements.PLAIN
-        ):
-            by_slide.setdefault(element.metadata.page_number or 1, []).append(element)
-    for number, slide in enumerate(deck.slides, start=1):
-        yield from _slide(number, slide, by_slide.get(number, []))
-        job.progress(number / len(deck.slides))
+def _blocks(job: Job, slides: Any, count: int) -> Iterator[Block]:
+    for number in range(1, count + 1):
+        with contained(job, f"slide {number}"):
+            yield from _slide(job, number, slides[number - 1])
+        job.progress(number / count)
 
 
-def _slide(number: int, slide: Any, slide_elements: list[Any]) -> Iterator[Block]:
-    title = one_line(slide.shapes.title.text) if slide.shapes.title is not None else ""
+def _slide(job: Job, number: int, slide: Any) -> Iterator[Block]:
+    title = one_line(_text(slide.shapes.title))
     path = (title,) if title else ()
     if title:
         yield Block(BlockKind.HEADING, title, heading_path=path, level=1, slide=number)
     margins = _margins(slide)
     seen = [*margins, title]
-    for element in slide_elements:
-        seen.append(one_line(element.text or ""))
-        if seen[-1] == title or seen[-1] in margins:
-            continue
-        if type(element).__name__ == "Table" and element.metadata.text_as_html:
-            rows = list(elements.table_rows(element.metadata.text_as_html))
-            seen.extend(one_line(cell) for _, row in rows for cell in row)
-            yield from rows_to_blocks(rows, slide=number, heading_path=path)
-            continue
-        kind = BlockKind.LIST_ITEM if type(element).__name__ == "ListItem" else BlockKind.PARAGRAPH
-        yield Block(kind, element.text, heading_path=path, slide=number)
-    for text in (*_missed_paragraphs(slide, seen), *_related(slide)):
+    for shape in sorted(_shapes(slide.shapes), key=_place):
+        for block in _shape(shape, number, path):
+            text = one_line(block.text)
+            if text not in margins and text != title:
+                yield block
+            seen.append(text)
+    for text in (*_missed_paragraphs(slide, seen), *_related(job, slide)):
         yield Block(BlockKind.PARAGRAPH, text, heading_path=path, slide=number)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         yield Block(BlockKind.NOTE, slide.notes_slide.notes_text_frame.text, heading_path=path, slide=number)
     for text in margins:
         yield Block(BlockKind.MARGIN, text, slide=number)
+
+
+def _text(shape: Any) -> str:
+    """The text of a shape; a picture, which may stand in the place of a title, has none."""
+    return shape.text_frame.text if shape is not None and shape.has_text_frame else ""
+
+
+def _shapes(shapes: Any) -> Iterator[Any]:
+    """The shapes of a slide, those of groups one by one."""
+    for shape in shapes:
+        if isinstance(shape, GroupShape):
+            yield from _shapes(shape.shapes)
+        else:
+            yield shape
+
+
+def _place(shape: Any) -> tuple[int, int]:
+    try:
+        return shape.top or 0, shape.left or 0
+    except KeyError:  # the layout of the slide, which says where a placeholder stands, is missing
+        return 0, 0
+
+
+def _shape(shape: Any, number: int, path: tuple[str, ...]) -> Iterator[Block]:
+    if shape.has_table:
+        rows = ([cell.text for cell in row.cells] for row in shape.table.rows)
+        yield from rows_to_blocks(enumerate(rows, start=1), slide=number, heading_path=path)
+    elif shape.has_text_frame:
+        for paragraph, element in zip(
+            shape.text_frame.paragraphs, shape.element.iter(f"{_A}p"), strict=False
+        ):
+            is_item = element.find(f"{_A}pPr/{_A}buChar") is not None
+            kind = BlockKind.LIST_ITEM if is_item else BlockKind.PARAGRAPH
+            yield Block(kind, paragraph.text, heading_path=path, slide=number)
 
 
 def _margins(slide: Any) -> list[str]:
@@ -90,7 +117,8 @@ def _missed_paragraphs(slide: Any, seen: list[str]) -> Iterator[str]:
             yield text
 
 
-def _related(slide: Any) -> Iterator[str]:
+def _related(job: Job, slide: Any) -> Iterator[str]:
     for relation in slide.part.rels.values():
         if not relation.is_external and relation.reltype.endswith(_RELATED):
-            yield from paragraphs(safe_root(relation.target_part.blob))
+            with contained(job, f"the part {str(relation.target_part.partname).lstrip('/')}"):
+                yield from texts_of(safe_root(relation.target_part.blob))

@@ -1,72 +1,66 @@
-"""XLSX, XLS and ODS workbooks, sheet by sheet and row by row, with comments and text in drawings."""
+"""XLS and binary XLSX workbooks, sheet by sheet and row by row, by the `python-calamine` library."""
 
 import datetime as dt
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import olefile
 from python_calamine import CalamineWorkbook, PasswordError
 
-from adapters.outbound.parsing.containers import check_inflation
-from adapters.outbound.parsing.ooxml import part_texts, title_of
-from adapters.outbound.parsing.readers import opendocument
+from adapters.outbound.parsing.biff import displayed_numbers
+from adapters.outbound.parsing.containers import title_of
+from adapters.outbound.parsing.failures import contained
+from adapters.outbound.parsing.number_formats import general
 from adapters.outbound.parsing.reading import Job, Reading
-from adapters.outbound.parsing.tables import rows_to_blocks
-from domain.knowledge.documents import Block, BlockKind, Format
+from adapters.outbound.parsing.tables import repeated_below, rows_to_blocks
+from domain.knowledge.documents import Block, Format
 
-_EXTRAS = "comments|threadedcomments|drawing|chart|chartshapes|diagramData"
-_REPEATED_CHARS = 200
+Numbers = Mapping[tuple[int, int], str]
+"""Numbers as they are shown, by row and column, from 0."""
 
 
 def read(job: Job) -> Reading:
     """One block for each row that holds something. Hidden sheets are read too."""
-    if job.format is not Format.XLS:
-        check_inflation(job)
     try:
         book = CalamineWorkbook.from_path(str(job.path))
     except PasswordError as error:
         raise job.unreadable("it is encrypted; remove its password and upload it again") from error
-    return Reading(_blocks(job, book), title=_title(job))
+    if job.format is not Format.XLS:
+        return Reading(_blocks(job, book, {}))
+    numbers: Mapping[str, Numbers] = {}
+    with olefile.OleFileIO(str(job.path)) as ole:
+        with contained(job, "the format of numbers"):
+            numbers = displayed_numbers(job, ole)
+        return Reading(_blocks(job, book, numbers), title=title_of(ole))
 
 
-def _title(job: Job) -> str:
-    if job.format is Format.XLSX:
-        return title_of(job.path)
-    return opendocument.title_of(job) if job.format is Format.ODS else ""
-
-
-def _blocks(job: Job, book: Any) -> Iterator[Block]:
+def _blocks(job: Job, book: Any, numbers: Mapping[str, Numbers]) -> Iterator[Block]:
     left = job.limits.rows
     names = book.sheet_names
-    for position, name in enumerate(names):
-        sheet = book.get_sheet_by_name(name)
-        height = sheet.height
-        if height > left:
-            raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
-        left -= height
-        yield from rows_to_blocks(_rows(sheet), sheet=name)
-        job.progress((position + 1) / len(names))
-    if job.format is Format.XLSX:
-        for text in part_texts(job.path, _EXTRAS):
-            yield Block(BlockKind.NOTE, text)
-    if job.format is Format.ODS:
-        yield from opendocument.comments(job)
+    for position, name in enumerate(names, start=1):
+        with contained(job, f"the sheet {name}"):
+            sheet = book.get_sheet_by_name(name)
+            left -= sheet.height
+            if left < 0:
+                raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
+            rows = repeated_below(_rows(sheet, numbers.get(name, {})), _reaching(sheet))
+            yield from rows_to_blocks(rows, sheet=name, merged=_spans(sheet))
+        job.progress(position / len(names))
 
 
-def _rows(sheet: Any) -> Iterator[tuple[int, Sequence[str]]]:
-    """Rows with their numbers; a short text over several rows of a column stands in each of them."""
-    reaching = _reaching(sheet)
-    below: dict[int, tuple[int, str]] = {}
+def _spans(sheet: Any) -> Mapping[int, Sequence[tuple[int, int]]]:
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for (top, left), (_, right) in sheet.merged_cell_ranges or ():
+        spans.setdefault(top + 1, []).append((left, right))
+    return spans
+
+
+def _rows(sheet: Any, numbers: Numbers) -> Iterator[tuple[int, Mapping[int, str]]]:
     for index, row in enumerate(sheet.iter_rows()):
-        cells = [shown(cell) for cell in row]
-        below = {column: held for column, held in below.items() if held[0] >= index}
-        for column, (_, text) in below.items():
-            if column < len(cells):
-                cells[column] = cells[column] or text
-        for column, last in reaching.get(index, ()):
-            if column < len(cells) and 0 < len(cells[column]) <= _REPEATED_CHARS:
-                below[column] = (last, cells[column])
-        yield index + 1, cells
+        yield (
+            index + 1,
+            {column: numbers.get((index, column)) or shown(cell) for column, cell in enumerate(row)},
+        )
 
 
 def _reaching(sheet: Any) -> Mapping[int, Sequence[tuple[int, int]]]:
@@ -74,7 +68,7 @@ def _reaching(sheet: Any) -> Mapping[int, Sequence[tuple[int, int]]]:
     reaching: dict[int, list[tuple[int, int]]] = {}
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         if bottom > top:
-            reaching.setdefault(top, []).append((left, bottom))
+            reaching.setdefault(top + 1, []).append((left, bottom + 1))
     return reaching
 
 
@@ -85,11 +79,7 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
-        return (
-            str(int(value))
-            if math.isfinite(value) and value.is_integer() and abs(value) < 1e15
-            else repr(value)
-        )
+        return general(value)
     if isinstance(value, dt.datetime):
         return value.isoformat(" ", "seconds") if value.time() != dt.time.min else value.date().isoformat()
     if isinstance(value, dt.date | dt.time):

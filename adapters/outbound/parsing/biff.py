@@ -1,0 +1,131 @@
+"""Numbers of XLS workbooks ([MS-XLS], BIFF 5 and 8) with their formats, which calamine does not tell."""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from adapters.outbound.parsing.number_formats import BUILT_IN, GENERAL, displayed
+from adapters.outbound.parsing.reading import Job
+
+_BOF, _EOF, _BOUND_SHEET, _FORMAT, _XF, _DATE_MODE, _CODE_PAGE = (
+    0x0809,
+    0x000A,
+    0x85,
+    0x041E,
+    0xE0,
+    0x22,
+    0x42,
+)
+_FORMULA, _NUMBER, _RK, _MUL_RK = 0x0006, 0x0203, 0x027E, 0x00BD
+_BIFF8, _CHART = 0x0600, 0x0020
+_NO_NUMBER = 0xFFFF
+
+
+@dataclass(slots=True)
+class _Globals:
+    wide: bool = True
+    code_page: str = "cp1252"
+    from_1904: bool = False
+    formats: dict[int, str] = field(default_factory=dict)
+    styles: list[int] = field(default_factory=list)
+    sheets: list[tuple[str, int]] = field(default_factory=list)
+
+    def code_of(self, style: int) -> str:
+        number = self.styles[style] if style < len(self.styles) else 0
+        return self.formats.get(number) or BUILT_IN.get(number, GENERAL)
+
+
+def displayed_numbers(job: Job, ole: Any) -> Mapping[str, Mapping[tuple[int, int], str]]:
+    """By sheet the numbers that have a format, by row and column from 0. Warns of charts, which are not read."""
+    name = "Workbook" if ole.exists("Workbook") else "Book"
+    data: bytes = ole.openstream(name).read()
+    book = _globals(data)
+    numbers: dict[str, dict[tuple[int, int], str]] = {}
+    charts = 0
+    for sheet, place in book.sheets:
+        shown = numbers.setdefault(sheet, {})
+        depth = 0
+        for kind, body in _records(data, place):
+            if kind == _BOF:
+                charts += struct.unpack_from("<H", body, 2)[0] == _CHART
+            depth += (kind == _BOF) - (kind == _EOF)
+            if not depth:
+                break
+            for row, column, style, value in _values(kind, body) if depth == 1 else ():
+                if (code := book.code_of(style)) != GENERAL:
+                    shown[row, column] = displayed(value, code, from_1904=book.from_1904)
+    if charts:
+        job.warn("charts of XLS files are not read, only the cells that they show")
+    return numbers
+
+
+def _records(data: bytes, at: int) -> Iterator[tuple[int, bytes]]:
+    while at + 4 <= len(data):
+        kind, size = struct.unpack_from("<HH", data, at)
+        yield kind, data[at + 4 : at + 4 + size]
+        at += 4 + size
+
+
+def _globals(data: bytes) -> _Globals:
+    book = _Globals()
+    for kind, body in _records(data, 0):
+        if kind == _EOF:
+            break
+        if kind == _BOF:
+            book.wide = struct.unpack_from("<H", body)[0] >= _BIFF8
+        elif kind == _CODE_PAGE:
+            number = struct.unpack_from("<H", body)[0]
+            book.code_page = f"cp{number}" if number != 1200 else "cp1252"
+        elif kind == _DATE_MODE:
+            book.from_1904 = body[:1] == b"\1"
+        elif kind == _FORMAT:
+            book.formats[struct.unpack_from("<H", body)[0]] = _format(body, book)
+        elif kind == _XF:
+            book.styles.append(struct.unpack_from("<H", body, 2)[0])
+        elif kind == _BOUND_SHEET:
+            book.sheets.append((_short_text(body[6:], book), struct.unpack_from("<I", body)[0]))
+    return book
+
+
+def _format(body: bytes, book: _Globals) -> str:
+    """The code of a format: in BIFF 8 its length takes two bytes, and the text may be wide."""
+    if not book.wide:
+        return body[3 : 3 + body[2]].decode(book.code_page, "replace")
+    count, flags = struct.unpack_from("<HB", body, 2)
+    return _decoded(body[5:], count, flags)
+
+
+def _short_text(body: bytes, book: _Globals) -> str:
+    if not book.wide:
+        return body[1 : 1 + body[0]].decode(book.code_page, "replace")
+    return _decoded(body[2:], body[0], body[1])
+
+
+def _decoded(body: bytes, count: int, flags: int) -> str:
+    return body[: 2 * count].decode("utf-16-le", "replace") if flags & 1 else body[:count].decode("latin-1")
+
+
+def _values(kind: int, body: bytes) -> Sequence[tuple[int, int, int, float]]:
+    """Row, column, style and number of each cell in a record."""
+    if kind == _NUMBER:
+        return [struct.unpack_from("<HHHd", body)]
+    if kind == _FORMULA and struct.unpack_from("<H", body, 12)[0] != _NO_NUMBER:
+        return [struct.unpack_from("<HHHd", body)]
+    if kind == _RK:
+        row, column, style, packed = struct.unpack_from("<HHHI", body)
+        return [(row, column, style, _unpacked(packed))]
+    if kind == _MUL_RK:
+        row, first = struct.unpack_from("<HH", body)
+        cells = struct.iter_unpack("<HI", body[4 : 4 + (len(body) - 6) // 6 * 6])
+        return [(row, first + index, style, _unpacked(rk)) for index, (style, rk) in enumerate(cells)]
+    return ()
+
+
+def _unpacked(rk: int) -> float:
+    """A number in the short form of [MS-XLS] 2.5.217: 30 bits, as an integer or the high part of a double."""
+    if rk & 2:
+        value = float((rk if rk < 1 << 31 else rk - (1 << 32)) >> 2)
+    else:
+        value = float(struct.unpack("<d", struct.pack("<Q", (rk & 0xFFFF_FFFC) << 32))[0])
+    return value / 100 if rk & 1 else value
