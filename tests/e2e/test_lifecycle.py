@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from adapters.inbound.console.sessions import SESSION
 from adapters.outbound.core_client.access import RemoteAccess
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.security.encryption import new_key
@@ -41,6 +42,12 @@ PROMISED_S = 10.0
 def status_with(service: Service, key: str) -> int:
     headers = {"Authorization": f"Bearer {key}"}
     return httpx.get(service.base + CHANNELS, headers=headers, trust_env=False, timeout=60).status_code
+
+
+def console_with(service: Service, session: str) -> int:
+    """The status of a page of the console that a browser with this session gets."""
+    cookies = {SESSION: session}
+    return httpx.get(f"{service.base}/console/keys", cookies=cookies, trust_env=False, timeout=60).status_code
 
 
 def followed(service: Service, link: str) -> str:
@@ -77,7 +84,7 @@ def test_start_stop_and_start_again(open_folder: Path) -> None:
 
         service.start()
         assert "sb_" not in service.output, "the first key is shown once"
-        assert status_with(service, followed(service, printed_link(service.output))) == 200
+        assert console_with(service, followed(service, printed_link(service.output))) == 200
         assert status_with(service, first_key) == 200
         interrupted = service.stop(signal.SIGINT)
         assert service.process.returncode == 0
@@ -97,7 +104,7 @@ def test_what_is_no_terminal_gets_no_credential_but_the_way_to_one(open_folder: 
         made = [run_once(service.data_dir, *words.split()) for words in told]
         assert all(done.returncode == 0 for done in made)
         link, key = (done.stdout.strip() for done in made)
-        assert status_with(service, followed(service, link)) == 200
+        assert console_with(service, followed(service, link)) == 200
         assert status_with(service, key) == 200
 
 

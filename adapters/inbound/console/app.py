@@ -33,7 +33,7 @@ from adapters.inbound.console.pages import (
     subscriptions,
     try_it,
 )
-from adapters.inbound.console.requests import caller_of, check_form, services_of
+from adapters.inbound.console.requests import Redirection, caller_of, check_form, services_of
 from adapters.inbound.console.sessions import ROOT, authenticate, check_origin
 from adapters.inbound.rest.events import Streams
 from adapters.inbound.rest.routing import Gateway
@@ -114,6 +114,8 @@ def _guarded(route: Route, check: Check) -> Route:
         try:
             await check(request)
             response: Response = await route.endpoint(request)
+            if isinstance(response, Redirection):
+                response.keep_notice(request)
             return response
         finally:
             await request.close()  # the files of a form

@@ -17,13 +17,12 @@ from adapters.inbound.console.navigation import SECTIONS
 from adapters.inbound.console.sessions import (
     FIELD,
     HEADER,
-    ROOT,
     SAFE,
     VISIT,
     check_origin,
     check_token,
+    cookie_of,
     csrf_token,
-    has_visit,
     session_of,
     set_cookie,
     visit_of,
@@ -106,7 +105,7 @@ def render(
     live_kinds: tuple[str, ...] = (),
 ) -> Response:
     """A whole page. `live_kinds` are the kinds of events after which parts of it fetch themselves anew."""
-    notice = request.cookies.get(NOTICE, "")
+    notice = cookie_of(request, NOTICE)
     values = {
         "live_kinds": live_kinds,
         "live_after": getattr(request.state, "live_after", None),
@@ -115,7 +114,7 @@ def render(
     }
     response = _response(request, template, values, status)
     if notice:
-        response.delete_cookie(NOTICE, path=ROOT)
+        set_cookie(request, response, NOTICE, "", 0)
     return response
 
 
@@ -131,14 +130,21 @@ def render_part(
     return _response(request, template, dict(context or {}), status, block)
 
 
-def redirect(path: str, notice: str = "") -> Response:
+class Redirection(RedirectResponse):
     """To a page of the console, by GET; the notice stands on the page that is shown next."""
-    response = RedirectResponse(path, 303)
-    if notice:
-        response.set_cookie(
-            NOTICE, filters.for_cookie(notice), NOTICE_SECONDS, path=ROOT, httponly=True, samesite="strict"
-        )
-    return response
+
+    def __init__(self, path: str, notice: str) -> None:
+        super().__init__(path, 303)
+        self._notice = notice
+
+    def keep_notice(self, request: Request) -> None:
+        """Puts the notice into a cookie of the browser that sent the request."""
+        if self._notice:
+            set_cookie(request, self, NOTICE, filters.for_cookie(self._notice), NOTICE_SECONDS)
+
+
+def redirect(path: str, notice: str = "") -> Response:
+    return Redirection(path, notice)
 
 
 def _response(
@@ -163,7 +169,7 @@ def _response(
     else:
         html = "".join(template.blocks[block](template.new_context(context)))
     response = HTMLResponse(html, status, SECURE_HEADERS)
-    if not session_of(request) and not has_visit(request):
+    if not session_of(request) and not cookie_of(request, VISIT):
         set_cookie(request, response, VISIT, visit_of(request), None)
     return response
 

@@ -66,7 +66,7 @@ def _token_of_proxy(request: Request) -> str:
 
 def session_of(request: Request) -> str:
     """The token of the session; empty if there is none, also behind a proxy that signs people in."""
-    return "" if _token_of_proxy(request) else request.cookies.get(_name(request, SESSION), "")
+    return "" if _token_of_proxy(request) else cookie_of(request, SESSION)
 
 
 def csrf_token(request: Request) -> str:
@@ -80,12 +80,13 @@ def visit_of(request: Request) -> str:
     """The random text of a browser without a session, from the cookie or made for this answer."""
     state = request.state
     if not hasattr(state, "visit"):
-        state.visit = request.cookies.get(_name(request, VISIT), "") or secrets.token_urlsafe(16)
+        state.visit = cookie_of(request, VISIT) or secrets.token_urlsafe(16)
     return str(state.visit)
 
 
-def has_visit(request: Request) -> bool:
-    return bool(request.cookies.get(_name(request, VISIT)))
+def cookie_of(request: Request, name: str) -> str:
+    """The value of a cookie of the console, empty if there is none."""
+    return request.cookies.get(_name(request, name), "")
 
 
 def check_origin(request: Request) -> None:

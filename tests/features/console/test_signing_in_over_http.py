@@ -258,14 +258,17 @@ def test_over_https_the_cookies_are_of_this_host_alone(world: ServedWorld, nobod
     form = {"csrf": token_of(page), "credential": world.key_of("ann")}
     answer = nobody.post(SIGN_IN, data=form, headers={"cookie": visit})
     assert answer.status_code == 303, answer.text
-    for cookie in (page.headers["set-cookie"], answer.headers["set-cookie"]):
+    session = answer.headers["set-cookie"].partition(";")[0]
+    unprefixed = session.removeprefix("__Host-")
+    assert nobody.get(KEYS, headers={"cookie": unprefixed}).headers["location"].startswith(SIGN_IN)
+    keys = nobody.get(KEYS, headers={"cookie": session})
+    [own] = re.findall(r"/console/keys/(\d+)/revoke", keys.text)
+    revoked = nobody.post(f"{KEYS}/{own}/revoke", data={"csrf": token_of(keys)}, headers={"cookie": session})
+    assert revoked.status_code == 303
+    for cookie in (answer.headers["set-cookie"] for answer in (page, answer, revoked)):
         assert cookie.startswith("__Host-")
         assert {"Path=/", "Secure", "HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
         assert "domain" not in cookie.lower()
-    session = answer.headers["set-cookie"].partition(";")[0]
-    assert nobody.get(KEYS, headers={"cookie": session}).status_code == 200
-    unprefixed = session.removeprefix("__Host-")
-    assert nobody.get(KEYS, headers={"cookie": unprefixed}).headers["location"].startswith(SIGN_IN)
 
 
 def test_a_key_of_a_session_ends_with_it_and_one_made_with_an_api_key_does_not(
