@@ -17,6 +17,7 @@ from domain.channels.messages import (
     Received,
     Sender,
     ThreadMessage,
+    Unanswered,
 )
 from domain.conversations.model import Destination
 from domain.knowledge.sources.model import Listing, PageContent, PageToRead
@@ -102,7 +103,8 @@ class CallResponder(Protocol[C]):
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What a poll found. `cursor` is stored together with the events, in one transaction.
+    """What a poll found. `cursor` is stored together with the events, in one transaction, and with the messages that
+    are not answered.
 
     `more`: poll again at once.
     """
@@ -110,6 +112,7 @@ class Polled:
     events: Sequence[Event]
     cursor: Mapping[str, object]
     more: bool = False
+    unanswered: Sequence[Unanswered] = ()
 
 
 class Poller(Protocol[C]):

@@ -13,6 +13,7 @@ from domain.instances.model import (
     InstanceChange,
     LiveSocket,
     NewInstance,
+    UnansweredPage,
 )
 
 
@@ -136,6 +137,22 @@ class HealthStore(Protocol):
 
     async def registration(self, instance_id: int, kept: Mapping[str, object]) -> None:
         """Notes what the platform gave when the callback was registered."""
+        ...
+
+
+class UnansweredStore(Protocol):
+    """Messages that are not answered, such as those of mailing lists, until somebody releases them."""
+
+    async def counts(self, instance_id: int) -> Mapping[str, int]:
+        """By the reason."""
+        ...
+
+    async def list(self, instance_id: int, limit: int, offset: int) -> UnansweredPage:
+        """The newest first."""
+        ...
+
+    async def release(self, instance_id: int, message_id: int) -> bool:
+        """Takes a message in as if it were to be answered. False when there is no such message."""
         ...
 
 

@@ -29,6 +29,7 @@ from domain.instances.model import (
     NewInstance,
     Pairing,
     SaveResult,
+    UnansweredPage,
 )
 from domain.verification.model import BotLink, CodeSent, OAuthResult
 from ports.config_checks import ConfigChecks
@@ -124,6 +125,14 @@ class InstanceOperations(Protocol):
         ...
 
     async def drop(self, caller: Caller, instance_id: int, delivery_id: int) -> None: ...
+
+    async def unanswered(self, caller: Caller, instance_id: int, limit: int, offset: int) -> UnansweredPage:
+        """Messages that are not answered, the newest first."""
+        ...
+
+    async def release(self, caller: Caller, instance_id: int, message_id: int) -> None:
+        """Has a message answered that was not. Raises `NotFound`."""
+        ...
 
 
 class Messages(Protocol):

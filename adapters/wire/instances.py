@@ -19,6 +19,8 @@ from domain.instances.model import (
     Page,
     Pairing,
     SaveResult,
+    UnansweredMessage,
+    UnansweredPage,
 )
 
 INSTANCE = Conversion(Instance, pb.Instance, downstream_resource_id="resource_id")
@@ -29,6 +31,7 @@ PAIRING = Conversion(Pairing, pb.RequestPairingResponse, pairing_code="code")
 HEALTH = Conversion(Health, pb.Health)
 ACTIVITY = Conversion(ActivityHealth, pb.ActivityHealth)
 DELIVERY = Conversion(Delivery, pb.Delivery)
+UNANSWERED = Conversion(UnansweredMessage, pb.UnansweredMessage)
 
 
 def view_to_pb(view: InstanceView) -> pb.Instance:
@@ -71,3 +74,18 @@ def deliveries_to_pb(deliveries: Deliveries) -> pb.ListDeliveriesResponse:
 def deliveries_from_pb(message: pb.ListDeliveriesResponse) -> Deliveries:
     items = tuple(map(DELIVERY.from_pb, message.deliveries))
     return Deliveries(items, Page(message.limit, message.offset, message.total))
+
+
+def unanswered_to_pb(messages: UnansweredPage) -> pb.ListUnansweredResponse:
+    page = messages.page
+    return pb.ListUnansweredResponse(
+        messages=fitting(map(UNANSWERED.to_pb, messages.items)),
+        total=page.total,
+        limit=page.limit,
+        offset=page.offset,
+    )
+
+
+def unanswered_from_pb(message: pb.ListUnansweredResponse) -> UnansweredPage:
+    items = tuple(map(UNANSWERED.from_pb, message.messages))
+    return UnansweredPage(items, Page(message.limit, message.offset, message.total))

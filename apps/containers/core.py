@@ -193,7 +193,9 @@ def build_use_cases(
         catalogue=CatalogueService(channels.registry, channels.links),
         instances=services.instances,
         checks=build_config_checks(foundation, storage, channels),
-        operations=OperationsService(storage.instances, channels.registry, storage.health, storage.outbox),
+        operations=OperationsService(
+            storage.instances, channels.registry, storage.health, storage.outbox, storage.unanswered
+        ),
         messages=services.messages,
         conversations=services.conversations,
         callbacks=foundation.traces.callbacks(services.callbacks),

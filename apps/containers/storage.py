@@ -38,6 +38,7 @@ from adapters.outbound.storage.retention.runner import Retention
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
 from adapters.outbound.storage.signals import Signals
+from adapters.outbound.storage.unanswered import PostgresUnanswered
 from adapters.outbound.storage.web_chat.feed import PostgresChatFeed
 from adapters.outbound.storage.web_chat.log import PostgresChatLog
 from apps.containers.foundation import Foundation
@@ -116,6 +117,7 @@ class Storage:
         database, settings = self.database, foundation.settings
         self.sends = PostgresSends(database, bus.outbound_enqueued)
         self.opt_outs = PostgresOptOuts(database)
+        self.unanswered = PostgresUnanswered(database, bus.inbound_enqueued)
         self.messages = PostgresMessages(database)
         self.chat_history = PostgresChatHistory(database)
         self.conversation_expiry = ConversationExpiry(database, settings.conversation_days)

@@ -213,6 +213,14 @@ class Event:
         return replace(self, sender=sender)
 
 
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A message that is not answered unless somebody releases it, and the reason in one word."""
+
+    event: Event
+    reason: str
+
+
 _REACHED = {"delivered": 1, "read": 2}
 
 

@@ -140,6 +140,7 @@ class Health:
 
     `last_success`, `last_error` and `last_error_at` are those of the activity that failed last, where one fails;
     else the latest of all activities.
+    `unanswered` counts the messages that are not answered, by the reason.
     `breaker` is 'closed'; 'open' while nothing is sent since the platform does not answer, until
     `breaker_until`; 'half_open' when the next reply is tried as a probe.
     """
@@ -157,6 +158,7 @@ class Health:
     breaker: str = "closed"
     breaker_until: datetime | None = None
     activities: Mapping[Activity, ActivityHealth] = field(default_factory=dict)
+    unanswered: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,25 @@ class Page:
 @dataclass(frozen=True, slots=True)
 class Deliveries:
     items: tuple[Delivery, ...]
+    page: Page
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredMessage:
+    """A message that is not answered unless it is released. `text` is its beginning."""
+
+    id: int
+    reason: str
+    sender: str
+    sender_name: str
+    subject: str
+    text: str
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredPage:
+    items: tuple[UnansweredMessage, ...]
     page: Page
 
 

@@ -166,8 +166,12 @@ class PollingService:
         feeds = await self.folders.polled(instance, channel)
         if feeds and not instance.resource_id:  # what is in the folder is told to nobody else
             polled = replace(polled, events=())
-        fresh = await self.runs.finish(due, polled.events, polled.cursor, following)
+        fresh = await self.runs.finish(
+            due, polled.events, polled.cursor, following, unanswered=polled.unanswered
+        )
         if fresh is not None:
+            for message in polled.unanswered:
+                self.meter.received(instance.channel_id, f"ignored:{message.reason}")
             await self._acknowledge(instance, channel, polled.events)
             await self._record_stored(instance, fresh)
 

@@ -102,3 +102,18 @@ class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
     async def DropDelivery(self, request: pb.DropDeliveryRequest, context: Any) -> pb.DropDeliveryResponse:
         await self._operations.drop(caller(), request.instance_id, request.delivery_id)
         return pb.DropDeliveryResponse()
+
+    async def ListUnanswered(
+        self, request: pb.ListUnansweredRequest, context: Any
+    ) -> pb.ListUnansweredResponse:
+        limit = min(request.limit or DEFAULT_LIMIT, LARGEST_LIMIT)
+        messages = await self._operations.unanswered(
+            caller(), request.instance_id, max(1, limit), max(0, request.offset)
+        )
+        return convert.unanswered_to_pb(messages)
+
+    async def ReleaseUnanswered(
+        self, request: pb.ReleaseUnansweredRequest, context: Any
+    ) -> pb.ReleaseUnansweredResponse:
+        await self._operations.release(caller(), request.instance_id, request.message_id)
+        return pb.ReleaseUnansweredResponse()

@@ -98,6 +98,7 @@ PARAMETERS: dict[str, tuple[str, object]] = {
     "keepFiles": ("true: what was read stays in the base.", False),
     "state": ("Only pages in this state.", "failed"),
     "deliveryId": ("Id of a delivery.", "7"),
+    "unansweredId": ("Id of a message that is not answered.", "12"),
     "callback": ("Name of the callback: `webhook`, or what the channel's page names.", "webhook"),
     "field": ("Type of an identity.", "email"),
     "value": ("Value of an identity.", "ann@example.com"),

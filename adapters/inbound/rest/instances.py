@@ -12,6 +12,7 @@ from adapters.inbound.rest.routing import (
     JsonRoute,
     RequestedPage,
     Services,
+    UnansweredId,
     before_body,
     caller_of,
     errors,
@@ -25,6 +26,7 @@ from domain.instances.model import (
     NewInstance,
     Pairing,
     SaveResult,
+    UnansweredPage,
 )
 from ports.use_cases import UseCases
 
@@ -218,3 +220,32 @@ async def replay(
 async def drop(services: Services, caller: CurrentCaller, instance: InstanceId, delivery: DeliveryId) -> None:
     """Removes a part from the outbox."""
     await services.operations.drop(caller, instance, delivery)
+
+
+@router.get(
+    BASE + "/{instanceId}/unanswered",
+    response_model=schemas.UnansweredList,
+    responses=errors(400, 403, 404),
+    summary="Messages that are not answered",
+    openapi_extra=PAGING,
+)
+async def unanswered(
+    services: Services, caller: CurrentCaller, instance: InstanceId, page: RequestedPage
+) -> UnansweredPage:
+    """Messages that are not answered, such as mails of lists and machines, with the reason; the newest first."""
+    return await services.operations.unanswered(caller, instance, page.limit, page.offset)
+
+
+@router.post(
+    BASE + "/{instanceId}/unanswered/{unansweredId}/release",
+    status_code=202,
+    response_model=schemas.Accepted,
+    responses=errors(403, 404),
+    summary="Answer a message that was not answered",
+)
+async def release(
+    services: Services, caller: CurrentCaller, instance: InstanceId, message: UnansweredId
+) -> schemas.Accepted:
+    """Hands a message to the resource as if it had just come, and takes it off the list."""
+    await services.operations.release(caller, instance, message)
+    return schemas.Accepted(message="The message is answered")

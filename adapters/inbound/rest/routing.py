@@ -137,6 +137,10 @@ async def _delivery_id(deliveryId: str) -> int:
     return path_id(deliveryId, "there is no delivery {}")
 
 
+async def _unanswered_id(unansweredId: str) -> int:
+    return path_id(unansweredId, "there is no unanswered message {}")
+
+
 async def base_id(id: str) -> int:
     return path_id(id, NO_BASE)
 
@@ -235,6 +239,7 @@ Services = Annotated[UseCases, Depends(_use_cases)]
 CurrentCaller = Annotated[Caller, Depends(caller_of)]
 InstanceId = Annotated[int, Depends(instance_id)]
 DeliveryId = Annotated[int, Depends(_delivery_id)]
+UnansweredId = Annotated[int, Depends(_unanswered_id)]
 BaseId = Annotated[int, Depends(base_id)]
 RequestedPage = Annotated[Page, Depends(_page)]
 RequestedWindow = Annotated[Page, Depends(_text_window)]

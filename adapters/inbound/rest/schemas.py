@@ -182,6 +182,7 @@ class InstanceHealth(Answer):
         description="From a message to its answer: reading it, fetching its attachments, asking the resource.",
     )
     sending: ActivityHealth = attribute("activities.sending", description="Handing replies to the platform.")
+    unanswered: dict[str, int] = Field(description="Messages that are not answered, by the reason.")
 
 
 class DeliveryRecord(Answer):
@@ -203,6 +204,21 @@ class Pagination(Answer):
 
 class DeliveryList(Answer):
     deliveries: list[DeliveryRecord] = attribute("items")
+    pagination: Pagination = attribute("page")
+
+
+class UnansweredRecord(Answer):
+    id: int
+    reason: str = Field(description="One word, such as list or auto-submitted.")
+    sender: str
+    senderName: str = attribute("sender_name")
+    subject: str
+    text: str = Field(description="Its beginning.")
+    receivedAt: Timestamp
+
+
+class UnansweredList(Answer):
+    unanswered: list[UnansweredRecord] = attribute("items")
     pagination: Pagination = attribute("page")
 
 

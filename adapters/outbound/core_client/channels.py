@@ -22,6 +22,8 @@ from domain.instances.model import (
     Page,
     Pairing,
     SaveResult,
+    UnansweredMessage,
+    UnansweredPage,
 )
 
 SLOW = 40.0
@@ -115,3 +117,18 @@ class RemoteInstances:
     async def drop(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
         request = pb.DropDeliveryRequest(instance_id=instance_id, delivery_id=delivery_id)
         await self._core.call(self._stub.DropDelivery, request)
+
+    async def unanswered(self, caller: Caller, instance_id: int, limit: int, offset: int) -> UnansweredPage:
+        messages: list[UnansweredMessage] = []
+        while True:
+            request = pb.ListUnansweredRequest(
+                instance_id=instance_id, limit=limit - len(messages), offset=offset + len(messages)
+            )
+            page = convert.unanswered_from_pb(await self._core.call(self._stub.ListUnanswered, request))
+            messages += page.items
+            if not page.items or len(messages) >= min(limit, page.page.total - offset):
+                return UnansweredPage(tuple(messages), Page(limit, offset, page.page.total))
+
+    async def release(self, caller: Caller, instance_id: int, message_id: int) -> None:
+        request = pb.ReleaseUnansweredRequest(instance_id=instance_id, message_id=message_id)
+        await self._core.call(self._stub.ReleaseUnanswered, request)

@@ -1,6 +1,7 @@
 """Recognises mail that must not be answered: machines would answer back (RFC 3834, RFC 2919, RFC 5230)."""
 
 import re
+from collections.abc import Set
 from unicodedata import combining, normalize
 
 from adapters.outbound.mail.headers import Address, Headers
@@ -40,8 +41,10 @@ _NO_REPLY = re.compile(
 _SUPPRESS = re.compile(r"\b(all|autoreply)\b", re.IGNORECASE)
 
 
-def reason_not_to_answer(headers: Headers, own_address: str) -> str | None:
-    """Why the mail is not answered, in one word; None when it may be answered."""
+def reason_not_to_answer(
+    headers: Headers, own_address: str, answered_reasons: Set[str] = frozenset()
+) -> str | None:
+    """Why the mail is not answered, in one word; None when it may be answered. `answered_reasons` do not count."""
     checks = (
         ("own-mail", _is_own(headers, own_address)),
         ("auto-submitted", _is_auto_submitted(headers)),
@@ -52,7 +55,7 @@ def reason_not_to_answer(headers: Headers, own_address: str) -> str | None:
         ("no-reply", _is_unread(headers.reply_address())),
         ("no-sender", not headers.addresses("From")),
     )
-    return next((reason for reason, holds in checks if holds), None)
+    return next((reason for reason, holds in checks if holds and reason not in answered_reasons), None)
 
 
 def _is_own(headers: Headers, own_address: str) -> bool:

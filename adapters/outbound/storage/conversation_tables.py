@@ -41,6 +41,17 @@ session_alias = table(
     index("session_alias_by_age", "seen_at"),
 )
 
+unanswered = table(
+    "unanswered",
+    identity(),
+    reference("instance_id", "channel_instance.id"),
+    *required(Text, "session_key event_key reason event"),
+    *required(Timestamp, "received_at"),
+    unique_index("unanswered_event", "instance_id event_key"),
+    index("unanswered_by_instance", "instance_id id"),
+    index("unanswered_by_age", "received_at"),
+)
+
 message_file = table(
     "message_file",
     identity(),

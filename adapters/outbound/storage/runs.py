@@ -30,7 +30,8 @@ from adapters.outbound.storage.queue.beginners import in_own_sessions
 from adapters.outbound.storage.queue.inbox import InboxRow
 from adapters.outbound.storage.schedules import FREE, deactivated
 from adapters.outbound.storage.tables import schedule
-from domain.channels.messages import Event
+from adapters.outbound.storage.unanswered import add_unanswered
+from domain.channels.messages import Event, Unanswered
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL, Unavailable
 from ports.instances import HealthRecorder
@@ -159,6 +160,7 @@ class PostgresRuns:
         at: datetime | None,
         *,
         retire: bool = False,
+        unanswered: Sequence[Unanswered] = (),
     ) -> Sequence[bool | None] | None:
         stored = row.cursor if cursor is None else dump(cursor)
         ours = self._of_run(update(schedule), due)
@@ -169,6 +171,7 @@ class PostgresRuns:
                 return None
             own = await in_own_sessions(connection, due.instance_id, events)
             fresh = await add_arrivals(connection, [InboxRow.of(due.instance_id, event) for event in own])
+            await add_unanswered(connection, due.instance_id, unanswered)
             if retire:
                 await connection.run(deactivated(due.instance_id))
         if retire:

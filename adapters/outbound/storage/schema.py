@@ -60,8 +60,8 @@ def index(
     )
 
 
-def unique_index(name: str, columns: str, where: str) -> Index:
-    return Index(name, *columns.split(), unique=True, postgresql_where=text(where))
+def unique_index(name: str, columns: str, where: str | None = None) -> Index:
+    return Index(name, *columns.split(), unique=True, postgresql_where=text(where) if where else None)
 
 
 def columns_of(table: Table, names: str) -> tuple[Column[Any], ...]:

@@ -9,7 +9,9 @@ from html import unescape
 import httpx
 import pytest
 
+from adapters.outbound.storage.unanswered import add_unanswered
 from domain.access.model import Caller
+from domain.channels.messages import Event, Sender, Unanswered
 from domain.instances.checks.service import TRIES
 from domain.instances.model import NewInstance
 from tests.drivers.platform import PlatformDriver
@@ -323,3 +325,26 @@ def test_the_tag_of_a_web_chat_is_there_to_copy(world: ServedWorld, ann: Person)
     page = ann.get(saved.headers["location"]).text
     assert re.search(r'data-copy="&lt;script src=[^"]*/web-chat.js', page)
     assert "No web page may show this chat yet" in page
+
+
+def test_what_is_not_answered_is_listed_and_released(world: ServedWorld, ann: Person, bob: Person) -> None:
+    number = hook(world)
+    event = Event("k1", "s1", Sender("news@shop.example", EVIL), EVIL, {}, context={"subject": EVIL})
+
+    async def add() -> None:
+        async with world.container.database().transaction() as connection:
+            await add_unanswered(connection, number, [Unanswered(event, "list")])
+
+    world.run(add())
+    path = f"{CHANNELS}/{number}/unanswered"
+    assert f'href="{path}">Not answered: 1</a>' in ann.get(f"{CHANNELS}/{number}").text
+    page = ann.get(path).text
+    assert unescape(page).count(EVIL) == 3
+    assert EVIL not in page
+    release = re.search(rf'action="({path}/\d+/release)"', page)
+    assert release
+    assert bob.get(path).status_code == 403
+    assert bob.post(release[1], "/console").status_code == 403
+    assert ann.post(release[1], path).status_code == 303
+    assert "There is no such message." in ann.get(path).text
+    assert ann.post(release[1], path).status_code == 404

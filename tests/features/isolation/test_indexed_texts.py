@@ -18,8 +18,9 @@ import pytest
 
 from adapters.outbound.channels.community_chat.tests import samples as mattermost
 from adapters.outbound.storage.codec import LONGEST_KEY
+from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.limits import Limits
-from domain.channels.messages import OptOut
+from domain.channels.messages import Event, OptOut, Sender, Unanswered
 from domain.delivery.rate_limits.model import send_request
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from domain.web_chat.model import ChatMessage, ChatPlace
@@ -168,6 +169,17 @@ def sent_first(scene: Scene, text: str) -> None:
 def opted_out(scene: Scene, text: str) -> None:
     opt_outs = scene.world.container.storage().opt_outs
     scene.world.run(opt_outs.record(scene.hook(), OptOut(text)))
+
+
+def unanswered_message(scene: Scene, text: str) -> None:
+    message = Unanswered(Event(text, "s", Sender("ann@client.example"), "News", {}), "list")
+    instance = scene.hook()
+
+    async def add() -> None:
+        async with scene.world.container.database().transaction() as connection:
+            await add_unanswered(connection, instance, [message])
+
+    scene.world.run(add())
 
 
 def visitor_session(scene: Scene, text: str) -> None:
@@ -349,6 +361,7 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "tool_confirmation.id": OUTSIDE_NONE,
     "tool_confirmation.session_key": (question,),
     "tool_confirmation.nonce": OUTSIDE_NONE,
+    "unanswered.event_key": (unanswered_message,),
     "verification_code.user_id": (acting_user,),
     "verification_link.messenger_id": (messenger_id,),
     "verification_send.address": (mail_address,),
@@ -369,6 +382,7 @@ KEPT = {
     post_id: "inbox.event_key",
     question: "tool_confirmation.session_key",
     tool_name: "tool_approval.tool_key",
+    unanswered_message: "unanswered.event_key",
     account_id: "verified_identity.normal",
 }
 """Where a text is kept under the key that `key_of` makes of it: so the way does lead into the column."""

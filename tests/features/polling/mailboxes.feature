@@ -149,6 +149,38 @@ Feature: Mailboxes
         | a mailbox       |
         | a Gmail mailbox |
 
+  Rule: What is not answered is listed with the reason, and can be released
+
+    Scenario Outline: A newsletter to <mailbox>
+      Given <mailbox> that echoes
+      When a mailing list mails "News of the week"
+      Then it is listed as not answered, because of "list", and counted in the health of the instance
+      When it is released <way>
+      Then the mailing list is answered "News of the week"
+      And nothing is listed as not answered
+
+      Examples:
+        | mailbox         | way       |
+        | a mailbox       | over REST |
+        | a Gmail mailbox | over gRPC |
+
+    Scenario: Somebody else's list
+      Given a mailbox that echoes
+      When a mailing list mails "News of the week"
+      Then it is listed as not answered, because of "list", and counted in the health of the instance
+      And somebody else may neither see nor release it
+
+    Scenario Outline: A mailbox that answers <what>
+      Given a mailbox that answers <what>
+      When <who> "News of the week"
+      Then somebody is answered "News of the week"
+
+      Examples:
+        | what                       | who                         |
+        | lists                      | a mailing list mails        |
+        | machines                   | a machine mails             |
+        | addresses that nobody reads | an address that nobody reads mails |
+
   Rule: An answer bears one reply prefix
 
     Scenario Outline: The subject "<subject>"

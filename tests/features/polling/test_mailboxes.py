@@ -15,13 +15,14 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from domain.routing.model import RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import Rest, Way
+from tests.drivers.ways import Rest, RestOverGrpc, Way
 from tests.drivers.world import PATIENCE, World
 from tests.support.mail import PASSWORD, USER, Mailbox, Postbox, imap_server, smtp_server
 from tests.support.platforms.gmail import CLIENT, Gmail
 
 scenarios("mailboxes.feature")
 
+UNANSWERED = "/api/agent/channel-instances/{}/unanswered"
 OFTEN = 0.02
 """Minutes between two polls."""
 _numbers = itertools.count(1)
@@ -63,6 +64,11 @@ class Post:
 
     def sent(self) -> list[Message]:
         return self.outside.smtp.mails + [mail for _, mail in self.gmail.sent]
+
+    def unanswered(self) -> Any:
+        assert isinstance(self.way, Rest)
+        path = UNANSWERED.format(self.created.body["instanceId"])
+        return self.way.request("GET", path, "ann").json()["unanswered"]
 
     def create(self, resource: str = "agent::echo", **changes: Any) -> None:
         config = {"checkInterval": OFTEN, **(CLIENT if self.kind == "mail-api" else self._servers())}
@@ -328,6 +334,72 @@ def machine_mails(post: Post, text: str) -> None:
 @when(parsers.re(r"a notification \"(?P<text>[^\"]+)\" comes from (?P<address>\S+)"))
 def notification(post: Post, text: str, address: str) -> None:
     post.mail(text, "Notice", From=f"Shop <{address}>")
+
+
+@when(parsers.re(r"a mailing list mails \"(?P<text>[^\"]+)\""))
+def list_mails(post: Post, text: str) -> None:
+    post.mail(text, "News", **{"List-Id": "<news.shop.example>"})
+
+
+@when(parsers.re(r"an address that nobody reads mails \"(?P<text>[^\"]+)\""))
+def no_reply_mails(post: Post, text: str) -> None:
+    post.mail(text, "News", From="no-reply@shop.example")
+
+
+@given(parsers.re(r"a mailbox that answers (?P<what>lists|machines|addresses that nobody reads)"))
+def answering_more(post: Post, what: str) -> None:
+    post.kind = "email"
+    names = {"lists": "answerLists", "machines": "answerAutomatic"}
+    post.create(**{names.get(what, "answerNoReply"): True})
+
+
+@then('it is listed as not answered, because of "list", and counted in the health of the instance')
+def listed(post: Post) -> None:
+    assert soon(lambda: bool(post.unanswered()))
+    [message] = post.unanswered()
+    shown = {name: message[name] for name in ("reason", "sender", "senderName", "subject", "text")}
+    assert shown == {
+        "reason": "list",
+        "sender": "ann@client.example",
+        "senderName": "Ann",
+        "subject": "News",
+        "text": "News of the week",
+    }
+    health = post.way.health("ann", post.created.body["instanceId"])
+    assert health.body["unanswered"] == {"list": 1}
+    assert health.body["healthy"] is True
+
+
+@when(parsers.re(r"it is released over (?P<transport>REST|gRPC)"))
+def released(post: Post, world: World, transport: str) -> None:
+    way = post.way if transport == "REST" else RestOverGrpc(world)
+    path = f"{UNANSWERED.format(post.created.body['instanceId'])}"
+    assert isinstance(way, Rest)
+    [message] = way.request("GET", path, "ann").json()["unanswered"]
+    assert way.request("POST", f"{path}/{message['id']}/release", "ann").status_code == 202
+    assert way.request("POST", f"{path}/{message['id']}/release", "ann").status_code == 404
+    if transport == "gRPC":
+        assert way.health("ann", post.created.body["instanceId"]).body["unanswered"] == {}
+        way.close()
+
+
+@then("somebody else may neither see nor release it")
+def not_for_others(post: Post) -> None:
+    path = UNANSWERED.format(post.created.body["instanceId"])
+    assert isinstance(post.way, Rest)
+    assert post.way.request("GET", path, "bob").status_code == 403
+    assert post.way.request("POST", f"{path}/{post.unanswered()[0]['id']}/release", "bob").status_code == 403
+
+
+@then("nothing is listed as not answered")
+def nothing_listed(post: Post) -> None:
+    assert post.unanswered() == []
+
+
+@then(parsers.re(r"(?:somebody|the mailing list) is answered \"(?P<text>[^\"]+)\""))
+def somebody_answered(post: Post, text: str) -> None:
+    assert soon(lambda: bool(post.sent())), "nothing was sent"
+    assert plain(post.sent()[0]) == text
 
 
 @then(parsers.re(r"Ann is answered \"(?P<text>[^\"]+)\" with the subject \"(?P<subject>[^\"]+)\""))

@@ -198,6 +198,28 @@ async def delete(request: Request) -> Response:
     return redirect(CHANNELS, "The channel is disconnected.")
 
 
+async def unanswered(request: Request) -> Response:
+    """The messages that are not answered, with the reason."""
+    number = instance_of(request)
+    services, caller = services_of(request), caller_of(request)
+    offset = (
+        int(text) if (text := request.query_params.get("offset", "")).isdecimal() and len(text) < 6 else 0
+    )
+    view, messages = await asyncio.gather(
+        services.instances.get(caller, number),
+        services.operations.unanswered(caller, number, ON_A_PAGE, offset),
+    )
+    context = {"instance": view.instance, "messages": messages, "older": offset + ON_A_PAGE}
+    return render(request, "channel_unanswered.html", context)
+
+
+async def release(request: Request) -> Response:
+    number = instance_of(request)
+    message = int(request.path_params["message"])
+    await services_of(request).operations.release(caller_of(request), number, message)
+    return redirect(f"{CHANNELS}/{number}/unanswered", "The message is answered.")
+
+
 ROUTES = [
     Route(CHANNELS, channels),
     Route(CHANNELS + "/new", gallery),
@@ -208,4 +230,6 @@ ROUTES = [
     Route(ONE + "/pairing", pair, methods=["POST"]),
     Route(ONE + "/trusted", trusted, methods=["POST"]),
     Route(ONE + "/delete", delete, methods=["POST"]),
+    Route(ONE + "/unanswered", unanswered),
+    Route(ONE + "/unanswered/{message:int}/release", release, methods=["POST"]),
 ]

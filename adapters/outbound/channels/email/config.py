@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from adapters.outbound.mail.compose import MailTarget
+from adapters.outbound.mail.config import MailConfig
 from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.smtp import SMTP_TLS_PORT, SmtpServer
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
-from domain.channels.typed import CommonConfig, ConfigModel, JsonModel, setting
+from domain.channels.typed import ConfigModel, JsonModel, setting
 
 IMAP_TLS_PORT = 993
 IMAP_PLAIN_PORT = 143
@@ -14,7 +15,7 @@ SMTP_STARTTLS_PORT = 587
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmailConfig(CommonConfig):
+class EmailConfig(MailConfig):
     """`authserv_id` is the name in Authentication-Results where it differs from the servers' domains."""
 
     smtp_host: str = setting(
@@ -60,10 +61,6 @@ class EmailConfig(CommonConfig):
         "Minutes between two looks into the mailbox (default 5); fractions are allowed. "
         "A server with IDLE tells of new mail at once.",
         format=Format.INTERVAL_MINUTES,
-    )
-    shared_threads: bool | None = setting(
-        "true: all senders of a mail thread share one conversation. Left out: a conversation belongs to whoever "
-        "began the thread, and other senders of it have conversations of their own.",
     )
     authserv_id: str = ""
 

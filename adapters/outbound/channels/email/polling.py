@@ -15,7 +15,7 @@ from adapters.outbound.mail.events import mail_event, unreadable
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import session_of
 from adapters.outbound.mail.mime import Mail, read_mail
-from domain.channels.messages import Attachment, Event
+from domain.channels.messages import Attachment, Event, Unanswered
 from ports.capabilities import Polled
 
 MAX_MAILS = 25
@@ -122,12 +122,15 @@ def poll(box: MailBox, config: EmailConfig, stored: Mapping[str, Any] | None, no
     fresh = [uid for uid in unseen if uid not in cursor.taken]
     batch = _batch(box, fresh)
     events: list[Event] = []
+    unanswered: list[Unanswered] = []
     for uid, size in batch.items():
-        event = _read(box, config, Position(cursor.uid_validity, uid), size, cursor, now)
-        if event is not None:
-            events.append(event)
+        message = _read(box, config, Position(cursor.uid_validity, uid), size, cursor, now)
+        if isinstance(message, Unanswered):
+            unanswered.append(message)
+        elif message is not None:
+            events.append(message)
         cursor.taken.add(uid)
-    return Polled(events, cursor.dump(), more=len(fresh) > len(batch))
+    return Polled(events, cursor.dump(), more=len(fresh) > len(batch), unanswered=unanswered)
 
 
 def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
@@ -147,18 +150,18 @@ def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
 
 def _read(
     box: MailBox, config: EmailConfig, position: Position, size: int, cursor: MailboxCursor, now: datetime
-) -> Event | None:
+) -> Event | Unanswered | None:
     whole = size <= MAX_MAIL
     content = box.content(position.uid, None if whole else CUT_MAIL)
     if content is None:
         return None
     try:
         mail = read_mail(content)
-        if reason_not_to_answer(mail.headers, config.from_email) is not None:
-            return None
-        if not cursor.admits(_thread(session_of(mail.headers, mail.key)), now):
-            return None
-        return event_of(config, mail, position, whole=whole)
+        reason = reason_not_to_answer(mail.headers, config.from_email, config.answered_reasons)
+        if reason is None and not cursor.admits(_thread(session_of(mail.headers, mail.key)), now):
+            reason = "thread-limit"
+        event = event_of(config, mail, position, whole=whole)
+        return event if reason is None else Unanswered(event, reason)
     except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
         return unreadable(hashlib.sha256(content).hexdigest(), failure, position.json)
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from adapters.outbound.mail.compose import MailTarget
+from adapters.outbound.mail.config import MailConfig
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
-from domain.channels.typed import CommonConfig, ConfigModel, JsonModel, setting, stored_as
+from domain.channels.typed import ConfigModel, JsonModel, setting, stored_as
 from domain.values import value
 
 THREAD_DOMAIN = "mail.gmail.com"
@@ -12,7 +13,7 @@ THREAD_DOMAIN = "mail.gmail.com"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GmailConfig(CommonConfig):
+class GmailConfig(MailConfig):
     client_id: str = setting("OAuth 2.0 client id from the Google Cloud console.", required=True)
     client_secret: str = setting(
         "OAuth 2.0 client secret that belongs to the client id.", required=True, secret=True
@@ -29,10 +30,6 @@ class GmailConfig(CommonConfig):
     check_interval: float | None = setting(
         "Minutes between two looks for new mail (default 5); fractions are allowed.",
         format=Format.INTERVAL_MINUTES,
-    )
-    shared_threads: bool | None = setting(
-        "true: all senders of a mail thread share one conversation. Left out: a conversation belongs to whoever "
-        "began the thread, and other senders of it have conversations of their own.",
     )
 
 

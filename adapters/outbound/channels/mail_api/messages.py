@@ -14,7 +14,7 @@ from adapters.outbound.channels.mail_api.config import TARGET, THREAD_DOMAIN, Gm
 from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.guards import reason_not_to_answer
-from adapters.outbound.mail.headers import Headers, opened_session_of
+from adapters.outbound.mail.headers import opened_session_of
 from adapters.outbound.mail.mime import (
     MAX_PARTS,
     POLICY,
@@ -26,7 +26,7 @@ from adapters.outbound.mail.mime import (
     is_wrapper,
     read_message,
 )
-from domain.channels.messages import Attachment, Event
+from domain.channels.messages import Attachment, Event, Unanswered
 
 _RECEIVING_SERVER = ("google.com",)
 _NOT_INCOMING = frozenset({"SENT", "DRAFT", "SPAM", "TRASH", "CHAT"})
@@ -115,20 +115,22 @@ def from_base64url(data: str) -> bytes:
         return b""
 
 
-def is_answered(message: Mapping[str, Any], own_address: str) -> bool:
-    """Whether it is mail that arrived, from a sender that may be answered."""
-    labels = {label for label in items(message, "labelIds") if isinstance(label, str)}
-    fields = items(at(message, "payload"), "headers")
-    headers = Headers((text(field, "name"), text(field, "value")) for field in fields)
-    return labels.isdisjoint(_NOT_INCOMING) and reason_not_to_answer(headers, own_address) is None
+def is_incoming(shown: Mapping[str, Any]) -> bool:
+    """Whether it is mail that arrived."""
+    labels = {label for label in items(shown, "labelIds") if isinstance(label, str)}
+    return labels.isdisjoint(_NOT_INCOMING)
 
 
-def event_of(config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, own_address: str) -> Event:
-    """The event of a mail; its session is the thread that we opened, else Gmail's thread."""
+def event_of(
+    config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, own_address: str
+) -> Event | Unanswered:
+    """The event of a mail, and why it is not answered; its session is the thread that we opened, else Gmail's
+    thread."""
     mail = read_message(message)
     message_id, thread_id = text(shown, "id"), text(shown, "threadId")
     target = reply_target(mail.headers, partial(GmailTarget, thread_id=thread_id, own_address=own_address))
-    return mail_event(
+    reason = reason_not_to_answer(mail.headers, own_address, config.answered_reasons)
+    event = mail_event(
         mail,
         _RECEIVING_SERVER,
         key=message_id,
@@ -139,6 +141,7 @@ def event_of(config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, 
         ids=(message_id,),
         raw={"id": message_id},
     )
+    return event if reason is None else Unanswered(event, reason)
 
 
 def _attachment(message_id: str, file: MailFile) -> Attachment:

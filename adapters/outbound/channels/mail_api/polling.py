@@ -14,13 +14,13 @@ from adapters.outbound.channels.mail_api.gmail import Gmail
 from adapters.outbound.channels.mail_api.messages import (
     event_of,
     from_base64url,
-    is_answered,
+    is_incoming,
     message_of,
     parts_of,
 )
 from adapters.outbound.mail.events import unreadable
 from adapters.outbound.oauth.google import GoogleError, poll_failures
-from domain.channels.messages import Event
+from domain.channels.messages import Event, Unanswered
 from domain.channels.typed import JsonModel, stored_as
 from ports.capabilities import Polled, PollFailed
 
@@ -48,8 +48,10 @@ class Position:
     page: str = ""
     searching: bool = False
 
-    def polled(self, events: Sequence[Event] = (), *, more: bool = False) -> Polled:
-        return Polled(events, POSITION.dump(self), more)
+    def polled(self, messages: Sequence[Event | Unanswered] = (), *, more: bool = False) -> Polled:
+        events = [message for message in messages if isinstance(message, Event)]
+        unanswered = [message for message in messages if isinstance(message, Unanswered)]
+        return Polled(events, POSITION.dump(self), more, unanswered)
 
 
 POSITION = JsonModel(Position)
@@ -150,17 +152,17 @@ class GmailPoller:
         ids: Sequence[str],
         after: int = 0,
         until: int | None = None,
-    ) -> list[Event]:
-        """The events of the mails that arrived in that span (epoch milliseconds) and are to be answered."""
-        events: list[Event] = []
+    ) -> list[Event | Unanswered]:
+        """The mails that arrived in that span (epoch milliseconds)."""
+        messages: list[Event | Unanswered] = []
         for message_id in dict.fromkeys(filter(None, ids)):
             message = await self._message(config, message_id)
-            if message is None or not is_answered(message, position.address):
+            if message is None or not is_incoming(message):
                 continue
             arrived = _arrived(message)
             if arrived >= after and (until is None or arrived <= until):
-                events.append(await self._event(config, message_id, message, position.address))
-        return events
+                messages.append(await self._event(config, message_id, message, position.address))
+        return messages
 
     async def _message(self, config: GmailConfig, message_id: str) -> dict[str, Any] | None:
         """The mail, None when it is gone: it must not hold up the others."""
@@ -173,7 +175,7 @@ class GmailPoller:
 
     async def _event(
         self, config: GmailConfig, message_id: str, shown: Mapping[str, Any], own_address: str
-    ) -> Event:
+    ) -> Event | Unanswered:
         """The event of a mail, with the texts that are fetched apart. Mails are read in a thread, as they may be
         long."""
         message = message_of(shown)

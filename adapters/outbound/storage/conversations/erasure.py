@@ -69,7 +69,8 @@ MODEL = f"DELETE FROM chat_history WHERE {OF_SESSION}"
 SHOWN = f"DELETE FROM web_chat WHERE {OF_SESSION}"
 """What the web chat shows. Index `web_chat_session`."""
 APPROVALS = tuple(
-    f"DELETE FROM {table} WHERE {OF_SESSION}" for table in ("tool_confirmation", "tool_approval", "event_log")
+    f"DELETE FROM {table} WHERE {OF_SESSION}"
+    for table in ("tool_confirmation", "tool_approval", "event_log", "unanswered")
 )
 NOTICES = "DELETE FROM access_notice WHERE instance_id = %(instance)s AND external_id = ANY(%(senders)s)"
 CORRESPONDENTS = f"""

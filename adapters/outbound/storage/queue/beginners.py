@@ -40,12 +40,13 @@ async def in_own_sessions(
     }
     placed: list[Event] = []
     for event in events:
-        if event.separate_session_id:
-            key = key_of(event.session_id)
-            beginners[key] = beginners.get(key) or event.correspondent
-            if beginners[key] != event.correspondent:
-                event = replace(event, session_id=event.separate_session_id)  # noqa: PLW2901
-        placed.append(event)
+        if not event.separate_session_id:
+            placed.append(event)
+            continue
+        key = key_of(event.session_id)
+        beginners[key] = beginners.get(key) or event.correspondent
+        session = event.session_id if beginners[key] == event.correspondent else event.separate_session_id
+        placed.append(replace(event, session_id=session, separate_session_id=""))
     return placed
 
 

@@ -21,6 +21,7 @@ CHAT_TURNS = timedelta(days=30)
 VERIFICATION_SENDS = timedelta(hours=2)
 """The limits on messages with codes count within an hour."""
 NOTICES = timedelta(days=2)
+UNANSWERED = timedelta(days=30)
 WEB_HOSTS = timedelta(days=7)
 SIGN_INS = timedelta(days=1)
 FIGURES = {Period.HOUR: timedelta(hours=2), Period.DAY: timedelta(days=2)}
@@ -127,6 +128,8 @@ def _short_lived() -> Iterator[Rule]:
         yield Rule(f"verification: {name}", table, "digest", "expires_at", none, f"{table}_by_age")
     name, table = "verification: messages", "verification_send"
     yield Rule(name, table, "ctid", "sent_at", VERIFICATION_SENDS, f"{table}_by_age")
+    name, table = "unanswered messages", "unanswered"
+    yield Rule(name, table, "id", "received_at", UNANSWERED, f"{table}_by_age")
     name, table, key = "notices of access", "access_notice", "instance_id, external_id"
     yield Rule(name, table, key, "noticed_at", NOTICES, f"{table}_by_age")
     yield Rule("web servers", "web_host", "key", "free_at", WEB_HOSTS, "web_host_by_age")

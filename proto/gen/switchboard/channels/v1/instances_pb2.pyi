@@ -414,6 +414,26 @@ class Health(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    @_typing.final
+    class UnansweredEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     INSTANCE_ID_FIELD_NUMBER: _builtins.int
     HEALTHY_FIELD_NUMBER: _builtins.int
     WARNINGS_FIELD_NUMBER: _builtins.int
@@ -429,6 +449,7 @@ class Health(_message.Message):
     PROCESSING_FIELD_NUMBER: _builtins.int
     SENDING_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
+    UNANSWERED_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     healthy: _builtins.bool
     last_success_us: _builtins.int
@@ -461,6 +482,10 @@ class Health(_message.Message):
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What is worth knowing and needs no action, such as how messages come in."""
 
+    @_builtins.property
+    def unanswered(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """Messages that are not answered, by the reason."""
+
     def __init__(
         self,
         *,
@@ -479,10 +504,11 @@ class Health(_message.Message):
         processing: Global___ActivityHealth | None = ...,
         sending: Global___ActivityHealth | None = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
+        unanswered: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker_until_us", b"breaker_until_us", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code", "processing", b"processing", "receiving", b"receiving", "sending", b"sending"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker", b"breaker", "breaker_until_us", b"breaker_until_us", "healthy", b"healthy", "instance_id", b"instance_id", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "notes", b"notes", "pairing_code", b"pairing_code", "processing", b"processing", "queue", b"queue", "receiving", b"receiving", "sending", b"sending", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker", b"breaker", "breaker_until_us", b"breaker_until_us", "healthy", b"healthy", "instance_id", b"instance_id", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "notes", b"notes", "pairing_code", b"pairing_code", "processing", b"processing", "queue", b"queue", "receiving", b"receiving", "sending", b"sending", "unanswered", b"unanswered", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__breaker_until_us: _TypeAlias = _typing.Literal["breaker_until_us"]  # noqa: Y015
     _WhichOneofArgType__breaker_until_us: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us"]  # noqa: Y015
@@ -726,3 +752,135 @@ class DropDeliveryResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DropDeliveryResponse: _TypeAlias = DropDeliveryResponse  # noqa: Y015
+
+@_typing.final
+class ListUnansweredRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    instance_id: _builtins.int
+    limit: _builtins.int
+    offset: _builtins.int
+    def __init__(
+        self,
+        *,
+        instance_id: _builtins.int = ...,
+        limit: _builtins.int = ...,
+        offset: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instance_id", b"instance_id", "limit", b"limit", "offset", b"offset"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListUnansweredRequest: _TypeAlias = ListUnansweredRequest  # noqa: Y015
+
+@_typing.final
+class UnansweredMessage(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    SENDER_FIELD_NUMBER: _builtins.int
+    SENDER_NAME_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    RECEIVED_AT_US_FIELD_NUMBER: _builtins.int
+    id: _builtins.int
+    reason: _builtins.str
+    """One word, such as "list" or "auto-submitted"."""
+    sender: _builtins.str
+    sender_name: _builtins.str
+    subject: _builtins.str
+    text: _builtins.str
+    """Its beginning."""
+    received_at_us: _builtins.int
+    def __init__(
+        self,
+        *,
+        id: _builtins.int = ...,
+        reason: _builtins.str = ...,
+        sender: _builtins.str = ...,
+        sender_name: _builtins.str = ...,
+        subject: _builtins.str = ...,
+        text: _builtins.str = ...,
+        received_at_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "reason", b"reason", "received_at_us", b"received_at_us", "sender", b"sender", "sender_name", b"sender_name", "subject", b"subject", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnansweredMessage: _TypeAlias = UnansweredMessage  # noqa: Y015
+
+@_typing.final
+class ListUnansweredResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGES_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    total: _builtins.int
+    limit: _builtins.int
+    offset: _builtins.int
+    @_builtins.property
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___UnansweredMessage]:
+        """Fewer than the limit where more would not fit a message of 4 MB: ask again with the offset behind them."""
+
+    def __init__(
+        self,
+        *,
+        messages: _abc.Iterable[Global___UnansweredMessage] | None = ...,
+        total: _builtins.int = ...,
+        limit: _builtins.int = ...,
+        offset: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "messages", b"messages", "offset", b"offset", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListUnansweredResponse: _TypeAlias = ListUnansweredResponse  # noqa: Y015
+
+@_typing.final
+class ReleaseUnansweredRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_ID_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    instance_id: _builtins.int
+    message_id: _builtins.int
+    def __init__(
+        self,
+        *,
+        instance_id: _builtins.int = ...,
+        message_id: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instance_id", b"instance_id", "message_id", b"message_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReleaseUnansweredRequest: _TypeAlias = ReleaseUnansweredRequest  # noqa: Y015
+
+@_typing.final
+class ReleaseUnansweredResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReleaseUnansweredResponse: _TypeAlias = ReleaseUnansweredResponse  # noqa: Y015

@@ -90,6 +90,16 @@ class InstanceServiceStub:
                 request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.DropDeliveryRequest.SerializeToString,
                 response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.DropDeliveryResponse.FromString,
                 _registered_method=True)
+        self.ListUnanswered = channel.unary_unary(
+                '/switchboard.channels.v1.InstanceService/ListUnanswered',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListUnansweredRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListUnansweredResponse.FromString,
+                _registered_method=True)
+        self.ReleaseUnanswered = channel.unary_unary(
+                '/switchboard.channels.v1.InstanceService/ReleaseUnanswered',
+                request_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredRequest.SerializeToString,
+                response_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredResponse.FromString,
+                _registered_method=True)
 
 
 class InstanceServiceServicer:
@@ -168,6 +178,20 @@ class InstanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListUnanswered(self, request, context):
+        """Messages that are not answered, such as those of mailing lists, the newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReleaseUnanswered(self, request, context):
+        """Has a message answered that was not. NOT_FOUND for one that is not in the list.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_InstanceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -225,6 +249,16 @@ def add_InstanceServiceServicer_to_server(servicer, server):
                     servicer.DropDelivery,
                     request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.DropDeliveryRequest.FromString,
                     response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.DropDeliveryResponse.SerializeToString,
+            ),
+            'ListUnanswered': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListUnanswered,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListUnansweredRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ListUnansweredResponse.SerializeToString,
+            ),
+            'ReleaseUnanswered': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReleaseUnanswered,
+                    request_deserializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredRequest.FromString,
+                    response_serializer=switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -525,6 +559,60 @@ class InstanceService:
             '/switchboard.channels.v1.InstanceService/DropDelivery',
             switchboard_dot_channels_dot_v1_dot_instances__pb2.DropDeliveryRequest.SerializeToString,
             switchboard_dot_channels_dot_v1_dot_instances__pb2.DropDeliveryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListUnanswered(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.InstanceService/ListUnanswered',
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.ListUnansweredRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.ListUnansweredResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReleaseUnanswered(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.channels.v1.InstanceService/ReleaseUnanswered',
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredRequest.SerializeToString,
+            switchboard_dot_channels_dot_v1_dot_instances__pb2.ReleaseUnansweredResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -51,6 +51,10 @@ class InstanceServiceStub:
     ListDeliveries: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ListDeliveriesRequest, _instances_pb2.ListDeliveriesResponse]
     ReplayDelivery: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ReplayDeliveryRequest, _instances_pb2.ReplayDeliveryResponse]
     DropDelivery: _grpc.UnaryUnaryMultiCallable[_instances_pb2.DropDeliveryRequest, _instances_pb2.DropDeliveryResponse]
+    ListUnanswered: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ListUnansweredRequest, _instances_pb2.ListUnansweredResponse]
+    """Messages that are not answered, such as those of mailing lists, the newest first."""
+    ReleaseUnanswered: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ReleaseUnansweredRequest, _instances_pb2.ReleaseUnansweredResponse]
+    """Has a message answered that was not. NOT_FOUND for one that is not in the list."""
 
 @_typing.type_check_only
 class InstanceServiceAsyncStub(InstanceServiceStub):
@@ -75,6 +79,10 @@ class InstanceServiceAsyncStub(InstanceServiceStub):
     ListDeliveries: _aio.UnaryUnaryMultiCallable[_instances_pb2.ListDeliveriesRequest, _instances_pb2.ListDeliveriesResponse]  # type: ignore[assignment]
     ReplayDelivery: _aio.UnaryUnaryMultiCallable[_instances_pb2.ReplayDeliveryRequest, _instances_pb2.ReplayDeliveryResponse]  # type: ignore[assignment]
     DropDelivery: _aio.UnaryUnaryMultiCallable[_instances_pb2.DropDeliveryRequest, _instances_pb2.DropDeliveryResponse]  # type: ignore[assignment]
+    ListUnanswered: _aio.UnaryUnaryMultiCallable[_instances_pb2.ListUnansweredRequest, _instances_pb2.ListUnansweredResponse]  # type: ignore[assignment]
+    """Messages that are not answered, such as those of mailing lists, the newest first."""
+    ReleaseUnanswered: _aio.UnaryUnaryMultiCallable[_instances_pb2.ReleaseUnansweredRequest, _instances_pb2.ReleaseUnansweredResponse]  # type: ignore[assignment]
+    """Has a message answered that was not. NOT_FOUND for one that is not in the list."""
 
 class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
     """Channel instances of the caller."""
@@ -162,5 +170,21 @@ class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _instances_pb2.DropDeliveryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_instances_pb2.DropDeliveryResponse, _abc.Awaitable[_instances_pb2.DropDeliveryResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def ListUnanswered(
+        self,
+        request: _instances_pb2.ListUnansweredRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_instances_pb2.ListUnansweredResponse, _abc.Awaitable[_instances_pb2.ListUnansweredResponse]]:
+        """Messages that are not answered, such as those of mailing lists, the newest first."""
+
+    @_abc_1.abstractmethod
+    def ReleaseUnanswered(
+        self,
+        request: _instances_pb2.ReleaseUnansweredRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_instances_pb2.ReleaseUnansweredResponse, _abc.Awaitable[_instances_pb2.ReleaseUnansweredResponse]]:
+        """Has a message answered that was not. NOT_FOUND for one that is not in the list."""
 
 def add_InstanceServiceServicer_to_server(servicer: InstanceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,98 @@
+"""Messages that are not answered, in PostgreSQL."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from adapters.outbound.storage.arrays import Texts
+from adapters.outbound.storage.codec import stored_event
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.queue.arrivals import add_arrivals
+from adapters.outbound.storage.queue.beginners import in_own_sessions
+from adapters.outbound.storage.queue.inbox import InboxRow
+from domain.channels.messages import Unanswered
+from domain.instances.model import Page, UnansweredMessage, UnansweredPage
+
+MOST = 500
+"""Messages of an instance that are kept, the newest ones."""
+LONGEST_EXCERPT = 500
+"""Characters of a text in the list."""
+
+ADD = """
+INSERT INTO unanswered (instance_id, session_key, event_key, reason, event)
+SELECT %(instance)s, t.session_key, t.event_key, t.reason, t.event
+FROM unnest(%(sessions)s, %(keys)s, %(reasons)s, %(events)s) AS t(session_key, event_key, reason, event)
+WHERE NOT EXISTS (SELECT FROM inbox i WHERE i.instance_id = %(instance)s AND i.event_key = t.event_key)
+ON CONFLICT DO NOTHING RETURNING event_key
+"""
+"""Without those that were released. Indexes `inbox_event` and `unanswered_event`."""
+KEEP_NEWEST = f"""
+DELETE FROM unanswered WHERE instance_id = %(instance)s AND id <= (
+    SELECT id FROM unanswered WHERE instance_id = %(instance)s ORDER BY id DESC OFFSET {MOST} LIMIT 1
+)
+"""
+COUNT = "SELECT reason, count(*) FROM unanswered WHERE instance_id = %s GROUP BY reason ORDER BY reason"
+LIST = """
+SELECT id, reason, event, received_at FROM unanswered WHERE instance_id = %s ORDER BY id DESC LIMIT %s OFFSET %s
+"""
+TAKE = "DELETE FROM unanswered WHERE id = %s AND instance_id = %s RETURNING event"
+"""Index `unanswered_by_instance`, and the primary key."""
+
+
+async def add_unanswered(
+    connection: Connection, instance_id: int, messages: Sequence[Unanswered]
+) -> Sequence[str]:
+    """Stores messages, each once; the reasons of those that are new."""
+    if not messages:
+        return []
+    rows = [InboxRow.of(instance_id, message.event) for message in messages]
+    columns = {
+        "instance": instance_id,
+        "sessions": Texts(row.session_key for row in rows),
+        "keys": Texts(row.event_key for row in rows),
+        "reasons": Texts(message.reason for message in messages),
+        "events": Texts(row.stored for row in rows),
+    }
+    fresh = {key for (key,) in await (await connection.execute(ADD, columns)).fetchall()}
+    await connection.execute(KEEP_NEWEST, columns)
+    return [message.reason for row, message in zip(rows, messages, strict=True) if row.event_key in fresh]
+
+
+class PostgresUnanswered:
+    """`ports.instances.UnansweredStore`. `arrived` is called after a commit that released a message."""
+
+    def __init__(self, database: Database, arrived: Callable[[], None]) -> None:
+        self._database = database
+        self._arrived = arrived
+
+    async def counts(self, instance_id: int) -> Mapping[str, int]:
+        return dict(await self._database.fetch(COUNT, (instance_id,)))
+
+    async def list(self, instance_id: int, limit: int, offset: int) -> UnansweredPage:
+        rows = await self._database.fetch(LIST, (instance_id, limit, offset))
+        total = sum((await self.counts(instance_id)).values())
+        return UnansweredPage(tuple(_message(*row) for row in rows), Page(limit, offset, total))
+
+    @retried
+    async def release(self, instance_id: int, message_id: int) -> bool:
+        async with self._database.transaction() as connection:
+            row = await (await connection.execute(TAKE, (message_id, instance_id))).fetchone()
+            if row is None:
+                return False
+            own = await in_own_sessions(connection, instance_id, [stored_event(row[0])])
+            await add_arrivals(connection, [InboxRow.of(instance_id, event) for event in own])
+        self._arrived()
+        return True
+
+
+def _message(id: int, reason: str, stored: str, received_at: datetime) -> UnansweredMessage:
+    event = stored_event(stored)
+    return UnansweredMessage(
+        id=id,
+        reason=reason,
+        sender=event.sender.external_id,
+        sender_name=event.sender.display_name,
+        subject=str(event.context.get("subject", "")),
+        text=event.text[:LONGEST_EXCERPT],
+        received_at=received_at,
+    )
