@@ -41,6 +41,11 @@ def objects_of(rendered: Mapping[str, str]) -> Objects:
     return [found for text in texts for found in yaml.safe_load_all(text) if found]
 
 
+def notes_of(rendered: Mapping[str, str]) -> str:
+    """What Helm prints after an installation."""
+    return next(text for name, text in rendered.items() if name.endswith("NOTES.txt"))
+
+
 def faults_of(objects: Objects, version: str) -> Iterator[str]:
     for found in objects:
         try:
@@ -91,6 +96,7 @@ def main() -> int:
         print(f"# {name}: {len(objects)} objects; not checked: {', '.join(unchecked) or 'none'}")
         if file:
             print(yaml.safe_dump_all(objects, sort_keys=False))
+            print("".join(f"# {line}\n" for line in notes_of(render(values)).splitlines()))
     print("\n".join(faults) or f"# no fault against Kubernetes {', '.join(VERSIONS)}")
     return 1 if faults else 0
 

@@ -1,6 +1,8 @@
-"""Prints the tables of docs/settings.md from the settings themselves."""
+"""Prints the tables of docs/settings.md from the settings themselves, and writes their names for the chart."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.sample import Scripted
@@ -8,6 +10,8 @@ from adapters.outbound.channels.tests.support import dependencies
 from apps.platform_addresses import SIGN_IN_ADDRESSES
 from apps.settings import names
 from ports.http import HttpAnswer
+
+CHART_FILE = Path(__file__).parent.parent / "deploy/helm/switchboard/files/settings.txt"
 
 
 def _shown(default: object) -> str:
@@ -22,7 +26,13 @@ def channel_addresses() -> dict[str, str]:
     return {address.setting: address.default for channel in registry.all() for address in channel.addresses}
 
 
+def chart_file() -> str:
+    """Every setting, a line each; the chart names those of its values that are none."""
+    return "".join(f"{name}\n" for name in sorted({*names(), *SIGN_IN_ADDRESSES, *channel_addresses()}))
+
+
 def main() -> None:
+    CHART_FILE.write_text(chart_file(), encoding="utf-8")
     print("| Setting | Default | Meaning |\n|---|---|---|")
     for name, field in names().items():
         print(f"| `{name}` | {_shown(field.default)} | {field.description} |")

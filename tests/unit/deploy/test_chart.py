@@ -16,6 +16,7 @@ import yaml
 from adapters.inbound.rest import ops
 from apps.cli import COMMANDS
 from apps.settings import Settings, names
+from scripts.settings_page import CHART_FILE, chart_file
 
 ROOT = Path(__file__).parents[3]
 CHART = ROOT / "deploy" / "helm" / "switchboard"
@@ -66,9 +67,8 @@ def leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 def test_what_containers_get_are_settings() -> None:
     assert len(env_names()) > 15
     assert env_names() - set(names()) == NOT_OURS
-    own_settings = re.findall(
-        r"^  ([A-Z][A-Z_]+): ", (CHART / "templates" / "configuration.yaml").read_text(), re.M
-    )
+    own_settings = re.findall(r"^([A-Z][A-Z_]+): ", TEMPLATES, re.M)
+    assert "AGENT_URL" in own_settings
     assert set(own_settings) <= set(names())
     parts = {f"BLOB_S3_{part.upper()}" for part in VALUES["storage"]["s3"]}
     assert parts <= set(names())
@@ -102,6 +102,12 @@ def test_each_value_is_used_and_each_used_value_is_there() -> None:
     assert used <= documented | parents
     words = set(re.findall(r"[a-zA-Z0-9]+", TEMPLATES)) | set(VALUES["storage"]["s3"])
     assert [path for path in documented if path.split(".")[-1] not in words] == []
+
+
+def test_the_chart_knows_every_setting() -> None:
+    assert CHART_FILE.read_text() == chart_file(), (
+        "run: PYTHONPATH=. .venv/bin/python scripts/settings_page.py"
+    )
 
 
 def test_the_schema_takes_all_sets_of_values() -> None:
@@ -147,7 +153,8 @@ def helm() -> Helm:
     def run(*arguments: Path) -> tuple[int, str]:
         command = [RENDERER, ROOT / "scripts" / "chart.py", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr
+        faults = [line for line in done.stderr.splitlines() if " INFO found symbolic link" not in line]
+        return done.returncode, "\n".join([done.stdout, *faults])
 
     return run
 
@@ -156,6 +163,81 @@ def test_what_helm_makes_of_it_fits_the_schemas_of_kubernetes(helm: Helm) -> Non
     status, output = helm()
     assert status == 0, output
     assert "no fault against Kubernetes" in output
+
+
+def pods(output: str) -> dict[str, dict[str, Any]]:
+    """The templates of pods by the component that they are of."""
+    objects = [found for found in yaml.safe_load_all(output) if found]
+    templates = [found["spec"]["template"] for found in objects if found["kind"] in ("Deployment", "Job")]
+    return {template["metadata"]["labels"]["app.kubernetes.io/component"]: template for template in templates}
+
+
+def test_each_pod_has_what_is_given_for_it_and_the_migration_no_less(helm: Helm) -> None:
+    values = CHART / "ci" / "everything-values.yaml"
+    given = yaml.safe_load(values.read_text())
+    status, output = helm(values)
+    assert status == 0, output
+    found = pods(output)
+    assert set(found) == {"gateway", "core", "worker", "migrate"}
+    for kind, template in found.items():
+        own, pod = given["migration" if kind == "migrate" else kind], template["spec"]
+        [container] = pod["containers"]
+        for key in ("initContainers", "nodeSelector", "tolerations", "affinity", "priorityClassName"):
+            assert pod[key] == own[key], (kind, key)
+        for key, place in (
+            ("extraVolumes", pod["volumes"]),
+            ("extraVolumeMounts", container["volumeMounts"]),
+            ("extraEnv", container["env"]),
+            ("extraEnvFrom", container["envFrom"]),
+        ):
+            assert all(entry in place for entry in own[key]), (kind, key)
+        assert pod["imagePullSecrets"] == given["imagePullSecrets"]
+        assert pod["securityContext"] == given["podSecurityContext"]
+        assert container["securityContext"] == given["containerSecurityContext"]
+        assert pod["serviceAccountName"] == (
+            "bots-switchboard-migrate" if kind == "migrate" else "bots-switchboard"
+        )
+        assert own["podLabels"].items() <= template["metadata"]["labels"].items()
+        assert own["podAnnotations"].items() <= template["metadata"]["annotations"].items()
+    [settings] = [
+        found["data"]
+        for found in yaml.safe_load_all(output)
+        if found and found["kind"] == "ConfigMap" and found["metadata"]["name"].endswith("-settings")
+    ]
+    [migration] = found["migrate"]["spec"]["containers"]
+    assert settings.items() <= {entry["name"]: entry.get("value") for entry in migration["env"]}.items()
+
+
+def test_an_account_of_ones_own_is_that_of_all_pods_and_security_is_strict_by_default(
+    helm: Helm, tmp_path: Path
+) -> None:
+    least = yaml.safe_load((CHART / "ci" / "least-values.yaml").read_text())
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump({**least, "serviceAccount": {"name": "own"}}))
+    status, output = helm(file)
+    assert status == 0, output
+    assert "kind: ServiceAccount" not in output
+    for template in pods(output).values():
+        pod = template["spec"]
+        assert pod["serviceAccountName"] == "own"
+        assert (pod["securityContext"]["runAsUser"], pod["securityContext"]["runAsNonRoot"]) == (10001, True)
+        assert pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"] is True
+
+
+def test_settings_that_are_none_are_named_with_what_was_meant(helm: Helm, tmp_path: Path) -> None:
+    least = yaml.safe_load((CHART / "ci" / "least-values.yaml").read_text())
+    right = {"SMTP_HOST": "a", "SMTP_PASSWORD_FILE": "/x", "TRUSTED_PROXIES": "10.0.0.0/8"}
+    wrong = {"SMTP_HOTS": "a", "TRUSTED_PROXY": "10.0.0.0/8", "MAX_UPLAOD_MB": 5, "COLOUR": "red"}
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump({**least, "settings": right | wrong}))
+    status, output = helm(file)
+    assert status == 0, output
+    assert re.findall(r"^# settings\.(.*)$", output, re.M) == [
+        "COLOUR is no setting of Switchboard",
+        "MAX_UPLAOD_MB is no setting of Switchboard; did you mean MAX_UPLOAD_MB?",
+        "SMTP_HOTS is no setting of Switchboard; did you mean SMTP_HOST?",
+        "TRUSTED_PROXY is no setting of Switchboard; did you mean TRUSTED_PROXIES?",
+    ]
 
 
 @pytest.mark.parametrize(

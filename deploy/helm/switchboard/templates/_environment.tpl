@@ -104,4 +104,46 @@ envFrom:
   - secretRef:
       name: {{ $root.Values.existingSecret }}
 {{- end }}
+{{- with (index $root.Values $kind).extraEnvFrom }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Settings that are not secret, by name. */}}
+{{- define "switchboard.settings" -}}
+AGENT_URL: {{ .Values.publicUrl | quote }}
+{{- range $part, $value := .Values.storage.s3 }}
+{{- with $value }}
+BLOB_S3_{{ upper $part }}: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- range $name, $value := merge (dict) .Values.settings (dict "PLATFORM_URL" .Values.publicUrl "LOG_FORMAT" "json") }}
+{{ $name }}: {{ ternary (int64 $value | toString) $value (kindIs "float64" $value) | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* A line for each of the settings that the service does not know, with the one that is most like it: by how many pairs of
+neighbouring letters both have. */}}
+{{- define "switchboard.unknownSettings" -}}
+{{- $known := .Files.Lines "files/settings.txt" -}}
+{{- range $name, $value := .Values.settings -}}
+{{- if not (or (has $name $known) (has (trimSuffix "_FILE" $name) $known)) -}}
+{{- $alike := "" -}}
+{{- $most := 50 -}}
+{{- range $setting := $known -}}
+{{- $shared := 0 -}}
+{{- range $at := untilStep 0 (int (sub (len $setting) 1)) 1 -}}
+{{- if contains (substr $at (int (add $at 2)) $setting) $name -}}
+{{- $shared = add $shared 1 -}}
+{{- end -}}
+{{- end -}}
+{{- $percent := div (mul 200 $shared) (add (len $setting) (len $name)) -}}
+{{- if gt (int $percent) (int $most) -}}
+{{- $alike = $setting -}}
+{{- $most = $percent -}}
+{{- end -}}
+{{- end }}
+settings.{{ $name }} is no setting of Switchboard{{ with $alike }}; did you mean {{ . }}?{{ end }}
+{{- end -}}
+{{- end -}}
 {{- end -}}

@@ -34,6 +34,10 @@ imagePullPolicy: {{ $image.pullPolicy }}
 {{- default (include "switchboard.name" .) .Values.serviceAccount.name -}}
 {{- end -}}
 
+{{- define "switchboard.migrationAccount" -}}
+{{- default (printf "%s-migrate" (include "switchboard.name" .)) .Values.serviceAccount.name -}}
+{{- end -}}
+
 {{- define "switchboard.coreHost" -}}
 {{ include "switchboard.name" . }}-core.{{ .Release.Namespace }}.svc
 {{- end -}}

@@ -4,6 +4,9 @@
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
+{{- with .Values.podSecurityContext }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
   runAsNonRoot: true
   runAsUser: 10001
   runAsGroup: 10001
@@ -11,14 +14,27 @@ securityContext:
   fsGroupChangePolicy: OnRootMismatch
   seccompProfile:
     type: RuntimeDefault
+{{- end }}
 {{- end -}}
 
 {{- define "switchboard.containerSecurity" -}}
 securityContext:
+{{- with .Values.containerSecurityContext }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
   capabilities:
     drop: [ALL]
+{{- end }}
+{{- end -}}
+
+{{/* Containers that run before the others: (list $ "core"). */}}
+{{- define "switchboard.initContainers" -}}
+{{- with (index (index . 0).Values (index . 1)).initContainers -}}
+initContainers:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{- define "switchboard.ports" -}}
@@ -74,6 +90,9 @@ volumeMounts:
 {{- if include "switchboard.certificate" . }}
   - {name: tls, mountPath: /etc/switchboard/tls, readOnly: true}
 {{- end }}
+{{- with (index $root.Values $kind).extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{/* The Secret with the certificate of a kind of process, or nothing. */}}
@@ -118,9 +137,13 @@ volumes:
       secretName: {{ . }}
       defaultMode: 0440
 {{- end }}
+{{- with (index $root.Values $kind).extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
-{{- define "switchboard.placement" -}}
+{{/* Where a pod may run. */}}
+{{- define "switchboard.nodes" -}}
 {{- $root := index . 0 -}}
 {{- with index $root.Values (index . 1) -}}
 {{- range $key := list "nodeSelector" "tolerations" "affinity" }}
@@ -133,6 +156,10 @@ volumes:
 priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{- define "switchboard.placement" -}}
+{{- include "switchboard.nodes" . }}
 topologySpreadConstraints:
 {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - topologyKey: {{ . }}
