@@ -18,6 +18,7 @@ class SubscriptionsComponent(Component):
         self._periodic = PeriodicRunner(
             [
                 PeriodicTask("subscriptions", 1.0, pushing.follow),
+                PeriodicTask("subscriptions that are behind", 0.2, pushing.catch_up),
                 PeriodicTask("recording for subscriptions", 3600.0, pushing.listen),
                 PeriodicTask("failing subscriptions", 3600.0, pushing.switch_off_failing),
             ]

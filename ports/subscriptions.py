@@ -1,11 +1,11 @@
 """Subscriptions to events: where they are stored, and how events are pushed to them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from domain.access.model import Caller
 from domain.channels.messages import Sent
+from domain.events.model import LoggedEvent
 from domain.subscriptions.model import (
     PushPage,
     PushTest,
@@ -14,6 +14,7 @@ from domain.subscriptions.model import (
     SubscriptionPage,
     SubscriptionView,
 )
+from domain.subscriptions.planning import PushPlan, PushState
 
 
 class Subscriptions(Protocol):
@@ -85,25 +86,24 @@ class SubscriptionStore(Protocol):
     async def remove(self, subscription_id: int) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedPush:
-    """`session_key`: pushes of one are sent in order."""
-
-    subscription_id: int
-    session_key: str
-    event_id: int
-
-
 class PushQueue(Protocol):
-    """Pushes on their way, in the outbox."""
+    """Pushes on their way, in the outbox, and how far the log was read for them."""
 
     async def position(self) -> int:
         """The id of the last event that was considered; 0 before the first."""
         ...
 
-    async def enqueue(self, position: int, until: int, pushes: Sequence[PlannedPush]) -> bool:
-        """Stores pushes and the new position at once. False, and nothing is stored, where another process has moved
-        on from `position` already."""
+    async def behind(self) -> PushState:
+        """The cursors, with the pushes that wait of their subscriptions."""
+        ...
+
+    async def plan(self, decide: Callable[[PushState], PushPlan | None]) -> bool:
+        """Stores what `decide` makes of the present state, while nobody else plans. False, and nothing is stored,
+        where that is None, or another process has moved the position meanwhile."""
+        ...
+
+    def session_key(self, event: LoggedEvent) -> str:
+        """The key of the conversation in whose order an event is pushed."""
         ...
 
     async def list(self, subscription_id: int, status: str | None, before: int, limit: int) -> PushPage:

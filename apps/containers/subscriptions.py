@@ -36,6 +36,7 @@ class Subscriptions:
             pushes,
             SubscriptionAddresses(AllowedAddresses(foundation.policy), _own_addresses(settings)),
             foundation.ids,
+            foundation.clock,
         )
         self.pushing = PushService(store, queue, storage.event_log, storage.event_feed)
 

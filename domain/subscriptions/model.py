@@ -25,6 +25,7 @@ class Subscription:
     of the user (for an admin of all users, `all_users`).
 
     Events with ids over `since` are pushed. `off` says why nothing is pushed any more, empty while something is.
+    `problem` says why it is not healthy, empty while it is.
     """
 
     id: int
@@ -37,6 +38,11 @@ class Subscription:
     all_users: bool = False
     since: int = 0
     off: str = ""
+    problem: str = ""
+
+    @property
+    def is_healthy(self) -> bool:
+        return not self.problem
 
     @property
     def status(self) -> str:
@@ -46,6 +52,25 @@ class Subscription:
     def wanted(self) -> EventFilter:
         owner = None if self.all_users else self.user_id
         return EventFilter(owner, frozenset(self.kinds), frozenset(self.instance_ids))
+
+
+STALLED_SECONDS = 3600.0
+
+
+def problem_of(
+    subscription: Subscription, sending: ActivityHealth, pending_seconds: float, now: datetime
+) -> str:
+    """Why a subscription is not healthy: the last push failed, or nothing was taken for an hour while events wait, of
+    which the first has waited for `pending_seconds`. Empty where it is healthy, or off."""
+    if subscription.off or not pending_seconds:
+        return ""
+    error = (sending.last_error or "it was not tried").removeprefix("sending a reply: ")
+    since = max(sending.last_success or subscription.created_at, subscription.updated_at)
+    if min(pending_seconds, (now - since).total_seconds()) > STALLED_SECONDS:
+        return f"nothing could be pushed for an hour: {error}"
+    if sending.last_error_at is not None and sending.last_error_at > since:
+        return f"the last push failed: {error}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

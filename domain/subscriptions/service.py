@@ -20,11 +20,12 @@ from domain.subscriptions.model import (
     SubscriptionFields,
     SubscriptionPage,
     SubscriptionView,
+    problem_of,
 )
 from domain.webhook_secrets import is_standard, standard_key, standard_secret
-from ports.clock import Ids
+from ports.clock import Clock, Ids
 from ports.events import EventLog
-from ports.instances import HealthStore, InstanceStore
+from ports.instances import HealthRecord, HealthStore, InstanceStore
 from ports.outbox import DeliveryStore
 from ports.subscriptions import AddressCheck, PushQueue, PushSender, SubscriptionStore
 
@@ -48,6 +49,7 @@ class SubscriptionService:
     sender: PushSender
     addresses: AddressCheck
     ids: Ids
+    clock: Clock
 
     async def create(self, caller: Caller, fields: SubscriptionFields) -> SubscriptionView:
         user_id = caller.user
@@ -72,7 +74,9 @@ class SubscriptionService:
     async def list(self, caller: Caller, cursor: int, limit: int) -> SubscriptionPage:
         user_id = None if caller.is_admin else caller.user_id
         rows = await self.store.of_user(user_id, cursor, limit + 1)
-        return SubscriptionPage(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
+        records = await self.health.records([subscription.id for subscription in rows[:limit]])
+        shown = [self._judged(row, records.get(row.id, HealthRecord())) for row in rows[:limit]]
+        return SubscriptionPage(shown, rows[limit - 1].id if len(rows) > limit else None)
 
     async def get(self, caller: Caller, subscription_id: int) -> SubscriptionView:
         return await self._view(await self._owned(caller, subscription_id))
@@ -123,8 +127,16 @@ class SubscriptionService:
     async def _view(self, subscription: Subscription) -> SubscriptionView:
         record = await self.health.find(subscription.id)
         queue = await self.health.queue(subscription.id)
-        sending = record.activities.get(Activity.SENDING, ActivityHealth())
-        return SubscriptionView(subscription, sending, queue.get("pending", 0), queue.get("dead", 0))
+        judged = self._judged(subscription, record)
+        sending = replace(_sending(record), healthy=judged.is_healthy)
+        return SubscriptionView(judged, sending, queue.get("pending", 0), queue.get("dead", 0))
+
+    def _judged(self, subscription: Subscription, record: HealthRecord) -> Subscription:
+        """The subscription with what is wrong with it."""
+        now = self.clock.now()
+        return replace(
+            subscription, problem=problem_of(subscription, _sending(record), record.pending_seconds, now)
+        )
 
     async def _check(self, caller: Caller, fields: SubscriptionFields) -> None:
         """Raises `Invalid` with all faults; `NotFound` and `Forbidden` for the instances."""
@@ -142,6 +154,10 @@ class SubscriptionService:
 
     def _new_secret(self) -> str:
         return standard_secret(self.ids.token(32).encode()[:32])
+
+
+def _sending(record: HealthRecord) -> ActivityHealth:
+    return record.activities.get(Activity.SENDING, ActivityHealth())
 
 
 def _status_faults(status: str | None) -> Sequence[Fault]:

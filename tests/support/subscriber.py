@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -12,12 +12,14 @@ from standardwebhooks import Webhook
 
 
 class Subscriber:
-    """`statuses` are the answers to come, then 200. `secret` is the one that pushes are signed with."""
+    """`statuses` are the answers to come, then 200, but 503 for events that it `refuses`. `secret` is the one that
+    pushes are signed with."""
 
     def __init__(self, statuses: Sequence[int] = ()) -> None:
         self.received: list[tuple[str, dict[str, Any]]] = []
         self.refused: list[str] = []
         self.statuses = list(statuses)
+        self.refuses: Callable[[dict[str, Any]], bool] = lambda event: False
         self.secret = ""
         owner = self
 
@@ -38,8 +40,8 @@ class Subscriber:
         named = {name.lower(): value for name, value in headers.items()}
         if self.secret:
             Webhook(self.secret).verify(body, named)
-        status = self.statuses.pop(0) if self.statuses else 200
         event = json.loads(body)
+        status = self.statuses.pop(0) if self.statuses else 503 if self.refuses(event) else 200
         if 200 <= status < 300:
             self.received.append((named["webhook-id"], event))
         else:

@@ -57,6 +57,13 @@ class EventSubscription(Answer):
     reason: Annotated[str | None, BeforeValidator(lambda off: off or None)] = attribute(
         "off", description="Why it is off."
     )
+    healthy: bool = attribute(
+        "is_healthy",
+        description="False while the last push failed, or nothing was taken for an hour although events wait.",
+    )
+    problem: Annotated[str | None, BeforeValidator(lambda problem: problem or None)] = Field(
+        description="Why it is not healthy."
+    )
     createdAt: Timestamp
     updatedAt: Timestamp
 

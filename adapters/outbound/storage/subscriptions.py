@@ -26,7 +26,7 @@ from adapters.outbound.storage.queue.states import (
 )
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
-from domain.events.model import EventKind
+from domain.events.model import EventKind, LoggedEvent
 from domain.subscriptions.model import (
     CHANNEL_ID,
     SUBSCRIPTION,
@@ -35,7 +35,7 @@ from domain.subscriptions.model import (
     Subscription,
     SubscriptionFields,
 )
-from ports.subscriptions import PlannedPush
+from domain.subscriptions.planning import MOST_WAITING, PushPlan, PushState
 
 READER = "subscriptions"
 FAILING_DAYS = 5
@@ -52,6 +52,39 @@ SELECT pg_advisory_xact_lock(%s, hashtext(%s)), (
 )
 """
 """Index `channel_instance_by_user`. The lock keeps one user from adding two at a time."""
+
+LOCKED_PLAN = 0x5B_5B5D
+
+STATE = f"""
+SELECT coalesce((SELECT position FROM event_position WHERE reader = '{READER}'), 0),
+    (SELECT json_agg(json_build_array(instance_id, session_key, position)) FROM push_cursor),
+    (SELECT json_agg(w) FROM (
+        SELECT json_build_array(o.instance_id, o.session_key, count(*)) AS w
+        FROM channel_instance i CROSS JOIN LATERAL (
+            SELECT instance_id, session_key FROM outbox
+            WHERE instance_id = i.id AND status = {MessageStatus.PENDING} ORDER BY id LIMIT {MOST_WAITING}
+        ) o
+        WHERE i.status = '{SUBSCRIPTION}' AND (%(all)s OR i.id IN (SELECT instance_id FROM push_cursor))
+        GROUP BY o.instance_id, o.session_key
+    ) w)
+"""
+"""Versions before this one put all events on their way at once. Indexes `channel_instance_subscriptions` and
+`outbox_by_instance`, and the primary keys of `event_position` and `push_cursor`."""
+
+CURSORS = f"""
+WITH kept AS (
+    SELECT c.* FROM {unnest_sql("instances", "sessions", "positions")} AS c(instance_id, session_key, position)
+    JOIN channel_instance i ON i.id = c.instance_id
+), dropped AS (
+    DELETE FROM push_cursor p WHERE NOT EXISTS (
+        SELECT FROM kept k WHERE (k.instance_id, k.session_key) = (p.instance_id, p.session_key)
+    )
+)
+INSERT INTO push_cursor (instance_id, session_key, position) SELECT * FROM kept
+ON CONFLICT (instance_id, session_key) DO UPDATE SET position = excluded.position
+WHERE push_cursor.position <> excluded.position
+"""
+"""Only subscriptions that are behind have cursors: a few rows each."""
 
 ENQUEUE = f"""
 WITH {OFFERED}, moved AS (
@@ -230,23 +263,36 @@ class PostgresPushes:
         stored = select(event_position.c.position).where(event_position.c.reader == bindparam("reader"))
         return int(await self._database.fetch_value(stored, {"reader": READER}) or 0)
 
-    async def enqueue(self, position: int, until: int, pushes: Sequence[PlannedPush]) -> bool:
-        ids = [(push.subscription_id, push.event_id) for push in pushes]
-        parameters = {
-            **NOT_OFFERED,
-            "position": position,
-            "until": until,
-            "instances": Bigints(push.subscription_id for push in pushes),
-            "sessions": Texts(key_of(push.session_key) for push in pushes),
-            "messages": Texts(dump({"event": push.event_id}) for push in pushes),
-            "targets": Texts(dump({"subscription": push.subscription_id}) for push in pushes),
-            "keys": Texts(url_uuid(f"{id}#{event}") for id, event in ids),
-        }
-        row = await self._database.fetch_one(ENQUEUE, parameters)
-        moved = bool(row and row[0])
-        if moved and pushes:
+    def session_key(self, event: LoggedEvent) -> str:
+        """Events of one conversation, and those of one instance beside them, are pushed in order."""
+        return key_of(f"{event.instance_id or ''}:{event.session_id or ''}")
+
+    async def behind(self) -> PushState:
+        return _state(*await self._database.fetch_one(STATE, {"all": False}) or (0, None, None))
+
+    @retried
+    async def plan(self, decide: Callable[[PushState], PushPlan | None]) -> bool:
+        async with self._database.transaction() as connection:
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCKED_PLAN,))
+            row = await (await connection.execute(STATE, {"all": True})).fetchone()
+            state = _state(*row or (0, None, None))
+            plan = decide(state)
+            if plan is None:
+                return False
+            moved = await (await connection.execute(ENQUEUE, _enqueued(state, plan))).fetchone()
+            if not (moved and moved[0]):
+                return False
+            if plan.cursors != state.cursors:
+                places = list(plan.cursors)
+                cursors = {
+                    "instances": Bigints(subscription_id for subscription_id, _ in places),
+                    "sessions": Texts(session_key for _, session_key in places),
+                    "positions": Bigints(plan.cursors.values()),
+                }
+                await connection.execute(CURSORS, cursors)
+        if plan.pushes:
             self._enqueued()
-        return moved
+        return True
 
     async def list(self, subscription_id: int, status: str | None, before: int, limit: int) -> PushPage:
         statuses = [MessageStatus[status.upper()]] if status else list(MessageStatus)
@@ -262,6 +308,30 @@ class PostgresPushes:
 
     async def failing(self) -> Sequence[int]:
         return await self._database.fetch_column(FAILING)
+
+
+def _state(position: int, cursors: list[Any] | None, waiting: list[Any] | None) -> PushState:
+    return PushState(
+        int(position),
+        {(id, session_key): position for id, session_key, position in cursors or ()},
+        {(id, session_key): count for id, session_key, count in waiting or ()},
+    )
+
+
+def _enqueued(state: PushState, plan: PushPlan) -> dict[str, object]:
+    """The parameters of `ENQUEUE`."""
+    pushes = plan.pushes
+    keys = (url_uuid(f"{push.subscription_id}#{push.event_id}") for push in pushes)
+    return {
+        **NOT_OFFERED,
+        "position": state.position,
+        "until": plan.position,
+        "instances": Bigints(push.subscription_id for push in pushes),
+        "sessions": Texts(push.session_key for push in pushes),
+        "messages": Texts(dump({"event": push.event_id}) for push in pushes),
+        "targets": Texts(dump({"subscription": push.subscription_id}) for push in pushes),
+        "keys": Texts(keys),
+    }
 
 
 def _push(id: int, message: str, status: int, attempts: int, error: str | None, *more: Any) -> Push:

@@ -214,6 +214,14 @@ event_log = table(
 
 event_position = table("event_position", key("reader", Text), *required(BigInteger, "position"))
 
+push_cursor = table(
+    "push_cursor",
+    _instance(),
+    *required(Text, "session_key"),
+    *required(BigInteger, "position"),
+    PrimaryKeyConstraint("instance_id", "session_key"),
+)
+
 event_listener = table("event_listener", key("id", Text), *required(Timestamp, "until"))
 
 link = table(

@@ -4,22 +4,25 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.events.model import RESET, EventFilter, EventPage, LoggedEvent
+from domain.events.model import EventFilter, EventPage
 from domain.subscriptions.model import Subscription
+from domain.subscriptions.planning import KeyedEvent, Place, PushPlan, PushState, has_room, planned
 from domain.subscriptions.service import LISTENER
 from ports.events import EventFeed, EventLog
-from ports.subscriptions import PlannedPush, PushQueue, SubscriptionStore
+from ports.subscriptions import PushQueue, SubscriptionStore
 
 log = logging.getLogger(__name__)
 
 FAILED_LONG = "nothing could be pushed for five days"
 MOST_BEHIND = 1000
 """Events that may be considered once more after a crash, where no subscription wants them."""
+READ_AT_ONCE = 100
 
 
 @dataclass(eq=False)
 class PushService:
-    """Reads the log of events, and stores a push for each event and subscription that wants it.
+    """Reads the log of events, and stores pushes for the subscriptions that want them, as many of each as may wait at
+    once; the others are read from the log again when some of these are taken.
 
     Several workers may do that at once: one of them moves the position, the others go on from there.
     """
@@ -40,13 +43,51 @@ class PushService:
             subscriptions = await self.store.active()
             if not subscriptions:
                 return
-            pushes = _planned(page, subscriptions)
-            if not pushes and page.cursor - stored < MOST_BEHIND:
+            if page.cursor <= stored or not (
+                _is_wanted(page, subscriptions) or page.cursor - stored >= MOST_BEHIND
+            ):
                 continue
-            if page.cursor > stored:
-                if not await self.queue.enqueue(stored, page.cursor, pushes):
-                    return
-                stored = page.cursor
+            if not await self._advance(subscriptions, stored, page):
+                return
+            stored = page.cursor
+
+    async def _advance(self, subscriptions: Sequence[Subscription], stored: int, page: EventPage) -> bool:
+        events = self._keyed(page)
+
+        def plan(state: PushState) -> PushPlan | None:
+            if state.position != stored:
+                return None
+            return planned(state, subscriptions, events, page.cursor)
+
+        return await self.queue.plan(plan)
+
+    async def catch_up(self) -> None:
+        """Goes on with the subscriptions that have a cursor, where pushes of theirs were taken meanwhile."""
+        behind = await self.queue.behind()
+        if not behind.cursors:
+            return
+        active = {subscription.id: subscription for subscription in await self.store.active()}
+        waiting = PushPlan.of(behind).waiting
+        for place, position in behind.cursors.items():
+            subscription = active.get(place[0])
+            if subscription is not None and has_room(place, waiting):
+                await self._go_on(subscription, place, position)
+
+    async def _go_on(self, subscription: Subscription, place: Place, position: int) -> None:
+        page = await self.log.after(subscription.wanted, position, READ_AT_ONCE)
+        events = self._keyed(page)
+
+        def plan(state: PushState) -> PushPlan | None:
+            if state.cursors.get(place) != position:
+                return None
+            further = PushPlan.of(state)
+            further.go_on(subscription, place[1], events, page.cursor)
+            return further
+
+        await self.queue.plan(plan)
+
+    def _keyed(self, page: EventPage) -> Sequence[KeyedEvent]:
+        return [(self.queue.session_key(event), event) for event in page.events]
 
     async def listen(self) -> None:
         """Keeps events recorded while somebody subscribes."""
@@ -59,17 +100,6 @@ class PushService:
             await self.store.switch_off(subscription_id, FAILED_LONG)
 
 
-def _planned(page: EventPage, subscriptions: Sequence[Subscription]) -> Sequence[PlannedPush]:
-    filters = [(subscription, subscription.wanted) for subscription in subscriptions]
-    return [
-        PlannedPush(subscription.id, _session(event), event.id)
-        for event in page.events
-        if event.kind != RESET
-        for subscription, wanted in filters
-        if event.id > subscription.since and wanted.takes(event)
-    ]
-
-
-def _session(event: LoggedEvent) -> str:
-    """Events of one conversation, and those of one instance beside them, are pushed in order."""
-    return f"{event.instance_id or ''}:{event.session_id or ''}"
+def _is_wanted(page: EventPage, subscriptions: Sequence[Subscription]) -> bool:
+    filters = [subscription.wanted for subscription in subscriptions]
+    return any(wanted.takes(event) for event in page.events for wanted in filters)

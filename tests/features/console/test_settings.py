@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -164,6 +165,25 @@ def test_a_subscription_is_switched_off_tried_and_deleted(world: ServedWorld, cl
     assert posted(ann, f"{path}/pushes/1/replay").status_code == 404
     assert posted(ann, f"{path}/delete").headers["location"] == "/console/subscriptions"
     assert ann.get(path).status_code == 404
+
+
+def test_a_subscription_that_is_not_taken_needs_attention(world: ServedWorld, client: Client) -> None:
+    fields = SubscriptionFields("http://127.0.0.1:9/events", ("message.received",))
+    made = world.run(world.container.use_cases().subscriptions.create(ANN, fields)).subscription
+    row = (made.id, "1:s", '{"event": 1}', json.dumps({"subscription": made.id}), "k")
+    database, since = world.container.database(), "now() - interval '2 hours'"
+    columns = "instance_id, session_key, message, target, key, created_at"
+    world.run(database.execute(f"INSERT INTO outbox ({columns}) VALUES (%s, %s, %s, %s, %s, {since})", row))
+    world.run(
+        database.execute(
+            f"UPDATE channel_instance SET created_at = {since}, updated_at = {since} WHERE id = %s",
+            (made.id,),
+        )
+    )
+    ann = client("ann")
+    assert "needs attention" in ann.get("/console/subscriptions").text
+    page = ann.get(f"/console/subscriptions/{made.id}").text
+    assert "Nothing could be pushed for an hour: it was not tried." in page
 
 
 def test_a_subscription_is_changed_and_one_that_is_off_stays_so(world: ServedWorld, client: Client) -> None:

@@ -83,6 +83,38 @@ Feature: Subscriptions to events
       When the service looks after failing subscriptions
       Then the subscription is off, as "nothing could be pushed for five days"
 
+  Rule: A subscription that is not taken costs others nothing
+
+    Scenario: An address that is away for long
+      Given ann subscribes to "message.received", and the address takes nothing
+      When 12 people write 5 messages each to ann's bot
+      Then at most 32 pushes to ann's address wait
+      When the address takes everything again
+      Then it is told of all 60 messages once, and of those of each person in order
+
+    Scenario: One conversation that is not taken
+      Given ann subscribes to "message.received", and the address takes nothing of "Carl"
+      When "Carl" writes 20 messages to ann's bot
+      And "Dora" writes 20 messages to ann's bot
+      Then the address is told of all 20 messages of "Dora"
+      And at most 8 pushes to ann's address wait
+      When the address takes everything again
+      Then it is told of all 40 messages once, and of those of each person in order
+
+    Scenario: It has taken nothing for an hour
+      Given ann subscribes to "message.received", and the address has failed for 2 hours
+      Then the subscription is not healthy, as "nothing could be pushed for an hour"
+      And ann's list says so
+      When the address takes everything again
+      Then the subscription is healthy again
+
+    Scenario: What waited before an upgrade
+      Given ann subscribes to "message.received", and the address takes nothing
+      And the version before has put 50 messages of "Carl" on their way
+      When "Carl" writes 5 messages to ann's bot
+      And the address takes everything again
+      Then it is told of all 55 messages once, and of those of each person in order
+
   Rule: A subscription belongs to who made it
 
     Scenario: Others may not see or change it

@@ -23,6 +23,12 @@ scenarios("subscriptions.feature")
 BASE = "/api/agent/event-subscriptions"
 WORDS = {400: "invalid", 403: "forbidden", 404: "not found", 409: "conflict"}
 LONG_AGO = "now() - interval '6 days'"
+CONSIDERED = """
+SELECT (SELECT count(*) FROM event_log WHERE kind = 'message.received'), NOT EXISTS (
+    SELECT FROM event_log WHERE kind = 'message.received'
+    AND (id IS NULL OR id > (SELECT position FROM event_position WHERE reader = 'subscriptions'))
+)
+"""
 
 
 class Scene:
@@ -31,7 +37,7 @@ class Scene:
         self.answers = answers
         self.bots = {name: self._bot(user, name) for user, name in (("ann", "bot"), ("bob", "bob's bot"))}
         self.subscriber = Subscriber()
-        self.id = 0
+        self.id = self.written = 0
         self.replies: list[httpx.Response] = []
 
     def _bot(self, user: str, name: str) -> int:
@@ -46,9 +52,20 @@ class Scene:
     def add_bot(self, name: str) -> None:
         self.bots[name] = self._bot("ann", name)
 
-    def write(self, text: str, name: str = "bot") -> None:
+    def write(self, text: str, name: str = "bot", who: str = "s") -> None:
         path = f"/api/agent/channels/http-webhook/{self.bots[name]}/webhook"
-        assert self.rest.request("POST", path, json={"message": text, "sessionId": "s"}).status_code == 200
+        assert self.rest.request("POST", path, json={"message": text, "sessionId": who}).status_code == 200
+        self.written += 1
+
+    def waiting(self) -> int:
+        """Pushes that wait, once all that was written is on record and was considered."""
+        until(
+            lambda: (
+                self.world.run(self.world.container.database().fetch_one(CONSIDERED)) == (self.written, True)
+            ),
+            "all events are considered",
+        )
+        return int(self.view()["pending"])
 
     def subscribe(self, user: str = "ann", **fields: Any) -> httpx.Response:
         body = {"url": self.subscriber.url, **fields}
@@ -99,14 +116,116 @@ def subscribes_to(scene: Scene, kind: str, how: str | None) -> None:
         "redirects elsewhere": [302] * 20,
         "is gone": [410],
         "has failed for 5 days": [500] * 20,
-        None: [],
+        "has failed for 2 hours": [500] * 20,
     }
-    scene.subscriber.statuses = statuses[how]
+    scene.subscriber.statuses = statuses.get(how or "", [])
+    if how and how.startswith("takes nothing"):
+        scene.subscriber.refuses = lambda event: event.get("sessionId") in how or how == "takes nothing"
     assert scene.subscribe(kinds=[kind]).status_code == 201
     if how == "has failed for 5 days":
         scene.write("hello")
         until(lambda: bool(scene.subscriber.refused), "the address has failed")
         scene.execute(f"UPDATE outbox SET created_at = {LONG_AGO} WHERE instance_id = {scene.id}")
+    if how == "has failed for 2 hours":
+        scene.write("hello")
+        until(lambda: bool(scene.subscriber.refused), "the address has failed")
+        two_hours = "now() - interval '2 hours'"
+        scene.execute(f"UPDATE outbox SET created_at = {two_hours} WHERE instance_id = {scene.id}")
+        scene.execute(
+            f"UPDATE channel_instance SET created_at = {two_hours}, updated_at = {two_hours} WHERE id = {scene.id}"
+        )
+
+
+@given(parsers.parse('the version before has put {count:d} messages of "{who}" on their way'))
+def put_before(scene: Scene, count: int, who: str) -> None:
+    """It stored a push for each event at once, and knew no cursors."""
+    for number in range(count):
+        scene.write(f"{number}", who=who)
+    scene.waiting()
+    scene.execute("DELETE FROM push_cursor")
+    scene.execute(
+        f"""
+        WITH pushed AS (
+            INSERT INTO outbox (instance_id, session_key, message, target, key)
+            SELECT {scene.id}, instance_id || ':' || session_key, json_build_object('event', id)::text,
+                json_build_object('subscription', {scene.id})::text, 'push-' || id
+            FROM event_log e WHERE kind = 'message.received' AND NOT EXISTS (
+                SELECT FROM outbox o WHERE o.instance_id = {scene.id}
+                AND (o.message::json ->> 'event')::bigint = e.id
+            ) ORDER BY id RETURNING session_key
+        )
+        UPDATE queue SET pending = pending + (SELECT count(*) FROM pushed)
+        WHERE kind = 1 AND instance_id = {scene.id}
+        """
+    )
+
+
+@when(parsers.parse("{people:d} people write {count:d} messages each to ann's bot"))
+def many_write(scene: Scene, people: int, count: int) -> None:
+    for number in range(count):
+        for person in range(people):
+            scene.write(f"{number}", who=f"person {person}")
+
+
+@when(parsers.parse('"{who}" writes {count:d} messages to ann\'s bot'))
+def one_writes(scene: Scene, who: str, count: int) -> None:
+    for _ in range(count):
+        scene.write(f"{scene.written}", who=who)
+
+
+@when("the address takes everything again")
+def takes_again(scene: Scene) -> None:
+    scene.waiting()
+    scene.subscriber.refuses, scene.subscriber.statuses = lambda event: False, []
+
+
+@then(parsers.parse("at most {most:d} pushes to ann's address wait"))
+def few_wait(scene: Scene, most: int) -> None:
+    assert 0 < scene.waiting() <= most
+
+
+@then(parsers.parse("it is told of all {count:d} messages once, and of those of each person in order"))
+def told_in_order(scene: Scene, count: int) -> None:
+    def told() -> bool:
+        scene.retry_now()
+        return len({webhook_id for webhook_id, _ in scene.subscriber.received}) >= count
+
+    until(told, "all is pushed")
+    events = [event for _, event in scene.subscriber.received]
+    assert len(events) == count
+    for session in {event["sessionId"] for event in events}:
+        ids = [event["id"] for event in events if event["sessionId"] == session]
+        assert ids == sorted(ids)
+
+
+@then(parsers.parse('the address is told of all {count:d} messages of "{who}"'))
+def told_of(scene: Scene, count: int, who: str) -> None:
+    def told() -> bool:
+        return [event["sessionId"] for _, event in scene.subscriber.received].count(who) == count
+
+    until(told, f"the messages of {who} are pushed")
+
+
+@then(parsers.parse('the subscription is not healthy, as "{reason}"'))
+def not_healthy(scene: Scene, reason: str) -> None:
+    view = scene.view()
+    assert (view["subscription"]["healthy"], view["health"]["healthy"]) == (False, False)
+    assert view["subscription"]["problem"].startswith(reason)
+
+
+@then("ann's list says so")
+def list_says(scene: Scene) -> None:
+    [listed] = scene.rest.request("GET", BASE, "ann").json()["subscriptions"]
+    assert listed["healthy"] is False
+
+
+@then("the subscription is healthy again")
+def healthy_again(scene: Scene) -> None:
+    def healthy() -> bool:
+        scene.retry_now()
+        return bool(scene.view()["subscription"]["healthy"])
+
+    until(healthy, "the subscription is healthy")
 
 
 @given("ann has a second bot")

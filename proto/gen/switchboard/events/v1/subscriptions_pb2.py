@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)switchboard/events/v1/subscriptions.proto\x12\x15switchboard.events.v1\"\xab\x01\n\x0cSubscription\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0b\n\x03url\x18\x03 \x01(\t\x12\r\n\x05kinds\x18\x04 \x03(\t\x12\x14\n\x0cinstance_ids\x18\x05 \x03(\x03\x12\x15\n\rcreated_at_us\x18\x06 \x01(\x03\x12\x15\n\rupdated_at_us\x18\x07 \x01(\x03\x12\x11\n\tall_users\x18\x08 \x01(\x08\x12\x0b\n\x03off\x18\t \x01(\t\"\x1a\n\x08TextList\x12\x0e\n\x06values\x18\x01 \x03(\t\"\x18\n\x06IdList\x12\x0e\n\x06values\x18\x01 \x03(\x03\"\xf8\x01\n\x12SubscriptionFields\x12\x10\n\x03url\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x33\n\x05kinds\x18\x02 \x01(\x0b\x32\x1f.switchboard.events.v1.TextListH\x01\x88\x01\x01\x12\x38\n\x0cinstance_ids\x18\x03 \x01(\x0b\x32\x1d.switchboard.events.v1.IdListH\x02\x88\x01\x01\x12\x13\n\x06secret\x18\x04 \x01(\tH\x03\x88\x01\x01\x12\x13\n\x06status\x18\x05 \x01(\tH\x04\x88\x01\x01\x42\x06\n\x04_urlB\x08\n\x06_kindsB\x0f\n\r_instance_idsB\t\n\x07_secretB\t\n\x07_status\"\xab\x02\n\x10SubscriptionView\x12\x39\n\x0csubscription\x18\x01 \x01(\x0b\x32#.switchboard.events.v1.Subscription\x12\x0f\n\x07healthy\x18\x02 \x01(\x08\x12\x1c\n\x0flast_success_us\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\nlast_error\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x1d\n\x10last_error_at_us\x18\x05 \x01(\x03H\x02\x88\x01\x01\x12\x0f\n\x07pending\x18\x06 \x01(\x05\x12\x0c\n\x04\x64\x65\x61\x64\x18\x07 \x01(\x05\x12\x13\n\x06secret\x18\x08 \x01(\tH\x03\x88\x01\x01\x42\x12\n\x10_last_success_usB\r\n\x0b_last_errorB\x13\n\x11_last_error_at_usB\t\n\x07_secret\".\n\x13SubscriptionRequest\x12\x17\n\x0fsubscription_id\x18\x01 \x01(\x03\"o\n\x19\x43hangeSubscriptionRequest\x12\x17\n\x0fsubscription_id\x18\x01 \x01(\x03\x12\x39\n\x06\x66ields\x18\x02 \x01(\x0b\x32).switchboard.events.v1.SubscriptionFields\"\x1c\n\x1a\x44\x65leteSubscriptionResponse\"9\n\x18ListSubscriptionsRequest\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\x03\x12\r\n\x05limit\x18\x02 \x01(\x05\"s\n\x19ListSubscriptionsResponse\x12:\n\rsubscriptions\x18\x01 \x03(\x0b\x32#.switchboard.events.v1.Subscription\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\":\n\x18TestSubscriptionResponse\x12\x0f\n\x07success\x18\x01 \x01(\x08\x12\r\n\x05\x65rror\x18\x02 \x01(\t\"[\n\x11ListPushesRequest\x12\x17\n\x0fsubscription_id\x18\x01 \x01(\x03\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x0e\n\x06\x63ursor\x18\x03 \x01(\x03\x12\r\n\x05limit\x18\x04 \x01(\x05\"\xe1\x01\n\x04Push\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x10\n\x08\x65vent_id\x18\x02 \x01(\x03\x12\x0e\n\x06status\x18\x03 \x01(\t\x12\x10\n\x08\x61ttempts\x18\x04 \x01(\x05\x12\x12\n\x05\x65rror\x18\x05 \x01(\tH\x00\x88\x01\x01\x12\x15\n\rcreated_at_us\x18\x06 \x01(\x03\x12\x1f\n\x12next_attempt_at_us\x18\x07 \x01(\x03H\x01\x88\x01\x01\x12\x0c\n\x04kind\x18\x08 \x01(\t\x12\x13\n\x06\x61nswer\x18\t \x01(\x05H\x02\x88\x01\x01\x42\x08\n\x06_errorB\x15\n\x13_next_attempt_at_usB\t\n\x07_answer\"]\n\x12ListPushesResponse\x12+\n\x06pushes\x18\x01 \x03(\x0b\x32\x1b.switchboard.events.v1.Push\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"=\n\x11ReplayPushRequest\x12\x17\n\x0fsubscription_id\x18\x01 \x01(\x03\x12\x0f\n\x07push_id\x18\x02 \x01(\x03\"\x14\n\x12ReplayPushResponse2\xfc\x06\n\x13SubscriptionService\x12h\n\x12\x43reateSubscription\x12).switchboard.events.v1.SubscriptionFields\x1a\'.switchboard.events.v1.SubscriptionView\x12v\n\x11ListSubscriptions\x12/.switchboard.events.v1.ListSubscriptionsRequest\x1a\x30.switchboard.events.v1.ListSubscriptionsResponse\x12\x66\n\x0fGetSubscription\x12*.switchboard.events.v1.SubscriptionRequest\x1a\'.switchboard.events.v1.SubscriptionView\x12o\n\x12\x43hangeSubscription\x12\x30.switchboard.events.v1.ChangeSubscriptionRequest\x1a\'.switchboard.events.v1.SubscriptionView\x12s\n\x12\x44\x65leteSubscription\x12*.switchboard.events.v1.SubscriptionRequest\x1a\x31.switchboard.events.v1.DeleteSubscriptionResponse\x12o\n\x10TestSubscription\x12*.switchboard.events.v1.SubscriptionRequest\x1a/.switchboard.events.v1.TestSubscriptionResponse\x12\x61\n\nListPushes\x12(.switchboard.events.v1.ListPushesRequest\x1a).switchboard.events.v1.ListPushesResponse\x12\x61\n\nReplayPush\x12(.switchboard.events.v1.ReplayPushRequest\x1a).switchboard.events.v1.ReplayPushResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)switchboard/events/v1/subscriptions.proto\x12\x15switchboard.events.v1\"\xbc\x01\n\x0cSubscription\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0b\n\x03url\x18\x03 \x01(\t\x12\r\n\x05kinds\x18\x04 \x03(\t\x12\x14\n\x0cinstance_ids\x18\x05 \x03(\x03\x12\x15\n\rcreated_at_us\x18\x06 \x01(\x03\x12\x15\n\rupdated_at_us\x18\x07 \x01(\x03\x12\x11\n\tall_users\x18\x08 \x01(\x08\x12\x0b\n\x03off\x18\t \x01(\t\x12\x0f\n\x07problem\x18\n \x01(\t\"\x1a\n\x08TextList\x12\x0e\n\x06values\x18\x01 \x03(\t\"\x18\n\x06IdList\x12\x0e\n\x06values\x18\x01 \x03(\x03\"\xf8\x01\n\x12SubscriptionFields\x12\x10\n\x03url\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x33\n\x05kinds\x18\x02 \x01(\x0b\x32\x1f.switchboard.events.v1.TextListH\x01\x88\x01\x01\x12\x38\n\x0cinstance_ids\x18\x03 \x01(\x0b\x32\x1d.switchboard.events.v1.IdListH\x02\x88\x01\x01\x12\x13\n\x06secret\x18\x04 \x01(\tH\x03\x88\x01\x01\x12\x13\n\x06status\x18\x05 \x01(\tH\x04\x88\x01\x01\x42\x06\n\x04_urlB\x08\n\x06_kindsB\x0f\n\r_instance_idsB\t\n\x07_secretB\t\n\x07_status\"\xab\x02\n\x10SubscriptionView\x12\x39\n\x0csubscription\x18\x01 \x01(\x0b\x32#.switchboard.events.v1.Subscription\x12\x0f\n\x07healthy\x18\x02 \x01(\x08\x12\x1c\n\x0flast_success_us\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\nlast_error\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x1d\n\x10last_error_at_us\x18\x05 \x01(\x03H\x02\x88\x01\x01\x12\x0f\n\x07pending\x18\x06 \x01(\x05\x12\x0c\n\x04\x64\x65\x61\x64\x18\x07 \x01(\x05\x12\x13\n\x06secret\x18\x08 \x01(\tH\x03\x88\x01\x01\x42\x12\n\x10_last_success_usB\r\n\x0b_last_errorB\x13\n\x11_last_error_at_usB\t\n\x07_secret\".\n\x13SubscriptionRequest\x12\x17\n\x0fsubscription_id\x18\x01 \x01(\x03\"o\n\x19\x43hangeSubscriptionRequest\x12\x17\n\x0fsubscription_id\x18\x01 \x01(\x03\x12\x39\n\x06\x66ields\x18\x02 \x01(\x0b\x32).switchboard.events.v1.SubscriptionFields\"\x1c\n\x1a\x44\x65leteSubscriptionResponse\"9\n\x18ListSubscriptionsRequest\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\x03\x12\r\n\x05limit\x18\x02 \x01(\x05\"s\n\x19ListSubscriptionsResponse\x12:\n\rsubscriptions\x18\x01 \x03(\x0b\x32#.switchboard.events.v1.Subscription\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\":\n\x18TestSubscriptionResponse\x12\x0f\n\x07success\x18\x01 \x01(\x08\x12\r\n\x05\x65rror\x18\x02 \x01(\t\"[\n\x11ListPushesRequest\x12\x17\n\x0fsubscription_id\x18\x01 \x01(\x03\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x0e\n\x06\x63ursor\x18\x03 \x01(\x03\x12\r\n\x05limit\x18\x04 \x01(\x05\"\xe1\x01\n\x04Push\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x10\n\x08\x65vent_id\x18\x02 \x01(\x03\x12\x0e\n\x06status\x18\x03 \x01(\t\x12\x10\n\x08\x61ttempts\x18\x04 \x01(\x05\x12\x12\n\x05\x65rror\x18\x05 \x01(\tH\x00\x88\x01\x01\x12\x15\n\rcreated_at_us\x18\x06 \x01(\x03\x12\x1f\n\x12next_attempt_at_us\x18\x07 \x01(\x03H\x01\x88\x01\x01\x12\x0c\n\x04kind\x18\x08 \x01(\t\x12\x13\n\x06\x61nswer\x18\t \x01(\x05H\x02\x88\x01\x01\x42\x08\n\x06_errorB\x15\n\x13_next_attempt_at_usB\t\n\x07_answer\"]\n\x12ListPushesResponse\x12+\n\x06pushes\x18\x01 \x03(\x0b\x32\x1b.switchboard.events.v1.Push\x12\x11\n\x04next\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_next\"=\n\x11ReplayPushRequest\x12\x17\n\x0fsubscription_id\x18\x01 \x01(\x03\x12\x0f\n\x07push_id\x18\x02 \x01(\x03\"\x14\n\x12ReplayPushResponse2\xfc\x06\n\x13SubscriptionService\x12h\n\x12\x43reateSubscription\x12).switchboard.events.v1.SubscriptionFields\x1a\'.switchboard.events.v1.SubscriptionView\x12v\n\x11ListSubscriptions\x12/.switchboard.events.v1.ListSubscriptionsRequest\x1a\x30.switchboard.events.v1.ListSubscriptionsResponse\x12\x66\n\x0fGetSubscription\x12*.switchboard.events.v1.SubscriptionRequest\x1a\'.switchboard.events.v1.SubscriptionView\x12o\n\x12\x43hangeSubscription\x12\x30.switchboard.events.v1.ChangeSubscriptionRequest\x1a\'.switchboard.events.v1.SubscriptionView\x12s\n\x12\x44\x65leteSubscription\x12*.switchboard.events.v1.SubscriptionRequest\x1a\x31.switchboard.events.v1.DeleteSubscriptionResponse\x12o\n\x10TestSubscription\x12*.switchboard.events.v1.SubscriptionRequest\x1a/.switchboard.events.v1.TestSubscriptionResponse\x12\x61\n\nListPushes\x12(.switchboard.events.v1.ListPushesRequest\x1a).switchboard.events.v1.ListPushesResponse\x12\x61\n\nReplayPush\x12(.switchboard.events.v1.ReplayPushRequest\x1a).switchboard.events.v1.ReplayPushResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,37 +32,37 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchboard.events.v1.subsc
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SUBSCRIPTION']._serialized_start=69
-  _globals['_SUBSCRIPTION']._serialized_end=240
-  _globals['_TEXTLIST']._serialized_start=242
-  _globals['_TEXTLIST']._serialized_end=268
-  _globals['_IDLIST']._serialized_start=270
-  _globals['_IDLIST']._serialized_end=294
-  _globals['_SUBSCRIPTIONFIELDS']._serialized_start=297
-  _globals['_SUBSCRIPTIONFIELDS']._serialized_end=545
-  _globals['_SUBSCRIPTIONVIEW']._serialized_start=548
-  _globals['_SUBSCRIPTIONVIEW']._serialized_end=847
-  _globals['_SUBSCRIPTIONREQUEST']._serialized_start=849
-  _globals['_SUBSCRIPTIONREQUEST']._serialized_end=895
-  _globals['_CHANGESUBSCRIPTIONREQUEST']._serialized_start=897
-  _globals['_CHANGESUBSCRIPTIONREQUEST']._serialized_end=1008
-  _globals['_DELETESUBSCRIPTIONRESPONSE']._serialized_start=1010
-  _globals['_DELETESUBSCRIPTIONRESPONSE']._serialized_end=1038
-  _globals['_LISTSUBSCRIPTIONSREQUEST']._serialized_start=1040
-  _globals['_LISTSUBSCRIPTIONSREQUEST']._serialized_end=1097
-  _globals['_LISTSUBSCRIPTIONSRESPONSE']._serialized_start=1099
-  _globals['_LISTSUBSCRIPTIONSRESPONSE']._serialized_end=1214
-  _globals['_TESTSUBSCRIPTIONRESPONSE']._serialized_start=1216
-  _globals['_TESTSUBSCRIPTIONRESPONSE']._serialized_end=1274
-  _globals['_LISTPUSHESREQUEST']._serialized_start=1276
-  _globals['_LISTPUSHESREQUEST']._serialized_end=1367
-  _globals['_PUSH']._serialized_start=1370
-  _globals['_PUSH']._serialized_end=1595
-  _globals['_LISTPUSHESRESPONSE']._serialized_start=1597
-  _globals['_LISTPUSHESRESPONSE']._serialized_end=1690
-  _globals['_REPLAYPUSHREQUEST']._serialized_start=1692
-  _globals['_REPLAYPUSHREQUEST']._serialized_end=1753
-  _globals['_REPLAYPUSHRESPONSE']._serialized_start=1755
-  _globals['_REPLAYPUSHRESPONSE']._serialized_end=1775
-  _globals['_SUBSCRIPTIONSERVICE']._serialized_start=1778
-  _globals['_SUBSCRIPTIONSERVICE']._serialized_end=2670
+  _globals['_SUBSCRIPTION']._serialized_end=257
+  _globals['_TEXTLIST']._serialized_start=259
+  _globals['_TEXTLIST']._serialized_end=285
+  _globals['_IDLIST']._serialized_start=287
+  _globals['_IDLIST']._serialized_end=311
+  _globals['_SUBSCRIPTIONFIELDS']._serialized_start=314
+  _globals['_SUBSCRIPTIONFIELDS']._serialized_end=562
+  _globals['_SUBSCRIPTIONVIEW']._serialized_start=565
+  _globals['_SUBSCRIPTIONVIEW']._serialized_end=864
+  _globals['_SUBSCRIPTIONREQUEST']._serialized_start=866
+  _globals['_SUBSCRIPTIONREQUEST']._serialized_end=912
+  _globals['_CHANGESUBSCRIPTIONREQUEST']._serialized_start=914
+  _globals['_CHANGESUBSCRIPTIONREQUEST']._serialized_end=1025
+  _globals['_DELETESUBSCRIPTIONRESPONSE']._serialized_start=1027
+  _globals['_DELETESUBSCRIPTIONRESPONSE']._serialized_end=1055
+  _globals['_LISTSUBSCRIPTIONSREQUEST']._serialized_start=1057
+  _globals['_LISTSUBSCRIPTIONSREQUEST']._serialized_end=1114
+  _globals['_LISTSUBSCRIPTIONSRESPONSE']._serialized_start=1116
+  _globals['_LISTSUBSCRIPTIONSRESPONSE']._serialized_end=1231
+  _globals['_TESTSUBSCRIPTIONRESPONSE']._serialized_start=1233
+  _globals['_TESTSUBSCRIPTIONRESPONSE']._serialized_end=1291
+  _globals['_LISTPUSHESREQUEST']._serialized_start=1293
+  _globals['_LISTPUSHESREQUEST']._serialized_end=1384
+  _globals['_PUSH']._serialized_start=1387
+  _globals['_PUSH']._serialized_end=1612
+  _globals['_LISTPUSHESRESPONSE']._serialized_start=1614
+  _globals['_LISTPUSHESRESPONSE']._serialized_end=1707
+  _globals['_REPLAYPUSHREQUEST']._serialized_start=1709
+  _globals['_REPLAYPUSHREQUEST']._serialized_end=1770
+  _globals['_REPLAYPUSHRESPONSE']._serialized_start=1772
+  _globals['_REPLAYPUSHRESPONSE']._serialized_end=1792
+  _globals['_SUBSCRIPTIONSERVICE']._serialized_start=1795
+  _globals['_SUBSCRIPTIONSERVICE']._serialized_end=2687
 # @@protoc_insertion_point(module_scope)

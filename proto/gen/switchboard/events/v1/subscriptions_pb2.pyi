@@ -31,6 +31,7 @@ class Subscription(_message.Message):
     UPDATED_AT_US_FIELD_NUMBER: _builtins.int
     ALL_USERS_FIELD_NUMBER: _builtins.int
     OFF_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     user_id: _builtins.str
     url: _builtins.str
@@ -39,6 +40,8 @@ class Subscription(_message.Message):
     all_users: _builtins.bool
     off: _builtins.str
     """Why nothing is pushed any more; empty while something is."""
+    problem: _builtins.str
+    """Why it is not healthy: the last push failed, or nothing was taken for an hour while events wait. Empty while it is."""
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Empty: every kind."""
@@ -59,10 +62,11 @@ class Subscription(_message.Message):
         updated_at_us: _builtins.int = ...,
         all_users: _builtins.bool = ...,
         off: _builtins.str = ...,
+        problem: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_users", b"all_users", "created_at_us", b"created_at_us", "id", b"id", "instance_ids", b"instance_ids", "kinds", b"kinds", "off", b"off", "updated_at_us", b"updated_at_us", "url", b"url", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_users", b"all_users", "created_at_us", b"created_at_us", "id", b"id", "instance_ids", b"instance_ids", "kinds", b"kinds", "off", b"off", "problem", b"problem", "updated_at_us", b"updated_at_us", "url", b"url", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
