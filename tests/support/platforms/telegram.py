@@ -191,7 +191,7 @@ class Telegram(StandIn):
 
     def _getFile(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
         if payload["file_id"] not in self.files:
-            return refusal(400, "Bad Request: file is too big")
+            return refusal(400, "Bad Request: wrong file_id or the file is temporarily unavailable")
         return result({"file_id": payload["file_id"], "file_path": f"photos/{payload['file_id']}"})
 
     def _taken(self, payload: dict[str, Any]) -> Reply:

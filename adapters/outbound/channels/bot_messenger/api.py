@@ -12,6 +12,8 @@ from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import PlatformAddress
+from domain.refusals import TooLarge
+from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import FormFile, HttpAnswer, HttpRequest
 
@@ -19,6 +21,8 @@ BASE = PlatformAddress("BOT_MESSENGER_API_URL", "https://api.telegram.org")
 
 SEND_TIMEOUT = 15.0
 TRANSFER_TIMEOUT = 120.0
+_TOO_LARGE = "file is too big"
+"""https://core.telegram.org/bots/api#getfile"""
 _OF_CHAT = (
     "chat not found",
     "user not found",
@@ -101,8 +105,13 @@ class BotApi:
         return (await self._client.read(request, _secrets(token))).get("result")
 
     async def download(self, token: str, file_id: str) -> AsyncIterator[bytes]:
-        """The bytes of a file. Raises `PlatformError`."""
-        path = text(await self.call(token, "getFile", {"file_id": file_id}), "file_path")
+        """The bytes of a file. Raises `PlatformError`, `TooLarge`."""
+        try:
+            path = text(await self.call(token, "getFile", {"file_id": file_id}), "file_path")
+        except PlatformError as error:
+            if _TOO_LARGE in str(error):
+                raise TooLarge("Telegram gives bots files of up to 20 MB") from error
+            raise
         url = f"{self._base()}/file/bot{_in_path(token)}/{quote(path, errors='replace')}"
         request = HttpRequest("GET", url, timeout=TRANSFER_TIMEOUT, max_bytes=MAX_DOWNLOAD)
         async for piece in self._client.download(request, _secrets(token)):

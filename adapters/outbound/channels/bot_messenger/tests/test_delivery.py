@@ -13,6 +13,7 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, client, dependencies
 from domain.channels.answers import Answer, Artifact, Choice, ClosedPrompt
 from domain.channels.messages import Attachment, Outcome, Sent
+from domain.refusals import TooLarge
 from ports.capabilities import (
     PlatformError,
 )
@@ -310,9 +311,12 @@ async def test_fetches_files(channel: ChannelCalls) -> None:
     assert b"".join([piece async for piece in channel.fetch(CONFIG, photo)]) == b"\x89PNG picture"
 
 
-async def test_a_file_that_is_not_given_out_says_why(channel: ChannelCalls) -> None:
+async def test_a_file_that_is_not_given_out_says_why(channel: ChannelCalls, server: Telegram) -> None:
     film = Attachment("film.mp4", "video/mp4", {"file_id": "gone"})
-    with pytest.raises(PlatformError, match="file is too big"):
+    with pytest.raises(PlatformError, match="wrong file_id"):
+        [piece async for piece in channel.fetch(CONFIG, film)]
+    server.refuse["getFile"] = "file is too big"
+    with pytest.raises(TooLarge, match="up to 20 MB"):
         [piece async for piece in channel.fetch(CONFIG, film)]
 
 
