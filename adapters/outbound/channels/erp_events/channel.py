@@ -15,6 +15,7 @@ from adapters.outbound.channels.erp_events.config import (
 )
 from adapters.outbound.channels.erp_events.opening import Opener
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
+from adapters.outbound.channels.erp_events.sessions import Sessions
 from ports.capabilities import PlatformError, Polled
 from ports.channels import Channel, ChannelDependencies
 from ports.http import Http, HttpFailed
@@ -23,12 +24,13 @@ from ports.http import Http, HttpFailed
 @dataclass(frozen=True, slots=True)
 class Odoo:
     http: Http
+    sessions: Sessions
     default_interval_minutes: float = 5.0
 
     async def poll(
         self, config: OdooConfig, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
     ) -> Polled:
-        return await polling.poll(self.http, config, cursor, now, since)
+        return await polling.poll(self.sessions, config, cursor, now, since)
 
     async def probe(self, config: OdooConfig) -> None:
         """Signs in, reads the fields of each model and the own e-mail address. Raises `PlatformError`."""
@@ -43,8 +45,9 @@ class Odoo:
 
 
 def build(dependencies: ChannelDependencies) -> Channel[OdooConfig, RecordTarget]:
-    odoo = Odoo(dependencies.http)
-    sender = delivery.Delivery(dependencies.http, dependencies.clock)
+    sessions = Sessions(dependencies.http)
+    odoo = Odoo(dependencies.http, sessions)
+    sender = delivery.Delivery(dependencies.http, dependencies.clock, sessions)
     return Channel(
         definition=DEFINITION,
         config=CONFIG,
@@ -52,6 +55,7 @@ def build(dependencies: ChannelDependencies) -> Channel[OdooConfig, RecordTarget
         sender=sender,
         opener=Opener(),
         limits=delivery,
+        read_limits=delivery,
         poller=odoo,
         probe=odoo,
     )

@@ -11,7 +11,8 @@ from typing import Any
 from adapters.outbound.channels.common import outcomes
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.erp_events.config import OdooConfig, RecordTarget
-from adapters.outbound.channels.erp_events.rpc import OdooError, Session, sign_in
+from adapters.outbound.channels.erp_events.rpc import OdooError, Session
+from adapters.outbound.channels.erp_events.sessions import Sessions
 from adapters.outbound.channels.erp_events.watching import UNLINK
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, OutboundMessage
@@ -22,7 +23,7 @@ from ports.http import Http, HttpRequest
 
 NOTE, EVENT = "note", "event"
 MAX_CONCURRENCY = 2
-"""Calls at a time with one user. Odoo publishes no limit; each call takes one of the server's database connections
+"""Notes at a time with one user. Odoo publishes no limit; each call takes one of the server's database connections
 (64 by default, `db_maxconn`) and one of a few workers."""
 _GONE = "does not exist or has been deleted"
 """What Odoo says of a record that somebody deleted."""
@@ -33,14 +34,23 @@ _HTML_SINCE = 17
 
 def limits(config: OdooConfig, target: RecordTarget) -> Limits:
     """They bind the user that signs in."""
-    server = config.erp_url.rstrip("/").lower()
-    return Limits(f"{server} {config.database} {config.username}", max_concurrency=MAX_CONCURRENCY)
+    return Limits(_account(config), max_concurrency=MAX_CONCURRENCY)
+
+
+def read_limits(config: OdooConfig) -> Limits:
+    """One poll at a time, which never waits for notes."""
+    return Limits(f"poll {_account(config)}", max_concurrency=1)
+
+
+def _account(config: OdooConfig) -> str:
+    return f"{config.erp_url.rstrip('/').lower()} {config.database} {config.username}"
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     http: Http
     clock: Clock
+    sessions: Sessions
 
     def render(self, config: OdooConfig, target: RecordTarget, answer: Answer) -> Sequence[OutboundMessage]:
         """The note, when there is a record to put it on, and the event for `webhookUrl`, when that is set."""
@@ -58,9 +68,11 @@ class Delivery:
         """Odoo has no idempotency key; a POST to webhookUrl has the event's key as webhook-id."""
         if message.payload["kind"] == EVENT:
             return await self._post_event(config, target, text(message.payload, "body"))
+        html = text(message.payload, "body")
         try:
-            session = await sign_in(self.http, config)
-            return await _post_note(session, target.model, target.record_id, text(message.payload, "body"))
+            return await self.sessions.use(
+                config, lambda session: _post_note(session, target.model, target.record_id, html)
+            )
         except OdooError as error:
             return _outcome(target.model, error)
 

@@ -1,4 +1,4 @@
-"""Polls: signs in, scans each model, and makes events of its changes."""
+"""Polls: scans each model, and makes events of its changes."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,18 +8,18 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items
 from adapters.outbound.channels.erp_events.config import TARGET, OdooConfig, RecordTarget, session_of
-from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
+from adapters.outbound.channels.erp_events.rpc import OdooError, Session
+from adapters.outbound.channels.erp_events.sessions import Sessions
 from adapters.outbound.channels.erp_events.watching import Change, Scan, Watcher
 from domain.channels.messages import Event, Sender
 from ports.capabilities import Polled, PollFailed
-from ports.http import Http
 
 _MESSAGES = "mail.message"
 """The model of notes: `message_post` returns the id of one."""
 
 
 async def poll(
-    http: Http, config: OdooConfig, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    sessions: Sessions, config: OdooConfig, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
 ) -> Polled:
     """What happened since the cursor; on the first poll since the instance was created. Raises `PollFailed`.
 
@@ -28,15 +28,18 @@ async def poll(
     source = _source(config)
     cursors = dict(cursor["models"]) if cursor and cursor.get("source") == source else {}
     with _poll_failures():
-        session = await sign_in(http, config)
+        await sessions.begin(config)
     scans: dict[str, Scan] = {}
     for model in config.model_names:
-        watcher = Watcher(session, model, config.event_names)
-        with _poll_failures(f"{model}: "):
+
+        async def scan(session: Session, model: str = model) -> Scan:
+            watcher = Watcher(session, model, config.event_names)
             if model in cursors:
-                scans[model] = await watcher.scan(cursors[model])
-            else:
-                scans[model] = await watcher.begin(since if cursor is None else None, now)
+                return await watcher.scan(cursors[model])
+            return await watcher.begin(since if cursor is None else None, now)
+
+        with _poll_failures(f"{model}: "):
+            scans[model] = await sessions.use(config, scan)
     events = [_event(change) for scan in scans.values() for change in scan.changes]
     models = {model: scan.cursor for model, scan in scans.items()}
     return Polled(events, {"source": source, "models": models}, any(scan.more for scan in scans.values()))

@@ -24,7 +24,7 @@ _DENIED = ("AccessDenied", "Invalid apikey")
 
 class OdooError(Exception):
     """A request that failed. `denied`: the credentials are not taken. `transient`: trying again may help. `sent`: the
-    request may have been carried out."""
+    request may have been carried out. `no_json_rpc`: the server has no JSON-RPC any more."""
 
     def __init__(
         self,
@@ -34,12 +34,14 @@ class OdooError(Exception):
         transient: bool = False,
         sent: bool = False,
         retry_after: float | None = None,
+        no_json_rpc: bool = False,
     ) -> None:
         super().__init__(message)
         self.denied = denied
         self.transient = transient
         self.sent = sent
         self.retry_after = retry_after
+        self.no_json_rpc = no_json_rpc
 
 
 async def sign_in(http: Http, config: OdooConfig) -> JsonRpc | Json2:
@@ -47,15 +49,13 @@ async def sign_in(http: Http, config: OdooConfig) -> JsonRpc | Json2:
     session = JsonRpc(http, config)
     try:
         await session.authenticate()
-    except _NoJsonRpc:
+    except OdooError as error:
+        if not error.no_json_rpc:
+            raise
         successor = Json2(http, config)
         await successor.authenticate()
         return successor
     return session
-
-
-class _NoJsonRpc(Exception):
-    """The server answers 404 to /jsonrpc."""
 
 
 @dataclass(slots=True)
@@ -65,6 +65,7 @@ class JsonRpc:
     http: Http
     config: OdooConfig
     uid: int = 0
+    major: int | None = None
 
     async def authenticate(self) -> None:
         login = [self.config.database, self.config.username, self.config.password, {}]
@@ -82,15 +83,17 @@ class JsonRpc:
         return await self._request("object", "execute_kw", [*login, model, method, positional, arguments])
 
     async def version(self) -> int:
-        """The major version of the server; 0 when it does not tell."""
-        return _major(at(await self._request("common", "version", []), "server_version_info"))
+        """The major version of the server, asked once; 0 when it does not tell."""
+        if self.major is None:
+            self.major = _major(at(await self._request("common", "version", []), "server_version_info"))
+        return self.major
 
     async def _request(self, service: str, method: str, arguments: list[Any]) -> Any:
         params = {"service": service, "method": method, "args": arguments}
         body = {"jsonrpc": "2.0", "method": "call", "params": params, "id": 1}
         answer = await _post(self.http, self.config, "/jsonrpc", body)
         if answer.status == 404:
-            raise _NoJsonRpc
+            raise OdooError("Odoo answered 404 to /jsonrpc.", no_json_rpc=True)
         response = answer.json()
         if not answer.ok or not isinstance(response, dict):
             message = f"Odoo answered {answer.status} without JSON-RPC: {excerpt(answer)}"
@@ -107,6 +110,7 @@ class Json2:
     http: Http
     config: OdooConfig
     uid: int = 0
+    major: int | None = None
 
     async def authenticate(self) -> None:
         """Checks the key by asking for the user's own id."""
@@ -131,8 +135,10 @@ class Json2:
         )
 
     async def version(self) -> int:
-        request = HttpRequest("GET", _address(self.config, "/web/version"), user_address=True)
-        return _major(at((await _send(self.http, request)).json(), "version_info"))
+        if self.major is None:
+            request = HttpRequest("GET", _address(self.config, "/web/version"), user_address=True)
+            self.major = _major(at((await _send(self.http, request)).json(), "version_info"))
+        return self.major
 
 
 Session = JsonRpc | Json2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import hmac
@@ -15,6 +16,9 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, client, dependencies
 from domain.channels.answers import Answer, Artifact
 from domain.channels.messages import Outcome, Sent
+from domain.delivery.concurrency.service import ConcurrencyLimiter, ReadLimiter, known_limits
+from domain.delivery.rate_limits.model import account_key
+from domain.instances.model import Instance
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.platforms.standin import Reply, Seen, StandIn
 
@@ -228,3 +232,74 @@ async def test_a_good_answer_without_a_result_is_no_note(
     (sent,) = await deliver(channel, config, target(), Answer("Hello"))
     assert sent.outcome is Outcome.TRANSIENT
     assert odoo.notes == []
+
+
+async def test_a_user_signs_in_once_for_many_notes_and_polls(
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    await deliver(channel, config, target(), Answer("One"))
+    before = len(odoo.seen)
+    for number in range(5):
+        await deliver(channel, config, target(), Answer(f"Note {number}"))
+    assert len(odoo.seen) - before == 5
+    await channel.poll(config, None, NOW, NOW)
+    assert (
+        sum("authenticate" in seen.body.decode() for seen in odoo.seen) == 1
+    )  # where there is no JSON-RPC it is tried
+    assert len(odoo.notes) == 6
+
+
+async def test_notes_of_one_moment_share_one_sign_in(
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    odoo.seconds = 0.01
+    await asyncio.gather(*(deliver(channel, config, target(), Answer(f"Note {n}")) for n in range(5)))
+    assert len(odoo.notes) == 5
+    assert (
+        sum(b"authenticate" in seen.body for seen in odoo.seen) == 1
+    )  # where there is no JSON-RPC it is tried
+
+
+async def test_users_of_one_server_have_sessions_of_their_own(
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    (sent,) = await deliver(channel, config, target(), Answer("Mine"))
+    (other,) = await deliver(channel, {**config, "password": "wrong-key"}, target(), Answer("Not mine"))
+    assert (sent.outcome, other.outcome) == (Outcome.SENT, Outcome.PERMANENT)
+    assert len(odoo.notes) == 1
+
+
+async def test_a_session_that_odoo_no_longer_takes_is_begun_anew(
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    await deliver(channel, config, target(), Answer("One"))
+    denied = {"name": "odoo.exceptions.AccessDenied", "message": "Access Denied"}
+    if odoo.has_json_rpc:
+        odoo.next_reply(200, json={"error": {"data": denied}})
+    else:
+        odoo.next_reply(401, json=denied)
+    (sent,) = await deliver(channel, config, target(), Answer("Two"))
+    assert sent.outcome is Outcome.SENT
+    assert len(odoo.notes) == 2
+
+
+async def test_a_server_that_was_upgraded_is_called_by_the_api_that_it_has(
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    await deliver(channel, config, target(), Answer("One"))
+    odoo.has_json_rpc = False
+    (sent,) = await deliver(channel, config, target(), Answer("Two"))
+    assert sent.outcome is Outcome.SENT
+
+
+async def test_polls_do_not_wait_for_notes(config: dict[str, Any]) -> None:
+    async with client() as http:
+        odoo_channel = build(dependencies(http))
+    slots = ConcurrencyLimiter()
+    instance = Instance(1, "ann", "erp-events", "Odoo", config, None, NOW, NOW)
+    limits = known_limits(instance, odoo_channel)
+    assert limits is not None
+    for _ in range(limits.max_concurrency):
+        await slots.acquire(account_key("erp-events", limits), limits.max_concurrency)
+    async with asyncio.timeout(10), ReadLimiter(slots).slot(instance, odoo_channel):
+        pass
