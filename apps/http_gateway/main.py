@@ -11,6 +11,7 @@ from functools import partial
 import grpc
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
+from switchboard.access.v1 import access_pb2, access_pb2_grpc
 
 from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.rest.app import build
@@ -49,14 +50,15 @@ from apps.setting_types import check_service_key
 from apps.settings import Settings
 from apps.starting import listen
 from apps.tls import tls_to_core
+from domain.refusals import Unauthenticated, Unavailable
 from ports.use_cases import UseCases, Verification
 
 log = logging.getLogger("switchboard")
 
 CHECK_SECONDS = 2.0
 UNPROVED = (
-    "the core cannot know that this is a gateway: it counts all visitors of the web chat and all wrong keys as of one"
-    " address; set INTERNAL_SERVICE_KEY to the core's, or CORE_TLS_CERT_FILE where the core asks for certificates"
+    "the core does not know that this is a gateway, and counts all visitors of the web chat and all wrong keys as of"
+    " one address: set INTERNAL_SERVICE_KEY to the core's, or CORE_TLS_CERT_FILE where the core asks for certificates"
 )
 LACKS = {
     "database": "database is away, or takes no writes",
@@ -74,14 +76,14 @@ def main(settings: Settings, _: Namespace) -> int:
     target = settings.core_target or address_of(settings.grpc_host, settings.grpc_port)
     host, port = listener.getsockname()[:2]
     service_key = _service_key(settings)
-    if not service_key and not settings.core_tls_cert_file:
-        log.warning("%s", UNPROVED)
 
     async def gateway() -> int:
         core = CoreConnection(target, tls_to_core(settings), service_key)
         callbacks = RemoteCallbacks(core)
         rest = HttpComponent(build_remote_gateway(settings, core, callbacks), listener, settings)
-        return await run([_Core(core, callbacks), rest], lambda: _banner(host, port, target))
+        has_certificate = settings.core_tls_cert_file is not None
+        parts = [_Core(core, callbacks, has_certificate=has_certificate), rest]
+        return await run(parts, lambda: _banner(host, port, target))
 
     return serve(gateway())
 
@@ -179,9 +181,10 @@ class _Core(Component):
     name = "core connection"
     phase = Phase.CONNECTIONS
 
-    def __init__(self, core: CoreConnection, callbacks: RemoteCallbacks) -> None:
+    def __init__(self, core: CoreConnection, callbacks: RemoteCallbacks, *, has_certificate: bool) -> None:
         self._core = core
         self._callbacks = callbacks
+        self._checks_proof = not has_certificate
         self._reloading: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -189,7 +192,28 @@ class _Core(Component):
 
     async def run(self) -> None:
         """Follows certificates and names of several addresses."""
-        await PeriodicRunner([PeriodicTask("cores", LOOK_EVERY, self._core.cores.refresh)]).run()
+        tasks = [
+            PeriodicTask("cores", LOOK_EVERY, self._core.cores.refresh),
+            PeriodicTask("proof", LOOK_EVERY, self._check_proof),
+        ]
+        await PeriodicRunner(tasks).run()
+
+    async def _check_proof(self) -> None:
+        """Warns if the core does not take the service key, once the core answers."""
+        if not self._checks_proof:
+            return
+        who_am_i = access_pb2_grpc.AccessServiceStub(self._core.channel).WhoAmI
+        metadata = self._core.as_gateway()
+        try:
+            answer = await self._core.call(who_am_i, access_pb2.WhoAmIRequest(), metadata=metadata)
+            is_known = answer.is_service
+        except Unauthenticated:
+            is_known = False
+        except (Unavailable, grpc.aio.AioRpcError):
+            return
+        if not is_known:
+            log.warning("%s", UNPROVED)
+        self._checks_proof = False
 
     def reload(self) -> None:
         """Looks at certificates and names at once."""

@@ -60,6 +60,13 @@ def check_web_chat(gateway: Service, client: httpx.Client) -> None:
         assert "from the site" in next(finished)
 
 
+def check_proof(gateway: Service) -> None:
+    """A gateway without the service key works, and says once that its core does not know it as a gateway."""
+    told = "does not know that this is a gateway"
+    until(lambda: told in gateway.output, "it is said")
+    assert gateway.output.count(told) == 1
+
+
 def check_pages(gateway: Service) -> None:
     """Pages, and what takes libraries of its own, are there with the libraries of the gateway's image."""
     headers = {"Authorization": f"Bearer {gateway.key}"}
@@ -127,6 +134,7 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
             until(lambda: answered("first"), "the first answer")
             check_web_chat(gateway, client)
             check_pages(gateway)
+            check_proof(gateway)
             check_operators(apart, away=False)
             assert (
                 'callback_seconds_count{channel="http-webhook",status="200"}' in client.get("/metrics").text

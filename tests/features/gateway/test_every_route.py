@@ -7,10 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import grpc
 import httpx
 import jsonschema
 import pytest
 
+from adapters.inbound.grpc.interceptors import OPEN_METHODS, OPEN_SERVICES
+from adapters.inbound.grpc.server import FILES, RUNNER
 from domain.access.model import Role
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
@@ -124,3 +127,30 @@ def test_a_list_with_chosen_fields_matches_its_schema(rest: Rest, document: dict
             jsonschema.validate(answer, {**schema, "components": document["components"]})
             [record] = answer["files"]
             assert set(record) == set(fields)
+
+
+def test_the_token_of_a_session_is_an_api_key_for_no_method_of_grpc(world: World) -> None:
+    """The core ends a call that it refuses before it reads a message, so that all are called alike."""
+    sessions = world.container.use_cases().sessions
+    session = world.run(sessions.sign_in(world.key_of("admin", Role.ADMIN), "127.0.0.1"))
+    services = [service for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
+    paths = [f"/{service.full_name}/{method.name}" for service in services for method in service.methods]
+    closed = [
+        path
+        for path in paths
+        if not (path.startswith((*OPEN_SERVICES, f"/{RUNNER}/")) or path in OPEN_METHODS)
+    ]
+    assert len(closed) > 50
+
+    async def called() -> dict[str, grpc.StatusCode]:
+        codes = {}
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{world.grpc.port}") as channel:
+            for path in closed:
+                call: Any = channel.stream_stream(path)(
+                    iter(()), metadata=(("authorization", f"Bearer {session.token}"),), timeout=60
+                )
+                codes[path] = await call.code()
+        return codes
+
+    codes = world.run(called())
+    assert {path for path, code in codes.items() if code is not grpc.StatusCode.UNAUTHENTICATED} == set()
