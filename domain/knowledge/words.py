@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from domain.knowledge.chinese import SIMPLIFIED
+
 MAX_WORD = 40
 """Longer words are cut: nobody types them whole, and a dictionary should not keep them whole."""
 
@@ -37,9 +39,29 @@ _ARABIC_LETTERS = str.maketrans(
 )
 
 
+_CHINESE = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Chinese and Japanese, which are written without blanks."""
+_SPREAD = re.compile(
+    rf"(?<![{_CHINESE}])[{_CHINESE}](?:[ \t\u3000\u00a0]{{1,2}}[{_CHINESE}])+(?![{_CHINESE}])"
+)
+"""Characters with blanks between all of them, as they are set in headings and come out of some PDFs."""
+
+
 def normalise(text: str) -> str:
     """Compatibility forms, accents, digits and case folded: 'Müller' and 'MULLER' are the same word. Of Arabic the
-    marks, the hamza and letters that are written one for another: 'مدرسة' and 'مدرسه' are the same word."""
+    marks, the hamza and letters that are written one for another: 'مدرسة' and 'مدرسه' are the same word. Traditional
+    Chinese as simplified, without the blanks between characters that are set wide."""
+    if text.isascii():
+        return text.lower()
+    return _SPREAD.sub(_set_together, normalise_2(text)).translate(SIMPLIFIED)
+
+
+def _set_together(match: re.Match[str]) -> str:
+    return "".join(match.group().split())
+
+
+def normalise_2(text: str) -> str:
+    """As it was for chunks that an older version has indexed."""
     if text.isascii():
         return text.lower()
     bare = _ARABIC_MARKS.sub("", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower())))

@@ -37,7 +37,7 @@ SLOW = (
     r"(?:CLUSTER|VACUUM FULL|REINDEX|LOCK TABLE|TRUNCATE)\b(?P<whole>)",
 )
 """Statements that hold a lock for as long as a large table takes, with the table."""
-SMALL = {"alembic_version", "schema_version"}
+SMALL = {"alembic_version", "schema_version", "knowledge_base"}
 
 
 @pytest.fixture(scope="module")
