@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.channels.messages import Event, SessionRename
+from domain.channels.messages import Event, SessionAlias, SessionRename
 from ports.capabilities import C, Registration
 from ports.links import LinkRecorder
 
@@ -14,6 +14,10 @@ class Emit(Protocol):
 
     async def __call__(self, event: Event) -> None:
         """Returns once the event is stored."""
+        ...
+
+    async def join(self, alias: SessionAlias) -> None:
+        """Remembers a further id of a session."""
         ...
 
     async def batch(

@@ -100,11 +100,46 @@ class CallVerifier:
 
 
 @dataclass(eq=False)
+class SessionRenames:
+    """Lets conversations go on under another id."""
+
+    sessions: Sessions
+    instances: InstanceLookup
+    fields: ConfigFields
+
+    async def rename(self, instance_id: int, rename: SessionRename) -> None:
+        """A place that `allowedChannels` names is allowed under its new id too."""
+        await self.sessions.rename(instance_id, rename.previous, rename.current)
+        instance = await self.instances.find(instance_id) if rename.of_place else None
+        allowed = instance.config.get(ALLOWED_CHANNELS.name) if instance else None
+        ids = [id.strip() for id in allowed.split(",")] if isinstance(allowed, str) else []
+        if rename.previous in ids:
+            renamed = [rename.current if id == rename.previous else id for id in ids]
+            await self.fields.annotate(instance_id, ALLOWED_CHANNELS.name, ", ".join(renamed))
+
+    async def join(self, instance_id: int, alias: SessionAlias) -> None:
+        """What was said under the alias alone until now belongs to the session."""
+        is_new = await self.sessions.add_alias(instance_id, alias)
+        if is_new and alias.alias != alias.session_id:
+            await self.sessions.rename(instance_id, alias.alias, alias.session_id)
+
+    async def resolved(self, instance_id: int, event: Event) -> Event:
+        """The event in the session that has its alias."""
+        session_id = await self.sessions.of_alias(instance_id, event.alias) if event.alias else None
+        if session_id is None:
+            return event
+        sender = event.sender
+        if sender.external_id == event.alias:
+            sender = replace(sender, external_id=session_id)
+        return replace(event, session_id=session_id, sender=sender)
+
+
+@dataclass(eq=False)
 class EventIntake:
     """Stores the events of a call."""
 
     inbox: Inbox
-    sessions: Sessions
+    renames: SessionRenames
     deactivation: Deactivation
     health: HealthRecorder
     meter: Meter
@@ -113,7 +148,7 @@ class EventIntake:
         self, instance: Instance, channel: AnyChannel, events: Sequence[Event], wait: float | None
     ) -> Sequence[Accepted]:
         """`wait`: the call waits for its answer that long. Raises `NotFound` where the instance was removed."""
-        events = [await self._with_session(instance, event) for event in events]
+        events = [await self.renames.resolved(instance.id, event) for event in events]
         accepted = await self._add(instance, events, wait)
         for stored in accepted:
             if stored.dropped:
@@ -124,16 +159,6 @@ class EventIntake:
         if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
             await self.deactivation.retire(instance.id)
         return accepted
-
-    async def _with_session(self, instance: Instance, event: Event) -> Event:
-        """The event in the session that goes on under another id of its sender."""
-        session_id = await self.sessions.of_alias(instance.id, event.session_id) if event.by_alias else None
-        if session_id is None:
-            return event
-        sender = event.sender
-        if sender.external_id == event.session_id:
-            sender = replace(sender, external_id=session_id)
-        return replace(event, session_id=session_id, sender=sender)
 
     async def _add(
         self, instance: Instance, events: Sequence[Event], wait: float | None
@@ -178,30 +203,6 @@ class ReplyWaiter:
             return
         if not exists:
             raise NotFound(f"the instance {instance.id} was deleted before the answer came")
-
-
-@dataclass(eq=False)
-class SessionRenames:
-    """Lets conversations go on under another id."""
-
-    sessions: Sessions
-    instances: InstanceLookup
-    fields: ConfigFields
-
-    async def rename(self, instance_id: int, rename: SessionRename) -> None:
-        """A place that `allowedChannels` names is allowed under its new id too."""
-        await self.sessions.rename(instance_id, rename.previous, rename.current)
-        instance = await self.instances.find(instance_id) if rename.of_place else None
-        allowed = instance.config.get(ALLOWED_CHANNELS.name) if instance else None
-        ids = [id.strip() for id in allowed.split(",")] if isinstance(allowed, str) else []
-        if rename.previous in ids:
-            renamed = [rename.current if id == rename.previous else id for id in ids]
-            await self.fields.annotate(instance_id, ALLOWED_CHANNELS.name, ", ".join(renamed))
-
-    async def join(self, instance_id: int, alias: SessionAlias) -> None:
-        """What was said under the alias alone until now belongs to the session."""
-        if await self.sessions.add_alias(instance_id, alias):
-            await self.sessions.rename(instance_id, alias.alias, alias.session_id)
 
 
 @dataclass(eq=False)

@@ -171,7 +171,7 @@ class Event:
     `only_followed`: it is stored where the instance has answered in its session, and dropped otherwise.
     `quoted` is what it replies to. `thread_post` is the platform's id of the message where it was posted in a thread:
     the messages before it are read where the session is new.
-    `by_alias`: its session may go on under another id (see `SessionAlias`).
+    `alias`: it belongs to the session that has this alias (see `SessionAlias`), where there is one.
     `written_at` is when the person wrote it, where the platform may hand it over much later.
     `context` is what else the platform says of the message, a JSON object with the keys of `domain.channels.context`.
     """
@@ -202,7 +202,7 @@ class Event:
     message_id: str = ""
     change: Change | None = None
     new_if_answered: bool = False
-    by_alias: bool = False
+    alias: str = ""
     written_at: datetime | None = None
     context: Mapping[str, object] = field(default_factory=dict)
     raw: Mapping[str, object] = field(default_factory=dict)
@@ -258,7 +258,7 @@ class SessionRename:
 
 @dataclass(frozen=True, slots=True)
 class SessionAlias:
-    """Another id of the person whose session it is: events that tell the alias alone belong to the session."""
+    """Another id of a session, such as that of its person: events that tell the alias alone belong to the session."""
 
     alias: str
     session_id: str

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.callbacks.service import SessionRenames
-from domain.channels.messages import Event, SessionRename
+from domain.channels.messages import Event, SessionAlias, SessionRename
 from domain.channels.proof import Proof
 from domain.refusals import INTERNAL, Unavailable
 from ports.inbox import Inbox
@@ -33,7 +33,8 @@ class Storing:
 
     async def __call__(self, event: Event) -> None:
         try:
-            for accepted in await self.inbox.add(self.instance_id, [event.proved_by(self.proof)]):
+            event = (await self.renames.resolved(self.instance_id, event)).proved_by(self.proof)
+            for accepted in await self.inbox.add(self.instance_id, [event]):
                 if not accepted.dropped:
                     self.meter.accepted(self.channel_id, accepted.fresh)
         except Unavailable:
@@ -41,6 +42,9 @@ class Storing:
         except Exception:
             log.exception("a message could not be stored", extra={"instance": self.instance_id})
             await self.recorder.record_failure(f"a message could not be stored: {INTERNAL}")
+
+    async def join(self, alias: SessionAlias) -> None:
+        await self.renames.join(self.instance_id, alias)
 
     async def batch(
         self,
@@ -56,6 +60,7 @@ class Storing:
             events = ()
         for rename in renames:  # again after a crash, which changes nothing
             await self.renames.rename(self.instance_id, rename)
+        events = [await self.renames.resolved(self.instance_id, event) for event in events]
         proved = [event.proved_by(self.proof) for event in events]
         stored = await self.cursors.store(self.instance_id, proved, cursor)
         if stored is None:

@@ -27,6 +27,8 @@ EVENTS: Mapping[str, str] = {
     "a mention in a thread": "app_mention_in_thread",
     "a direct message": "message_im",
     "a message in a chat with the agent": "message_im_agent",
+    "that a chat with the agent was opened": "assistant_thread_started",
+    "a message in a thread of direct messages": "message_im_in_thread",
     "a message in another chat with the agent": "message_im_other_agent",
     "a button with the value c:1:approve": "block_actions",
     "a slash command": "slash_command",

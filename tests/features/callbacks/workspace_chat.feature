@@ -34,6 +34,22 @@ Feature: Slack
       And "Good evening" is written to the other chat with the agent
       And these are two conversations
 
+    Scenario: A chat whose start Slack tells
+      Given a bot that echoes
+      When the platform posts that a chat with the agent was opened
+      And the platform posts a message in a thread of direct messages
+      And the platform posts a direct message
+      Then "Good night" is written to the chat with the agent
+      And "Good morning" is written to the direct chat
+      And these are two conversations
+
+    Scenario: An ordinary thread of direct messages
+      Given a bot that echoes
+      When the platform posts a message in a thread of direct messages
+      And the platform posts a direct message
+      Then "Good morning" is written to the direct chat
+      And this is one conversation
+
   Rule: A slash command is acknowledged to its sender alone and answered later
 
     Scenario: A slash command

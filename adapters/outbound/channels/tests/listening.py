@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.tests.calls import ChannelCalls
-from domain.channels.messages import Event, SessionRename
+from domain.channels.messages import Event, SessionAlias, SessionRename
 
 
 class Recorder:
@@ -36,6 +36,7 @@ class Listener:
         self.config = config
         self.events: asyncio.Queue[Event] = asyncio.Queue()
         self.cursors: asyncio.Queue[Mapping[str, object]] = asyncio.Queue()
+        self.aliases: list[SessionAlias] = []
         self.renames: list[SessionRename] = []
         self.stored: Mapping[str, object] | None = None
         self.recorder = Recorder()
@@ -49,6 +50,9 @@ class Listener:
         if self.broken:
             raise self.broken.pop()
         self.events.put_nowait(event)
+
+    async def join(self, alias: SessionAlias) -> None:
+        self.aliases.append(alias)
 
     async def batch(
         self,

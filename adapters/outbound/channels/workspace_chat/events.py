@@ -11,7 +11,16 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
 from domain.channels.answers import Author
-from domain.channels.messages import Attachment, Change, ChannelMetadata, Event, Identity, Quoted, Sender
+from domain.channels.messages import (
+    Attachment,
+    Change,
+    ChannelMetadata,
+    Event,
+    Identity,
+    Quoted,
+    Sender,
+    SessionAlias,
+)
 
 from .config import TARGET, SlackConfig, SlackTarget
 from .reactions import read_reaction
@@ -90,8 +99,20 @@ def _event(
         message_id=f"{channel}:{ts}",
         quoted=shared_message(event) or (_parent(channel, thread) if in_thread and not of_agent else None),
         thread_post=ts if in_thread and not direct else "",
+        alias="" if of_agent or not (direct and in_thread) else session_of(channel, thread),
         context=_told(body, event),
     )
+
+
+def chat_of(event: Any) -> SessionAlias | None:
+    """The chat of the agent surface that a person opened: messages of its thread belong to a session of their own
+    (https://docs.slack.dev/reference/events/assistant_thread_started)."""
+    thread = at(event, "assistant_thread")
+    channel, ts = text(thread, "channel_id"), text(thread, "thread_ts")
+    if text(event, "type") != "assistant_thread_started" or not (channel and ts):
+        return None
+    session_id = session_of(channel, ts)
+    return SessionAlias(session_id, session_id)
 
 
 def _is_of_agent(event: Mapping[str, Any]) -> bool:

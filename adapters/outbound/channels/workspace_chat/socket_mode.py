@@ -137,6 +137,8 @@ class _Connection:
                 self.replaced.set()
             case _ if text(frame, "envelope_id"):
                 received = self._received(frame)
+                for alias in received.session_aliases:
+                    await self.session.emit.join(alias)
                 for event in received.events:
                     await self.session.emit(event)
                 await socket.send(_acknowledgement(frame, received))

@@ -18,7 +18,7 @@ from domain.channels.messages import ChannelMetadata, Event, Identity, RawAnswer
 from domain.refusals import Invalid, Unauthenticated
 
 from .config import TARGET, SlackConfig, SlackTarget
-from .events import GREETING, plain_command, read_event, session_of, without_mention
+from .events import GREETING, chat_of, plain_command, read_event, session_of, without_mention
 from .messages import ACTION, OWN_THREAD
 
 _WORKING_ON_IT = "Working on it…"
@@ -76,6 +76,8 @@ def _read_json(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
     kind = text(body, "type")
     if kind == "url_verification":
         return _answer_challenge(body)
+    if chat := chat_of(at(body, "event")):
+        return Received(session_aliases=(chat,), kind="ignored:chat")
     event = read_event(config, body, metadata) if kind == "event_callback" else "other"
     if isinstance(event, str):
         return Received(kind=f"ignored:{event}")
@@ -161,6 +163,7 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
     return Event(
         key=f"action:{prompt}:{pressed_at}:{text(action, 'action_id')}" if pressed_at else None,
         session_id=session_of(channel, "" if direct and not own_thread else thread),
+        alias=session_of(channel, thread) if direct and thread and not own_thread else "",
         sender=Sender(user, name, (Identity("workspace-chat", user),)),
         text=pressed_text(_label(action), _value(action)),
         target=TARGET.dump(target),

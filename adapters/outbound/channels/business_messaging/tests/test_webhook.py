@@ -163,7 +163,7 @@ def test_both_ids_of_a_person_are_remembered() -> None:
     )
     assert received(notification("text")).session_aliases == ()
     assert received(notification("text_scoped")).session_aliases == ()
-    assert (event("text_scoped").by_alias, event("text_both_ids").by_alias) == (True, False)
+    assert (event("text_scoped").alias, event("text_both_ids").alias) == ("GB.A1b2C3", "")
 
 
 def test_every_message_of_a_notification_is_taken_but_those_to_other_numbers() -> None:

@@ -68,6 +68,13 @@ async def test_events_are_those_of_the_webhook(server: Slack, listener: Listener
     assert listener.recorder.ups == [True]
 
 
+async def test_a_chat_that_was_opened_is_remembered(server: Slack, listener: Listener) -> None:
+    peer = await said(server, listener)
+    peer.say(envelope("assistant_thread_started"))
+    assert await peer.heard.get() == {"envelope_id": "env-1"}
+    assert [alias.session_id for alias in listener.aliases] == ["D0ADA:1800000001.000100"]
+
+
 async def test_a_command_is_answered_in_its_acknowledgement(server: Slack, listener: Listener) -> None:
     peer = await said(server, listener)
     peer.say(envelope("slash_command", accepts_response_payload=True))

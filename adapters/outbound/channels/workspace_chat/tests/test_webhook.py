@@ -19,7 +19,16 @@ from adapters.outbound.channels.workspace_chat import webhook
 from adapters.outbound.channels.workspace_chat.events import GREETING
 from adapters.outbound.channels.workspace_chat.webhook import sign
 from domain.channels.context import bounded
-from domain.channels.messages import Attachment, Change, Event, Identity, RawAnswer, RawCall, Received
+from domain.channels.messages import (
+    Attachment,
+    Change,
+    Event,
+    Identity,
+    RawAnswer,
+    RawCall,
+    Received,
+    SessionAlias,
+)
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.slack import SECRET
@@ -159,6 +168,14 @@ def test_a_thread_of_the_agent_surface_is_a_conversation_of_its_own() -> None:
     assert asked.quoted is None
     (other,) = received(as_posted("message_im", of_agent(thread_ts="1800000002.000100"))).events
     assert other.session_id == "D0ADA:1800000002.000100"
+
+
+def test_a_chat_that_was_opened_is_remembered() -> None:
+    found = received(recorded("assistant_thread_started"))
+    chat = "D0ADA:1800000001.000100"
+    assert (found.session_aliases, found.events) == ((SessionAlias(chat, chat),), ())
+    assert event("message_im_in_thread").alias == chat
+    assert (event("message_im").alias, event("message_im_agent").alias) == ("", "")
 
 
 @pytest.mark.parametrize(("block_id", "session"), [("own_thread", "D0ADA:1800000001.000100"), ("b", "D0ADA")])
