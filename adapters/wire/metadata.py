@@ -1,7 +1,9 @@
 """The metadata of a call that says for whom a service or a gateway acts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from contextvars import ContextVar
+
+from domain.refusals import Fault, Invalid
 
 ACTING_FOR = "x-user-id-bin"
 """The user's id in UTF-8: plain metadata is ASCII, ids need not be. `x-user-id` says the same of an id that is."""
@@ -18,8 +20,15 @@ client_address: ContextVar[str] = ContextVar("client_address", default="")
 """The same in the gateway, while it handles a request."""
 
 
-def acting_for(metadata: Mapping[str, str | bytes]) -> str | None:
-    """The user that a service acts for, None where it names none. Bytes that are no UTF-8 stay apart, as lone
-    surrogates, which no id may have."""
-    given = metadata.get(ACTING_FOR) or metadata.get(_PLAIN) or None
-    return given.decode("utf-8", "surrogateescape") if isinstance(given, bytes) else given
+def acting_for(metadata: Iterable[tuple[str, str | bytes]]) -> str | None:
+    """The user that a service acts for, None if it names none. Bytes that are no UTF-8 stay apart, as lone
+    surrogates, which no id may have. Raises `Invalid` for several: a client's would stand beside that of a proxy."""
+    values = [value for key, value in metadata if key in (ACTING_FOR, _PLAIN) and value]
+    names = {
+        value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value for value in values
+    }
+    if len(names) > 1:
+        raise Invalid.of(
+            [Fault("x-user-id", "names several users: have the proxy replace what clients send")]
+        )
+    return next(iter(names), None)

@@ -15,10 +15,10 @@ from domain.refusals import Invalid, Unauthenticated
 UNUSED: Any = None
 
 
-def carried(token: str, user: str | None) -> dict[str, str | bytes]:
+def carried(token: str, user: str | None) -> connection.Metadata:
     context = copy_context()
     context.run(connection.carry, token, user)
-    return dict(context[connection.credential])
+    return context[connection.credential]
 
 
 @pytest.mark.parametrize("user", ["ann", "m\N{LATIN SMALL LETTER U WITH DIAERESIS}nchen"])
@@ -32,12 +32,12 @@ def test_nobody_is_named(user: str | None) -> None:
 
 
 def test_a_client_may_name_an_ascii_user_in_plain_metadata() -> None:
-    assert acting_for({"x-user-id": "ann"}) == "ann"
+    assert acting_for([("x-user-id", "ann")]) == "ann"
 
 
 @pytest.mark.parametrize("given", [b"\xff", b"a\xff\xfe", b"\xed\xa0\x80"])
 async def test_a_name_that_is_no_utf_8_is_refused_and_never_becomes_another(given: bytes) -> None:
-    named = acting_for({"x-user-id-bin": given})
+    named = acting_for([("x-user-id-bin", given)])
     with pytest.raises(Invalid, match="x-user-id: must be text in UTF-8"):
         await AccessService(UNUSED, UNUSED, UNUSED, "service-key").authenticate("service-key", named)
 
@@ -46,3 +46,10 @@ async def test_a_name_that_is_no_utf_8_is_refused_and_never_becomes_another(give
 def test_a_token_that_metadata_cannot_carry_is_unknown(token: str) -> None:
     with pytest.raises(Unauthenticated):
         carried(token, None)
+
+
+def test_a_proxy_adds_no_second_user_to_that_of_a_client() -> None:
+    assert acting_for([("x-user-id", "ann"), ("x-user-id-bin", b"ann"), ("x-user-id", "")]) == "ann"
+    for others in ([("x-user-id", "bob")], [("x-user-id-bin", b"bob")], [("x-user-id-bin", b"\xff")]):
+        with pytest.raises(Invalid, match="x-user-id: names several users"):
+            acting_for([("x-user-id", "ann"), *others])

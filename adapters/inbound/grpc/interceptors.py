@@ -24,6 +24,8 @@ from ports.use_cases import Access
 
 log = logging.getLogger("switchboard.grpc")
 
+Metadata = tuple[tuple[str, str | bytes], ...]
+
 OF_GRPC = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 """Services of the library: they need no key, and report their failures themselves."""
 OPEN_SERVICES = (
@@ -118,7 +120,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
             return handler
         if not _is_open(method):
             try:
-                await self._authenticate(dict(handler_call_details.invocation_metadata or ()), method)
+                await self._authenticate(tuple(handler_call_details.invocation_metadata or ()), method)
             except Refusal as refusal:
                 return _at_once(partial(_refuse, refusal))
             except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
@@ -168,17 +170,17 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
 
     def _note_peer(self, context: grpc.aio.ServicerContext[Any, Any], method: str) -> None:
         if _is_open(method):
-            metadata: dict[str, Any] = dict(context.invocation_metadata() or ())
+            metadata: Metadata = tuple(context.invocation_metadata() or ())
             proved = self._is_service_key(_bearer(metadata)) or bool(context.peer_identities())
             caller = Peer(_host(context.peer()), proved)
-            _peer.set(caller.on_behalf_of(str(metadata.get(CLIENT_ADDRESS, ""))))
+            _peer.set(caller.on_behalf_of(str(dict(metadata).get(CLIENT_ADDRESS, ""))))
 
-    async def _authenticate(self, metadata: dict[str, Any], method: str) -> None:
+    async def _authenticate(self, metadata: Metadata, method: str) -> None:
         token = _bearer(metadata)
         if not token:
             raise Unauthenticated("Unauthorized")
         authenticate = partial(self._access.authenticate, token, acting_for(metadata))
-        if OF_SESSION in metadata.items():
+        if OF_SESSION in metadata:
             authenticate = partial(self._access.authenticate_session, token)
         who = await authenticate()
         if method in SERVICE_METHODS and not who.is_service:
@@ -199,9 +201,9 @@ def _is_open(method: str) -> bool:
     return method.startswith(OPEN_SERVICES) or method in OPEN_METHODS
 
 
-def _bearer(metadata: dict[str, Any]) -> str:
+def _bearer(metadata: Metadata) -> str:
     """The token of the call; empty if it has none."""
-    scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
+    scheme, _, token = str(dict(metadata).get("authorization", "")).partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
