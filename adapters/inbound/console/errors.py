@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from adapters.inbound.console.requests import is_htmx, render, render_part
+from adapters.inbound.console.requests import SECURE_HEADERS, is_htmx, render, render_part
 from adapters.inbound.console.sessions import LIVE, ROOT, SAFE, SIGN_IN, NobodyNamed, StaleForm, safe_next
 from adapters.inbound.rest.errors import INTERNAL, headers_of, status_of
 from domain.refusals import Refusal, Unauthenticated
@@ -63,7 +63,7 @@ def _to_sign_in(request: Request) -> Response:
     if is_htmx(request):
         return Response(status_code=204, headers={"HX-Trigger": "signed-out"})
     if request.headers.get("sec-fetch-site") == "cross-site" and request.method == "GET":
-        return HTMLResponse(AGAIN, headers={"Cache-Control": "no-store"})
+        return HTMLResponse(AGAIN, headers=SECURE_HEADERS)
     # A form may be posted to an address that has no page: its own page is shown afterwards.
     page = urlsplit(str(request.url) if request.method in SAFE else request.headers.get("referer", ""))
     path = safe_next(page.path + (f"?{page.query}" if page.query else ""))

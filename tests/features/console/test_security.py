@@ -290,6 +290,33 @@ def with_secrets(world: ServedWorld, channel: AnyChannel) -> int:
     return world.run(instances.add("admin", NewInstance(definition.id, "With secrets", config))).id
 
 
+def test_no_page_is_framed_or_runs_what_it_does_not_have(world: ServedWorld) -> None:
+    """All HTML of the gateway: the console's for somebody with and without a session, and what stands beside it."""
+    furnished = Furnished(world, "ann", Role.USER, "x")
+    beside = (
+        "/docs",
+        "/api/agent/verification/callback/gaming-chat?state=x&code=y",
+        SIGN_IN,
+        "/console/nothing",
+    )
+    pages = [*beside, *(filled(path, furnished.parameters) for path in set(routes("GET")) - {STREAM})]
+    seen, wrong = 0, []
+    with a_client(world, "ann") as ann, httpx.Client(base_url=world.url, trust_env=False) as nobody:
+        for client, headers in ((ann, {}), (nobody, {}), (nobody, {"sec-fetch-site": "cross-site"})):
+            for answer in (client.get(page, headers=headers) for page in pages):
+                if not answer.headers.get("content-type", "").startswith("text/html"):
+                    continue
+                seen += 1
+                policy = answer.headers.get("content-security-policy", "")
+                if not {"default-src 'none'", "frame-ancestors 'none'"} <= set(policy.split("; ")) or (
+                    answer.headers.get("x-frame-options"),
+                    answer.headers.get("x-content-type-options"),
+                ) != ("DENY", "nosniff"):
+                    wrong.append((str(answer.url), answer.status_code, policy))
+    assert seen > len(pages)
+    assert wrong == []
+
+
 def test_the_description_of_the_api_runs_its_own_scripts_alone_and_in_no_frame(
     world: ServedWorld, window: Open
 ) -> None:
