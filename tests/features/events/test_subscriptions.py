@@ -26,7 +26,7 @@ LONG_AGO = "now() - interval '6 days'"
 CONSIDERED = """
 SELECT (SELECT count(*) FROM event_log WHERE kind = 'message.received'), NOT EXISTS (
     SELECT FROM event_log WHERE kind = 'message.received'
-    AND (id IS NULL OR id > (SELECT position FROM event_position WHERE reader = 'subscriptions'))
+    AND (id <= (SELECT position FROM event_position WHERE reader = 'subscriptions')) IS NOT TRUE
 )
 """
 
