@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID
@@ -11,10 +12,12 @@ import pytest
 from switchboard.channels.v1 import callbacks_pb2 as pb
 from switchboard.channels.v1 import callbacks_pb2_grpc
 
-from adapters.inbound.grpc.callbacks import CallbackServicer
+from adapters.inbound.grpc import callbacks
+from adapters.inbound.grpc.callbacks import LARGEST_HEAD, CallbackServicer
 from adapters.inbound.grpc.interceptors import Guard
 from adapters.outbound.clock import RandomIds
 from domain.channels.messages import RawAnswer, RawCall
+from domain.refusals import TooLarge
 
 OURS = "https://bots.example"
 
@@ -72,3 +75,40 @@ async def test_a_call_without_an_id_gets_one(key: str) -> None:
     ids = [id for id, _ in await answered(key, url="https://gateway.example/hook")]
     assert len(set(ids)) == 2
     assert [str(UUID(id)) for id in ids] == ids
+
+
+@pytest.mark.parametrize(
+    "fields", [{"url": "?" + "x" * LARGEST_HEAD}, {"headers": {"x": "y" * LARGEST_HEAD}}]
+)
+async def test_a_call_has_no_larger_head_than_over_http(fields: dict[str, Any]) -> None:
+    servicer = CallbackServicer(Echo(), RandomIds(), OURS)
+    with pytest.raises(TooLarge, match="over 64 KB"):
+        await servicer.HandleCallback(pb.RawCall(channel_id="cron", **fields), None)
+
+
+async def test_the_calls_of_a_stream_beyond_a_limit_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callbacks, "MOST_CALLS", 3)
+    working = most = 0
+
+    class Slow:
+        async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
+            nonlocal working, most
+            working += 1
+            most = max(most, working)
+            for _ in range(5):
+                await asyncio.sleep(0)
+            working -= 1
+            return RawAnswer(200)
+
+    async def batches() -> AsyncIterator[pb.RawCallBatch]:
+        for start in (0, 50):
+            yield pb.RawCallBatch(calls=[pb.NumberedCall(number=start + number) for number in range(50)])
+
+    servicer = CallbackServicer(Slow(), RandomIds(), OURS)
+    outcomes = [
+        outcome.number
+        async for batch in servicer.StreamCallbacks(batches(), None)
+        for outcome in batch.outcomes
+    ]
+    assert sorted(outcomes) == list(range(100))
+    assert most == 3

@@ -15,12 +15,16 @@ from switchboard.channels.v1 import callbacks_pb2_grpc
 from adapters.inbound.grpc.interceptors import peer
 from adapters.wire.calls import answer_into_pb, answer_to_pb, call_from_pb
 from domain.channels.messages import RawAnswer, RawCall
-from domain.refusals import Refusal
+from domain.refusals import Refusal, TooLarge
 from ports.clock import Ids
 from ports.use_cases import Callbacks
 
 BATCH_BYTES = 8 * 1024 * 1024
 """Of the answers of one message, of which gRPC takes 16 MB."""
+LARGEST_HEAD = 64 * 1024
+"""Characters of the address and the headers of one call, as over HTTP."""
+MOST_CALLS = 4000
+"""Calls of one stream that are worked on at a time; further ones wait unread."""
 
 log = logging.getLogger("switchboard.grpc")
 
@@ -45,7 +49,10 @@ class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
         return await self._callbacks.handle(request.channel_id, request.instance_id, call)
 
     def _without_claims(self, request: pb.RawCall, call: RawCall) -> RawCall:
-        """The call under the public address of its instance, and under an id that no call of another instance has."""
+        """The call under the public address of its instance, and under an id that no call of another instance has.
+        Raises `TooLarge`: a gateway has refused such a head itself."""
+        if len(call.url) + sum(len(name) + len(value) for name, value in call.headers.items()) > LARGEST_HEAD:
+            raise TooLarge(f"the address and headers of the call are over {LARGEST_HEAD // 1024} KB")
         _, mark, query = call.url.partition("?")
         path = f"channels/{quote(request.channel_id)}/{request.instance_id}/{quote(call.callback)}"
         url = f"{self._agent_url}/api/agent/{path}{mark}{query}"
@@ -101,6 +108,8 @@ class _StreamedCalls:
         try:
             async for batch in batches:
                 for numbered in batch.calls:
+                    while len(self._tasks) >= MOST_CALLS:
+                        await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
                     task = asyncio.create_task(self._work(numbered))
                     self._tasks.add(task)
                     task.add_done_callback(self._tasks.discard)
