@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import struct
 
 import docx
+import olefile
 import pptx
 import pytest
 from pptx.enum.shapes import PP_PLACEHOLDER
@@ -133,6 +135,78 @@ async def test_doc(parse):
     ]
     assert texts(document, BlockKind.MARGIN) == ["Port authority circular", "Printed on recycled paper"]
     assert document.blocks[-3].heading_path == ("Harbour rules", "Fees and fines")
+
+
+async def test_titles_headings_and_contents_of_an_old_document_by_their_styles(parse):
+    document = await parse(SAMPLES / "keeper.doc", "keeper.doc")
+
+    assert document.title == "Keeper handbook"
+    assert [(block.text, block.level) for block in document.blocks if block.kind is BlockKind.HEADING] == [
+        ("Keeper handbook", 1),
+        ("Feeding", 1),
+        ("Night rounds", 2),
+    ]
+    assert [one_line(text) for text in texts(document, BlockKind.CONTENTS)] == [
+        "Contents",
+        "Feeding 2",
+        "Night rounds 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        (932, "飼育の手引"),
+        (1251, "Справочник"),
+        (1253, "Εγχειρίδιο"),
+        (949, "사육사 안내서"),
+        (65001, "Größe €"),
+    ],
+)
+async def test_the_title_of_an_old_file_is_in_its_own_code_page(parse, tmp_path, page, title):
+    path = tmp_path / "harbour.doc"
+    path.write_bytes((SAMPLES / "harbour.doc").read_bytes())
+    name = f"cp{page}" if page != 65001 else "utf-8"
+    with olefile.OleFileIO(str(path), write_mode=True) as ole:
+        properties = bytearray(ole.openstream("\x05SummaryInformation").read())
+        at = properties.find(b"Harbour rules\0")
+        place = properties.find(struct.pack("<HH", 2, 0) + struct.pack("<H", 65001))
+        struct.pack_into("<H", properties, place + 4, page)
+        properties[at : at + 14] = title.encode(name)[:14].ljust(14, b"\0")
+        ole.write_stream("\x05SummaryInformation", bytes(properties))
+
+    document = await parse(path, "harbour.doc")
+
+    assert document.title == title.encode(name)[:14].decode(name)
+
+
+MENUS = {
+    "a list of languages": '<div id="p-lang"><span>60 languages</span><ul>{}</ul></div>',
+    "a menu without a name": "<div><ul>{}</ul></div>",
+    "a menu of buttons": '<div class="navbar"><ul>{}</ul></div>',
+    "a notice about cookies": '<div class="cookie-banner">We use Nav0 cookies. <button>Accept</button></div>',
+    "a path": '<p class="breadcrumb"><a href="/">Nav0</a> &gt; Tales</p>',
+}
+LINKS = "".join(f'<li><a href="/{number}">Nav{number}</a></li>' for number in range(8))
+
+
+@pytest.mark.parametrize("menu", MENUS)
+async def test_menus_of_a_page_are_left_out(parse, menu):
+    text = "<h1>Quokka</h1><p>The quokka is small and eats grass.</p>"
+    listed = f"<h2>See</h2><ul>{LINKS.replace('Nav', 'Island ')}</ul>"
+    page = f'{MENUS[menu].format(LINKS)}<div id="content">{text}{listed}</div>{MENUS[menu].format(LINKS)}'
+
+    document = await parse(f"<html><body>{page}</body></html>".encode(), "quokka.html")
+
+    assert "Nav0" not in document.text
+    assert "The quokka is small and eats grass." in document.text
+    assert "Island 7" in document.text
+
+
+async def test_a_page_that_is_nothing_but_links_keeps_them(parse):
+    document = await parse(f"<html><body><ul>{LINKS}</ul></body></html>".encode(), "links.html")
+
+    assert "Nav7" in document.text
 
 
 async def test_pptx(parse):

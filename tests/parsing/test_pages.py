@@ -166,3 +166,32 @@ async def test_a_table_is_read_row_by_row(parse):
     document = await parse(drawn([page]), "a.pdf")
 
     assert document.text.split("\n") == [f"{ship} {fee}" for ship, fee in rows]
+
+
+async def test_headings_that_were_drawn_last_stand_before_their_content(parse):
+    fields = [Drawn("Name Ada Quill", 72, 130), Drawn("City Bremen", 72, 145), Drawn("Frame WX-9", 72, 190)]
+    headings = [Drawn("Bicycle", 72, 175), Drawn("Customer", 72, 115), Drawn("Repair order", 72, 90)]
+
+    document = await parse(drawn([[*fields, *headings]]), "order.pdf")
+
+    assert document.text.split("\n") == [
+        "Repair order",
+        "Customer",
+        "Name Ada Quill",
+        "City Bremen",
+        "Bicycle",
+        "Frame WX-9",
+    ]
+
+
+async def test_columns_stay_as_they_were_drawn_below_a_heading_that_was_drawn_last(parse):
+    left = [Drawn(f"left column line {number}", 72, 100 + 14 * number) for number in range(5)]
+    right = [Drawn(f"right column line {number}", 320, 100 + 14 * number) for number in range(5)]
+
+    document = await parse(
+        drawn([[*left, *right, Drawn("A heading over both of the columns of the page", 72, 70)]]), "a.pdf"
+    )
+
+    lines = document.text.split("\n")
+    assert lines[0].startswith("A heading")
+    assert lines[1:] == [drawing.text for drawing in (*left, *right)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from adapters.outbound.parsing.number_formats import BUILT_IN, GENERAL, displayed
 from adapters.outbound.parsing.reading import Job
+from adapters.outbound.parsing.text import codec
 
 _BOF, _EOF, _BOUND_SHEET, _FORMAT, _XF, _DATE_MODE, _CODE_PAGE = (
     0x0809,
@@ -75,8 +76,7 @@ def _globals(data: bytes) -> _Globals:
         if kind == _BOF:
             book.wide = struct.unpack_from("<H", body)[0] >= _BIFF8
         elif kind == _CODE_PAGE:
-            number = struct.unpack_from("<H", body)[0]
-            book.code_page = f"cp{number}" if number != 1200 else "cp1252"
+            book.code_page = codec(struct.unpack_from("<H", body)[0])
         elif kind == _DATE_MODE:
             book.from_1904 = body[:1] == b"\1"
         elif kind == _FORMAT:

@@ -11,6 +11,7 @@ import olefile
 from adapters.outbound.parsing.names import LABELS
 from adapters.outbound.parsing.packages import part_name
 from adapters.outbound.parsing.reading import Job, Limits
+from adapters.outbound.parsing.text import codec, decoded
 from domain.knowledge.documents import Format
 from domain.refusals import TooLarge, Unreadable, Unsupported
 
@@ -157,14 +158,14 @@ def ole_kind(file: BinaryIO, name: str) -> Format:
 
 
 def title_of(ole: olefile.OleFileIO) -> str:
-    """The title in the summary information of a compound file, or an empty text."""
+    """The title in the summary information of a compound file, in its code page ([MS-OLEPS] 2.17); else empty."""
     try:
-        title = ole.get_metadata().title
+        metadata = ole.get_metadata()
+        title, page = metadata.title, metadata.codepage
     except Exception:  # noqa: BLE001 - a broken property set only costs the title
         return ""
     if not isinstance(title, bytes):
         return str(title or "")
-    try:
-        return title.decode()
-    except UnicodeDecodeError:
-        return title.decode("cp1252", "replace")
+    with contextlib.suppress(UnicodeDecodeError, LookupError):
+        return title.decode(codec(page or 0))
+    return decoded(title) or ""

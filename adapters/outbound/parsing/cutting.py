@@ -11,7 +11,7 @@ from adapters.outbound.parsing.reading import Job, Reading
 from domain.knowledge.chunking import Chunker
 from domain.knowledge.documents import Block, Document, separator
 from domain.knowledge.text_units import CountTokens
-from domain.knowledge.titles import title_of
+from domain.knowledge.titles import meant_title, title_of
 from ports.parsing import ReadPart
 
 _SECONDS_PER_CHARACTER = 10e-6
@@ -58,6 +58,7 @@ def parts(job: Job, reading: Reading, count_tokens: CountTokens) -> Iterator[Rea
 
 
 def document_title(reading: Reading, opening: Sequence[Block], job: Job) -> str:
-    """The document's own title, else the first heading in its first blocks, else the file's name."""
-    heading = next((block.text for block in opening if block.level), "")
-    return one_line(reading.title) or one_line(heading) or stem(job.name)
+    """The document's own title if a person meant it, else its first heading that says something, else the name."""
+    headings = (block.text for block in opening if block.level)
+    titles = (meant_title(one_line(title)) for title in (reading.title, *headings))
+    return next(filter(None, titles), stem(job.name))

@@ -49,6 +49,15 @@ _CYRILLIC_SHARE, _FREQUENT_SHARE = 0.8, 0.5
 _RARE = re.compile("[\uff61-\uff9f\ufb50-\ufdff\ufe70-\ufeff\U00020000-\U0010ffff]")
 """Characters that wrong guesses are full of: narrow katakana, presentation forms, rare ideographs."""
 _RARE_SHARE = 0.2
+_CODE_PAGES = {
+    1200: "utf-16-le", 1201: "utf-16-be", 10000: "mac_roman", 10001: "shift_jis", 10006: "mac_greek",
+    10007: "mac_cyrillic",
+    10029: "mac_latin2", 10081: "mac_turkish", 20127: "ascii", 20866: "koi8_r", 21866: "koi8_u", 28591: "latin-1",
+    28592: "iso8859_2", 28595: "iso8859_5", 28597: "iso8859_7", 28605: "iso8859_15", 32768: "mac_roman",
+    32769: "cp1252",
+    51932: "euc_jp", 51949: "euc_kr", 54936: "gb18030", 65001: "utf-8",
+}  # fmt: skip
+"""Those whose number is not part of Python's name of them."""
 _PUNCTUATION = frozenset("\u2018\u2019“”„«»\u2013—…€£°§·©®™²³½\u00a0\u00ad•¿¡ºª")
 
 
@@ -73,6 +82,11 @@ def decode(job: Job, declared: Callable[[bytes], str | None] | None = None) -> s
     if len(text) > job.limits.text_chars:
         raise job.too_large(f"it holds more than {job.limits.text_chars:,} characters of text")
     return text
+
+
+def codec(page: int) -> str:
+    """Python's name of a Windows code page; the number may be signed, as old files store it."""
+    return _CODE_PAGES.get(page & 0xFFFF) or f"cp{page & 0xFFFF}"
 
 
 def declared_charset(head: bytes) -> str | None:

@@ -34,6 +34,10 @@ def titled(title: str, file_name: str = "4983.pdf", *lines: str) -> str:
         "robots.txt",
         "港の規則",
         "Q3",
+        "Pasta",
+        "Folie",
+        "Libro de cocina",
+        "Anonymous Four",
     ],
 )
 def test_a_title_that_says_something_stands(title: str) -> None:
@@ -64,6 +68,29 @@ def test_a_title_that_says_something_stands(title: str) -> None:
         "---",
         "",
         " ",
+        "(anonymous)",
+        "(unspecified)",
+        "Diapositive 1",
+        "Folie 1",
+        "Слайд 3",
+        "スライド 1",
+        "幻灯片 1",
+        "Présentation PowerPoint",
+        "Presentación de PowerPoint",
+        "Презентация PowerPoint",
+        "PowerPoint 演示文稿",
+        "Prezentacja programu PowerPoint",
+        "Sem título 2",
+        "Naamloos",
+        "Bez názvu 1",
+        "無題",
+        "Ads\u0131z",
+        "Mappe1",
+        "Classeur1.xlsx",
+        "Libro1",
+        "Hoja 2",
+        "IMG_2041.jpg",
+        "Scanned by CamScanner",
     ],
 )
 def test_a_title_that_a_program_made_up_is_none(title: str) -> None:
@@ -82,6 +109,26 @@ def test_a_title_that_a_program_made_up_is_none(title: str) -> None:
 )
 def test_what_a_program_put_around_a_title_is_left_out(title: str, meant: str) -> None:
     assert titled(title) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("harbour.csv", "harbour"),
+        ("harbour2027.csv", "harbour2027"),
+        ("Jahresbericht.pdf", "Jahresbericht"),
+        ("合同.pdf", "合同"),
+        ("pier_7.txt", "pier 7"),
+        ("IMG_2041.jpg", ""),
+        ("scan0042.pdf", ""),
+        ("IMG-20270105-WA0007.jpg", ""),
+        ("4711.pdf", ""),
+        ("document (3).docx", ""),
+        ("x17.ps", ""),
+    ],
+)
+def test_a_file_name_of_one_word_is_a_title_unless_a_machine_gave_it(name: str, title: str) -> None:
+    assert titled("", name) == title
 
 
 @pytest.mark.parametrize("title", ["/" * 200_000, " " * 100_000 + "x" + " _" * 100_000 + "x", "1" * 200_000])

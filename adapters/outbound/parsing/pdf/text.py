@@ -12,6 +12,7 @@ import pypdfium2.raw as pdfium_c
 
 from adapters.outbound.parsing.layout.columns import Word, in_reading_order
 from adapters.outbound.parsing.layout.headline import Line
+from adapters.outbound.parsing.layout.late import Extent, reading_order
 from adapters.outbound.parsing.layout.ligatures import in_order, plain, runs_from_right
 from adapters.outbound.parsing.layout.margins import Edge
 
@@ -95,6 +96,8 @@ class PageText:
         self._moved: list[int] | None = None
         if self._may_have_columns(raw):
             self._reorder()
+        if self._moved is None and not self._characters.frame[0] and not runs_from_right(raw):
+            self._move_late_lines()
 
     def close(self) -> None:
         self._textpage.close()
@@ -174,6 +177,28 @@ class PageText:
         if cells is not None:
             self.lines = [plain(cell.text) for cell in cells]
             self._moved = [cell.place for cell in cells]
+
+    def _move_late_lines(self) -> None:
+        """Puts lines that were drawn after what stands below them in front of it, with empty lines behind them."""
+        filled = [index for index, line in enumerate(self.lines) if line]
+        starts = [self._start(index) for index in filled]
+        tops = [-self._characters.baseline(start) for start in starts]
+        if all(before <= after for before, after in pairwise(tops)):
+            return
+        order = reading_order([self._extent(*line) for line in zip(filled, starts, tops, strict=True)])
+        if order is None:
+            return
+        lines, moved = [], []
+        for place in order:
+            end = filled[place + 1] if place + 1 < len(filled) else len(self.lines)
+            lines += self.lines[filled[place] : end]
+            moved += [starts[place]] * (end - filled[place])
+        self.lines, self._moved = lines, moved
+
+    def _extent(self, index: int, start: int, top: float) -> Extent:
+        left, high, _, low = self._characters.box(start)
+        right = self._characters.box(self._index(self._begins[index] + len(self._raw[index].rstrip()) - 1))[2]
+        return Extent(top, min(left, right), max(left, right), high - low)
 
     def _words(self, index: int) -> Iterator[Word]:
         for match in _WORD.finditer(self._raw[index]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -37,6 +37,8 @@ def read(job: Job) -> Reading:
     with olefile.OleFileIO(str(job.path)) as ole:
         word = WordFile(job, ole)
         title = title_of(ole)
+        if any(len(entry) > 1 and entry[0] == "ObjectPool" for entry in ole.listdir()):
+            job.warn("embedded objects of DOC files, such as charts, are not read")
     return Reading(_blocks(word), title=title)
 
 
@@ -68,7 +70,9 @@ def _running(paragraphs: Iterator[Paragraph]) -> Iterator[Block]:
             continue
         yield from _closed(table, sections.path)
         text = paragraph.text.strip()
-        if paragraph.heading and text:
+        if paragraph.is_listing:
+            yield Block(BlockKind.CONTENTS, text)
+        elif paragraph.heading and text:
             level = min(paragraph.heading, 6)
             path = sections.enter(level, text)
             yield Block(BlockKind.HEADING, text, heading_path=path, level=level)
@@ -106,17 +110,26 @@ _IN_TABLE, _ROW_END = b"\x16\x24\x01", b"\x17\x24\x01"  # sprmPFInTable, sprmPFT
 _MARKS = re.compile("[\r\x07\x0c]")
 _HYPHENS = str.maketrans({"\x1e": "-", "\x1f": None, "\x0b": "\n"})
 _FIELD_BEGIN, _FIELD_SEPARATOR, _FIELD_END = "\x13", "\x14", "\x15"
+_FIELD = re.compile(r"\x13\s*(?P<listing>(?:TOC|INDEX|TOA)\b)?|\x15")
+_STSH_AT = 0x00A2
+_STI_TITLE = 62
+_STI_LISTINGS = frozenset({*range(10, 28), 33, 35, 44, 46})
+"""Index 1 to 9, table of contents 1 to 9, heading of an index, table of figures, table and heading of authorities."""
+_LISTING = re.compile(r"(?:toc|index) (?:\d|heading)|table of (?:figures|authorities)", re.IGNORECASE)
+_LONGEST_LINE_OF_STYLES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """`heading` is the level of a built-in heading style, 0 for none."""
+    """`heading` is the level of a heading style (1 for the style Title, 0 for none); `is_listing`: the paragraph is a
+    line of a table of contents or an index."""
 
     text: str
     heading: int
     in_table: bool
     ends_cell: bool
     ends_row: bool
+    is_listing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +159,7 @@ class WordFile:
             self._table: bytes = ole.openstream("1Table" if flags & _TABLE_1 else "0Table").read()
             self._pieces = self._piece_table()
             self._styles = _Styles(self._main, self._table)
+            self._sheet = _style_sheet(self._main, self._table)
         except (OSError, struct.error, IndexError, ValueError) as error:
             raise job.unreadable("it is damaged: its tables cannot be read") from error
 
@@ -183,20 +197,23 @@ class WordFile:
         return "".join(map(chr, struct.unpack(f"<{len(data) // 2}H", data[: len(data) // 2 * 2])))
 
     def _paragraphs(self, text: str, begin: int, end: int) -> Iterator[Paragraph]:
-        start = begin
+        start, listing = begin, _Listing()
         for mark in _MARKS.finditer(text, begin, end):
             style, properties = self._styles.at(self._offset(mark.start()))
+            kind = self._sheet.get(style, _PLAIN)
             is_cell = mark[0] == "\x07"
+            shown = text[start : mark.start()]
             yield Paragraph(
-                _visible(text[start : mark.start()]),
-                style if 1 <= style <= 9 else 0,
+                _visible(shown),
+                kind.heading,
                 is_cell or _IN_TABLE in properties,
                 is_cell,
                 _ROW_END in properties,
+                listing.holds(shown) or kind.is_listing,
             )
             start = mark.end()
         if start < end:
-            yield Paragraph(_visible(text[start:end]), 0, False, False, False)
+            yield Paragraph(_visible(text[start:end]), 0, False, False, False, is_listing=False)
 
     def _offset(self, position: int) -> int:
         """The byte in the main stream where a character stands."""
@@ -227,6 +244,80 @@ class _Styles:
             return 0, b""
         _, style, properties = self._runs[index]
         return style, properties
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    heading: int = 0
+    is_listing: bool = False
+
+
+_PLAIN = _Style()
+_USUAL = {level: _Style(level) for level in range(1, 10)}
+
+
+def _style_sheet(main: bytes, table: bytes) -> dict[int, _Style]:
+    """What the styles of a document are, by their index (STSH, [MS-DOC] 2.9.271): by what they are built in as or
+    called, else by the style that they are based on."""
+    begin, size = struct.unpack_from("<II", main, _STSH_AT)
+    sheet = table[begin : begin + size]
+    if len(sheet) < 6:
+        return _USUAL
+    at = 2 + struct.unpack_from("<H", sheet)[0]
+    count, base = struct.unpack_from("<HH", sheet, 2)
+    own: dict[int, _Style | None] = {}
+    based: dict[int, int] = {}
+    for index in range(count):
+        if at + 2 > len(sheet):
+            break
+        length = struct.unpack_from("<H", sheet, at)[0]
+        style = sheet[at + 2 : at + 2 + length]
+        at += 2 + length + length % 2
+        if len(style) >= max(base, 4):
+            number, based_on = struct.unpack_from("<HH", style)
+            own[index] = _built_in(number & 0x0FFF) or _named(style[base:])
+            based[index] = based_on >> 4
+    return {index: _inherited(index, own, based) for index in own}
+
+
+def _built_in(number: int) -> _Style | None:
+    """A style by its number among those that Word has itself ([MS-DOC] 2.9.258, sti)."""
+    if 1 <= number <= 9 or number == _STI_TITLE:
+        return _Style(1 if number == _STI_TITLE else number)
+    return _Style(is_listing=True) if number in _STI_LISTINGS else None
+
+
+def _named(name: bytes) -> _Style | None:
+    count = int.from_bytes(name[:2], "little")
+    text = name[2 : 2 + 2 * count].decode("utf-16-le", "replace")
+    return _Style(is_listing=True) if _LISTING.match(text) else None
+
+
+def _inherited(index: int, own: Mapping[int, _Style | None], based: Mapping[int, int]) -> _Style:
+    for _ in range(_LONGEST_LINE_OF_STYLES):
+        style = own.get(index)
+        if style is not None or index not in based:
+            return style or _PLAIN
+        index = based[index]
+    return _PLAIN
+
+
+class _Listing:
+    """Follows the fields of a text: the result of a table of contents or an index goes over many paragraphs."""
+
+    def __init__(self) -> None:
+        self._fields: list[bool] = []
+
+    def holds(self, text: str) -> bool:
+        """Return True if the paragraph stands in such a field, or begins one."""
+        is_inside = any(self._fields)
+        for match in _FIELD.finditer(text):
+            if match[0] != _FIELD_END:
+                self._fields.append(match["listing"] is not None)
+                is_inside = is_inside or self._fields[-1]
+            elif self._fields:
+                self._fields.pop()
+        return is_inside
 
 
 def _page_runs(page: bytes) -> Iterator[tuple[int, int, bytes]]:

@@ -11,6 +11,7 @@ from lxml import html as lxml_html
 
 from adapters.outbound.parsing.cleaning import one_line, without_controls
 from adapters.outbound.parsing.engines import elements
+from adapters.outbound.parsing.menus import drop_menus
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.tables import expand_spans
 from adapters.outbound.parsing.text import declared_charset, decode
@@ -38,12 +39,17 @@ _TOO_DEEP = "Excessive depth"
 
 def read(job: Job) -> Reading:
     """Headings, paragraphs, list items, table rows and code, without navigation, scripts and styles."""
-    return read_markup(job, decode(job, declared=declared_charset))
+    root = _root(job, without_controls(decode(job, declared=declared_charset)))
+    drop_menus(root)
+    return _reading(root)
 
 
 def read_markup(job: Job, markup: str) -> Reading:
-    """The same for markup that is text already."""
-    root = _root(job, without_controls(markup))
+    """A part of another document that is HTML, with all of its lists of links."""
+    return _reading(_root(job, without_controls(markup)))
+
+
+def _reading(root: Any) -> Reading:
     title = one_line(root.findtext(".//title") or "")
     tidy(root)
     return Reading(_blocks(root), title=title)

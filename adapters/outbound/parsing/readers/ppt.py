@@ -21,7 +21,10 @@ from domain.knowledge.documents import Block, BlockKind
 def read(job: Job) -> Reading:
     """Slide by slide: its title as a heading, its text, the speaker's notes."""
     with olefile.OleFileIO(str(job.path)) as ole:
-        slides = Presentation(job, ole).slides()
+        presentation = Presentation(job, ole)
+        slides = presentation.slides()
+        if presentation.has_objects():
+            job.warn("embedded objects of PPT files, such as charts, are not read")
         title = title_of(ole)
     if len(slides) > job.limits.pages:
         raise job.too_large(f"it has {len(slides):,} slides, {job.limits.pages:,} are allowed")
@@ -54,6 +57,7 @@ _SLIDE_PERSIST, _SLIDE_LIST = 0x03F3, 0x0FF0
 _OUTLINE_REF, _TEXT_HEADER, _TEXT_CHARS, _TEXT_BYTES = 0x0F9E, 0x0F9F, 0x0FA0, 0x0FA8
 _USER_EDIT, _PERSIST_DIRECTORY = 0x0FF5, 0x1772
 _SLIDES, _NOTES_LIST = 0, 2
+_OBJECT_LIST, _EMBEDDED = 0x0409, 0x0FCC
 TITLES = frozenset({0, 6})  # Tx_TYPE_TITLE, Tx_TYPE_CENTERTITLE
 _METACHARACTER = "*"
 
@@ -121,6 +125,10 @@ class Presentation:
                 texts = [*_texts(record, listed.outline, 0), *listed.outline]
                 slide.notes.extend(dict.fromkeys(text.text for text in texts if text.text != _METACHARACTER))
         return list(slides.values())
+
+    def has_objects(self) -> bool:
+        lists = (record for record in _records(self._document.body) if record.kind == _OBJECT_LIST)
+        return any(inner.kind == _EMBEDDED for record in lists for inner in _records(record.body))
 
     def _directory(self, edit: int) -> tuple[dict[int, int], int]:
         """Places of the persistent objects, those of later edits first, and the document's own reference."""
