@@ -203,8 +203,9 @@ class AnswerForwarding(Protocol[C]):
 class Probe(Protocol[C]):
     """Tries the credentials."""
 
-    async def probe(self, config: C) -> None:
-        """Raises `PlatformError` when the platform refuses the credentials."""
+    async def probe(self, config: C) -> str | None:
+        """A sentence on what is there already, such as unread mail. Raises `PlatformError` when the platform refuses
+        the credentials."""
         ...
 
 

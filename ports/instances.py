@@ -75,6 +75,7 @@ class HealthRecord:
 
     `waiting_seconds` is the age of the oldest message that waits to be processed, `pending_seconds` of the oldest one
     that waits to be sent; `idle_seconds` for how long a conversation could have been worked on and nobody did.
+    `note` is what the platform told when the configuration was tried.
     `looping`: a conversation is stopped, as it runs in a loop.
     """
 
@@ -87,6 +88,7 @@ class HealthRecord:
     breaker_until: datetime | None = None
     breaker_reason: str | None = None
     registration: Mapping[str, object] = field(default_factory=dict)
+    note: str = ""
     waiting_seconds: float = 0.0
     pending_seconds: float = 0.0
     idle_seconds: float = 0.0
@@ -129,7 +131,11 @@ class HealthStore(Protocol):
         """The same of several instances, by their ids."""
         ...
 
-    async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None: ...
+    async def webhook(
+        self, instance_id: int, registered: bool, error: str | None, note: str | None = None
+    ) -> None:
+        """Notes what came of the registration or the try of the configuration."""
+        ...
 
     async def tried_in_vain(self) -> Sequence[int]:
         """The instances with an error of their webhook or of the last try of their configuration."""

@@ -38,6 +38,10 @@ class ConfigField:
     secret: bool = False
     basic: bool = False
     """Shown in a form without asking for more settings, as required fields and secrets are in any case."""
+    suggested: str = ""
+    """What a form for a new instance proposes."""
+    accepts_number: bool = False
+    """A string that may be given as a number too."""
     check: Callable[[Any], str | None] | None = None
     """A rule of this channel in place of `format`: what is wrong with a value, None if nothing."""
 

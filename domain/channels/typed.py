@@ -88,6 +88,8 @@ def setting(
     format: Format = Format.TEXT,
     choices: tuple[str, ...] = (),
     check: Callable[[Any], str | None] | None = None,
+    suggested: str = "",
+    accepts_number: bool = False,
     name: str = "",
     default: object = None,
 ) -> Any:
@@ -103,6 +105,8 @@ def setting(
         secret=secret,
         basic=basic,
         check=check,
+        suggested=suggested,
+        accepts_number=accepts_number,
     )
     return field(default=default, metadata={"declared": declared, "key": name})
 
@@ -208,4 +212,4 @@ def _column(declared: Field[Any], hint: Any, key: str) -> _Column:
 def _field_type(hint: Any) -> FieldType:
     if hint in (bool, bool | None):
         return "boolean"
-    return "string" if hint is str else "number"
+    return "string" if hint in (str, str | float) else "number"

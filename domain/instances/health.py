@@ -42,7 +42,12 @@ def health_of(
         warnings=tuple(warnings),
         notes=tuple(
             filter(
-                None, [connection_note(instance, channel, record), identity_note(instance, channel, record)]
+                None,
+                [
+                    connection_note(instance, channel, record),
+                    identity_note(instance, channel, record),
+                    record.note,
+                ],
             )
         ),
         last_success=summary.last_success,

@@ -133,9 +133,11 @@ class InstanceService:
 
     async def _saved(self, instance: Instance, channel: AnyChannel, operation: str) -> SaveResult:
         """Connects a saved instance to its platform; what the platform says fails no create or update."""
-        await self.schedules.saved(instance)
         await self.pairings.saved(instance)
-        connected = await self.registration.connect(instance, channel)
+        try:
+            connected = await self.registration.connect(instance, channel)
+        finally:  # what is there already is counted before the first poll takes it
+            await self.schedules.saved(instance)
         advised = advice(channel.definition, instance.config)
         return SaveResult(
             instance_id=instance.id,

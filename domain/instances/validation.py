@@ -95,6 +95,8 @@ def _check(field: ConfigField, config: Mapping[str, object]) -> list[Fault]:
 def _wrong_type(field: ConfigField, value: Any) -> str | None:
     match field.type:
         case "string":
+            if field.accepts_number and isinstance(value, (int, float)) and not isinstance(value, bool):
+                return None if _usable(value) else "must be a number"
             if not isinstance(value, str):
                 return "must be a string"
             return f"must be at most {LONGEST_VALUE} characters" if len(value) > LONGEST_VALUE else None

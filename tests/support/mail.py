@@ -96,10 +96,12 @@ class Mailbox:
         if self._client is not None:
             self._client.logout()
 
-    def put(self, *mails: bytes, flags: str = "") -> None:
+    def put(self, *mails: bytes, flags: str = "", at: datetime | None = None) -> None:
+        """Puts mails into the mailbox, as if they had arrived then."""
+        arrived = imaplib.Time2Internaldate(at) if at else None
         with self.open() as client:
             for mail in mails:
-                status, answer = client.append("INBOX", flags, None, mail)  # type: ignore[arg-type]
+                status, answer = client.append("INBOX", flags, arrived, mail)  # type: ignore[arg-type]
                 assert status == "OK", answer
 
     def uids(self, criteria: str = "ALL") -> Sequence[int]:

@@ -54,6 +54,7 @@ class ConfigFieldAnswer(Answer):
     basic: bool = Field(description="Shown without asking for more settings.")
     format: str = Field(description="A rule of the value besides its type, such as `url` or `port`.")
     choices: list[str] = Field(description="The values that are allowed; empty for any.")
+    suggested: str = Field(description="What a form for a new instance proposes.")
 
 
 class ChannelForm(Answer):

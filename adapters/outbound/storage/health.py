@@ -70,10 +70,10 @@ FROM unnest(%(ids)s) AS i(id)
 
 REGISTERED = f"""
 WITH {log_health_sql("%(reason)s::text IS NOT NULL AND NOT %(registered)s")}
-INSERT INTO instance_health (instance_id, webhook_registered, webhook_error)
-SELECT id, %(registered)s, %(reason)s FROM channel_instance WHERE id = %(instance)s FOR KEY SHARE
+INSERT INTO instance_health (instance_id, webhook_registered, webhook_error, note)
+SELECT id, %(registered)s, %(reason)s, %(note)s FROM channel_instance WHERE id = %(instance)s FOR KEY SHARE
 ON CONFLICT (instance_id) DO UPDATE
-SET webhook_registered = excluded.webhook_registered, webhook_error = excluded.webhook_error
+SET webhook_registered = excluded.webhook_registered, webhook_error = excluded.webhook_error, note = excluded.note
 """
 
 
@@ -94,13 +94,14 @@ class PostgresHealth:
             id: replace(
                 HealthRecord(*columns[:-4]),
                 registration=orjson.loads(registration or "{}"),
+                note=note or "",
                 waiting_seconds=columns[-4] or 0.0,
                 pending_seconds=columns[-3] or 0.0,
                 idle_seconds=columns[-2] or 0.0,
                 looping=columns[-1],
                 activities=activities.get(id, {}),
             )
-            for id, registration, *columns in rows
+            for id, registration, note, *columns in rows
         }
 
     async def _activities(self, ids: Sequence[int]) -> Mapping[int, Mapping[Activity, ActivityHealth]]:
@@ -136,8 +137,10 @@ class PostgresHealth:
         self._unproved[instance_id] = wanting
         await self._set(instance_id, missing_proof_field=wanting)
 
-    async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None:
-        noted = {**_check(instance_id, REGISTRATION, error), "registered": registered}
+    async def webhook(
+        self, instance_id: int, registered: bool, error: str | None, note: str | None = None
+    ) -> None:
+        noted = {**_check(instance_id, REGISTRATION, error), "registered": registered, "note": note}
         await self._database.execute(REGISTERED, noted)
 
     async def tried_in_vain(self) -> Sequence[int]:
@@ -176,7 +179,8 @@ def _check(instance_id: int, name: str, reason: str | None = None) -> dict[str, 
 
 
 def _records(instance_ids: Sequence[int]) -> Select[*tuple[Any, ...]]:
-    """The id, the registration, and the columns of `HealthRecord` in its order, those of the backlog behind."""
+    """The id, the registration, the note, and the columns of `HealthRecord` in its order, those of the backlog
+    behind."""
     instance, breaker = channel_instance.c, send_breaker.c
     health = instance_health.c["missing_proof_field", "webhook_registered", "webhook_error", "pairing_code"]
     state = case(
@@ -184,7 +188,13 @@ def _records(instance_ids: Sequence[int]) -> Select[*tuple[Any, ...]]:
     )
     current = and_(breaker.instance_id == instance.id, breaker.opened_at >= instance.updated_at)
     tables = channel_instance.outerjoin(instance_health).outerjoin(schedule).outerjoin(send_breaker, current)
-    noted = (instance.id, instance_health.c.registration, *health, schedule.c.next_run_at)
+    noted = (
+        instance.id,
+        instance_health.c.registration,
+        instance_health.c.note,
+        *health,
+        schedule.c.next_run_at,
+    )
     columns = select(*noted, state, breaker.until, breaker.reason, *_backlog())
     return columns.select_from(tables).where(instance.id.in_(instance_ids))
 

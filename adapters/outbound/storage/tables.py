@@ -62,7 +62,7 @@ removed_instance = table(
 instance_health = table(
     "instance_health",
     _instance(primary_key=True),
-    *optional(Text, "missing_proof_field webhook_error pairing_code registration"),
+    *optional(Text, "missing_proof_field webhook_error pairing_code registration note"),
     *optional(Boolean, "webhook_registered"),
 )
 

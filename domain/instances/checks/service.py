@@ -63,16 +63,15 @@ class ConfigCheckService:
             return _nothing(channel.definition)
         self._count(caller)
         try:
-            await self._ask(resolved, saved=draft.config is None)
+            told = await self._ask(resolved, saved=draft.config is None)
         except TimeoutError:
             return _away(f"There was no answer within {CHECK_SECONDS:g} seconds.", UNREACHED)
         except PlatformError as error:
             if not error.transient:
                 return _refused(channel.definition, str(error))
             return _away(str(error), HAS_FAULT if error.answered else UNREACHED)
-        return CredentialsCheck(
-            CredentialsState.ACCEPTED, f"{channel.definition.name} accepts the credentials."
-        )
+        accepted = f"{channel.definition.name} accepts the credentials."
+        return CredentialsCheck(CredentialsState.ACCEPTED, f"{accepted} {told}." if told else accepted)
 
     async def _resolved(self, caller: Caller, draft: ConfigDraft) -> _Resolved:
         if draft.instance_id is None:
@@ -96,14 +95,16 @@ class ConfigCheckService:
             return invalid.faults
         return ()
 
-    async def _ask(self, resolved: _Resolved, *, saved: bool) -> None:
-        """Raises `PlatformError`, `TimeoutError`. What is found of a saved configuration is recorded."""
+    async def _ask(self, resolved: _Resolved, *, saved: bool) -> str | None:
+        """A sentence on what is there. Raises `PlatformError`, `TimeoutError`. What is found of a saved
+        configuration is recorded."""
         incomplete = advice(resolved.channel.definition, resolved.config)
         if saved and resolved.instance and not incomplete:
-            await self.registration.check_again(resolved.instance, resolved.channel)
-        elif probe := resolved.channel.probe:
+            return await self.registration.check_again(resolved.instance, resolved.channel)
+        if probe := resolved.channel.probe:
             async with asyncio.timeout(CHECK_SECONDS):
-                await probe.probe(resolved.channel.config.load(resolved.config))
+                return await probe.probe(resolved.channel.config.load(resolved.config))
+        return None
 
     def _count(self, caller: Caller) -> None:
         """Raises `TooMany`."""

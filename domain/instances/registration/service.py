@@ -19,8 +19,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """How a saved instance is connected: whether a required webhook is registered (None where none is required), what
-    the platform refused, and a sentence on the connection that is kept instead of a webhook."""
+    """How a saved instance is connected: whether a required webhook is registered (None where none is required),
+    what the platform refused, and sentences on the connection that is kept instead of a webhook and on what is
+    there."""
 
     registered: bool | None
     error: str | None
@@ -46,25 +47,27 @@ class RegistrationService:
 
     async def connect(self, instance: Instance, channel: AnyChannel) -> Connected:
         """Registers the webhook, or checks the credentials of a saved instance."""
-        registered, refused = await self._check(instance, channel, register=True)
+        registered, refused, told = await self._check(instance, channel, register=True)
         record = await self.health.find(instance.id) if channel.connector else HealthRecord()
-        note = connection_note(instance, channel, record)
+        note = ". ".join(filter(None, [connection_note(instance, channel, record), told]))
         error = str(refused) if refused else None
         return Connected(registered if _must_register(channel) else None, error, note)
 
     async def keep_registered(self, instance_id: int) -> None:
-        """Registers the webhook again where the platform calls another address, and checks a configuration again that
-        did not work: the cause may have been removed at the platform."""
+        """Registers the webhook again where the platform calls another address, and checks a configuration again
+        that did not work: the cause may have been removed at the platform."""
         instance = await self.store.find(instance_id)
         channel = self.channels.find(instance.channel_id) if instance else None
         if instance is not None and channel is not None and instance.status == ACTIVE:
             await self._check(instance, channel, register=False)
 
-    async def check_again(self, instance: Instance, channel: AnyChannel) -> None:
-        """Does the same for a saved instance. Raises `PlatformError` for what the platform says against it."""
-        _, refused = await self._check(instance, channel, register=False)
+    async def check_again(self, instance: Instance, channel: AnyChannel) -> str | None:
+        """Does the same for a saved instance. A sentence on what is there. Raises `PlatformError` for what the
+        platform says against it."""
+        _, refused, told = await self._check(instance, channel, register=False)
         if refused:
             raise refused
+        return told
 
     async def to_be_checked(self) -> Sequence[int]:
         """The instances with a registered webhook, and those whose configuration did not work."""
@@ -94,11 +97,12 @@ class RegistrationService:
 
     async def _check(
         self, instance: Instance, channel: AnyChannel, *, register: bool
-    ) -> tuple[bool, PlatformError | None]:
-        """Whether the webhook is registered, and what the platform says against it or the credentials: both are
-        recorded."""
+    ) -> tuple[bool, PlatformError | None, str | None]:
+        """Whether the webhook is registered, what the platform says against it or the credentials, and a sentence
+        on what is there: all are recorded."""
         registered: bool = False
         error: PlatformError | None = None
+        told: str | None = None
         config = channel.config.load(instance.config)
         try:
             if registrar := channel.registrar:
@@ -107,12 +111,12 @@ class RegistrationService:
                 if not registered:
                     registered = await self._register(instance, channel, registrar, config)
             if channel.probe and _is_probed(instance, channel):
-                await channel.probe.probe(config)
+                told = await channel.probe.probe(config)
         except PlatformError as refused:
             registered, error = False, refused
         if channel.registrar or channel.probe:
-            await self.health.webhook(instance.id, registered, str(error) if error else None)
-        return registered, error
+            await self.health.webhook(instance.id, registered, str(error) if error else None, told)
+        return registered, error, told
 
     async def _register(
         self,

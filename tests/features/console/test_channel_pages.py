@@ -348,3 +348,7 @@ def test_what_is_not_answered_is_listed_and_released(world: ServedWorld, ann: Pe
     assert ann.post(release[1], path).status_code == 303
     assert "There is no such message." in ann.get(path).text
     assert ann.post(release[1], path).status_code == 404
+
+
+def test_the_form_of_a_mailbox_proposes_the_last_day(ann: Person) -> None:
+    assert re.search(r'name="config-since"[^>]*value="24"', ann.get(f"{CHANNELS}/new/email").text)

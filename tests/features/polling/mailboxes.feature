@@ -34,6 +34,19 @@ Feature: Mailboxes
       Then Ann is answered "I was here before" with the subject "Re: Before"
       And the mail is marked as read
 
+    Scenario: Whoever connects a mailbox is told what lies there
+      Given mail "I was here before" in the mailbox
+      And a mailbox that echoes
+      Then the answer and the health of the instance tell of 1 unread mail
+
+    Scenario: Mail that is older than it was asked for is left alone
+      Given mail "I was here a week ago" that came a week ago
+      And a mailbox that echoes mail of the last day
+      When Ann mails "I am new" with the subject "New"
+      Then Ann is answered "I am new" with the subject "Re: New"
+      And nothing else was sent
+      And the old mail is unread
+
     Scenario: Older mail at Gmail
       Given mail "I was here before" at Gmail
       And a Gmail mailbox that echoes

@@ -6,6 +6,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage, Message
 from typing import Any
 
@@ -284,6 +285,34 @@ def with_beginner(post: Post) -> None:
 def earlier(post: Post, text: str, where: str) -> None:
     post.kind = kind_of("a Gmail mailbox" if "Gmail" in where else "a mailbox")
     post.mail(text, "Before")
+
+
+@given('mail "I was here a week ago" that came a week ago')
+def week_old(post: Post) -> None:
+    mail = b"From: Ann <ann@client.example>\r\nMessage-ID: <week@client.example>\r\n\r\nI was here a week ago\r\n"
+    post.outside.imap.put(mail, at=datetime.now(UTC) - timedelta(days=7))
+
+
+@given("a mailbox that echoes mail of the last day")
+def last_day(post: Post) -> None:
+    post.kind = "email"
+    post.create(since=24)
+    assert "1 unread mail lies in the mailbox" in post.created.body["message"]
+
+
+@then("the answer and the health of the instance tell of 1 unread mail")
+def told_of_unread(post: Post) -> None:
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    words = f"1 unread mail lies in the mailbox, the oldest of {today}"
+    assert words in post.created.body["message"]
+    health = post.way.health("ann", post.created.body["instanceId"])
+    assert any(words in note for note in health.body["notes"])
+    assert health.body["healthy"] is True
+
+
+@then("the old mail is unread")
+def still_unread(post: Post) -> None:
+    assert soon(lambda: len(post.outside.imap.uids("UNSEEN")) == 1)
 
 
 @given("a mailbox with a wrong password")

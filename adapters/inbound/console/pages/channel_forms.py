@@ -92,7 +92,9 @@ async def form(request: Request) -> Response:
     target = await target_of(request)
     name = target.instance.channel_name if target.instance else target.definition.name
     resource = target.instance.resource_id or "" if target.instance else ECHO
-    return await _page(request, target, Posted({NAME: name, RESOURCE: resource}, {}), target.stored)
+    suggested = {field.name: field.suggested for field in target.definition.fields if field.suggested}
+    shown = target.stored if target.instance else suggested
+    return await _page(request, target, Posted({NAME: name, RESOURCE: resource}, {}), shown)
 
 
 async def save(request: Request) -> Response:

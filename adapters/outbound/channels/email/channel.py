@@ -17,6 +17,7 @@ from adapters.outbound.channels.email.idle import IdleWatcher
 from adapters.outbound.channels.email.imap import MAX_MAIL, MailBox
 from adapters.outbound.channels.email.mailbox import Mailboxes
 from adapters.outbound.channels.email.polling import poll
+from adapters.outbound.channels.email.since import taken_from
 from adapters.outbound.mail.compose import MailTarget, compose_reply, mail_messages
 from adapters.outbound.mail.connections import TlsContexts, checked_tls
 from adapters.outbound.mail.mime import read_mail
@@ -34,6 +35,8 @@ from ports.reply_capabilities import Opened, OpenRequest
 
 PROBE_TIMEOUT = 10.0
 """Seconds for checking both servers, while a caller waits for the answer."""
+MOST_DATED = 2000
+"""Unread mails whose dates are compared for the oldest one."""
 MAX_CONCURRENCY = 2
 """Connections of an account at a time. Each provider has its own limit (Dovecot 10, Exim 20 for all senders by
 default), and the mail programs of the mailbox's owner count too."""
@@ -54,7 +57,7 @@ class Inbox:
 
         def job(box: MailBox) -> Polled:
             self.watcher.uid_next[config.imap_account] = box.number_of("UIDNEXT")
-            return poll(box, config, cursor, now)
+            return poll(box, config, cursor, now, since)
 
         return await self.mailboxes.work(config, job)
 
@@ -121,17 +124,20 @@ class ServerProbe:
 
     mailboxes: Mailboxes
     submission: Submission
+    clock: Clock
 
-    async def probe(self, config: EmailConfig) -> None:
+    async def probe(self, config: EmailConfig) -> str | None:
+        """Tells how much unread mail lies in the mailbox, and from when."""
         try:
             with anyio.fail_after(PROBE_TIMEOUT):
-                await self._probe(config)
+                return await self._probe(config)
         except TimeoutError as failure:
             raise PlatformError("the mail servers did not answer in time", transient=True) from failure
 
-    async def _probe(self, config: EmailConfig) -> None:
+    async def _probe(self, config: EmailConfig) -> str | None:
+        since = taken_from(config.since, self.clock.now())
         try:
-            await self.mailboxes.work(config, MailBox.unseen)
+            unread = await self.mailboxes.work(config, lambda box: _unread(box, since))
         except PollFailed as failure:
             raise PlatformError(f"IMAP: {failure}", transient=not failure.fatal) from failure
         server = config.smtp_server
@@ -142,6 +148,20 @@ class ServerProbe:
         except (SMTPException, OSError, ValueError) as failure:
             detail = classify(failure, server, handed_over=False).detail
             raise PlatformError(f"SMTP: {detail}") from failure
+        return unread
+
+
+def _unread(box: MailBox, since: datetime | None) -> str | None:
+    """A sentence on the unread mail of the mailbox, None where there is none."""
+    uids = box.unseen()
+    if not uids:
+        return None
+    mails = "1 unread mail lies" if len(uids) == 1 else f"{len(uids)} unread mails lie"
+    oldest = min(box.arrivals(uids[:MOST_DATED]).values(), default=None)
+    told = f"{mails} in the mailbox" + (f", the oldest of {oldest:%Y-%m-%d}" if oldest else "")
+    if since is None:
+        return f"{told}: all of them are answered, as since is not set"
+    return f"{told}: {len(box.unseen(since))} of them came since {since:%Y-%m-%d %H:%M} UTC and are answered"
 
 
 def _file(box: MailBox, source: Mapping[str, Any]) -> bytes | None:
@@ -173,6 +193,6 @@ def build(
         poller=inbox,
         poll_ack=inbox,
         push_watcher=watcher,
-        probe=ServerProbe(mailboxes, submission),
+        probe=ServerProbe(mailboxes, submission, dependencies.clock),
         fetcher=inbox,
     )

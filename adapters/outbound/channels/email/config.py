@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from adapters.outbound.channels.email.since import since_fault
 from adapters.outbound.mail.compose import MailTarget
 from adapters.outbound.mail.config import MailConfig
 from adapters.outbound.mail.connections import Security
@@ -61,6 +62,15 @@ class EmailConfig(MailConfig):
         "Minutes between two looks into the mailbox (default 5); fractions are allowed. "
         "A server with IDLE tells of new mail at once.",
         format=Format.INTERVAL_MINUTES,
+    )
+    since: str | float = setting(
+        "From when on unread mail is taken that lies in the mailbox already: a number of hours before the instance "
+        "was created, such as 24, or a date, such as 2026-11-30. Older mail is left alone. Left out: all unread mail "
+        "is taken.",
+        basic=True,
+        check=since_fault,
+        suggested="24",
+        accepts_number=True,
     )
     authserv_id: str = ""
 

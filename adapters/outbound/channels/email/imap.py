@@ -5,8 +5,10 @@ import imaplib
 import re
 import socket
 import ssl
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from imap_tools import BaseMailBox, MailboxLoginError
@@ -23,6 +25,11 @@ CUT_MAIL = 1024 * 1024
 
 _UID = re.compile(rb"\bUID (\d+)", re.IGNORECASE)
 _SIZE = re.compile(rb"\bRFC822\.SIZE (\d+)", re.IGNORECASE)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_ANY_ZONE = timedelta(days=1)
+"""SINCE disregards time and zone (RFC 9051, 6.4.4)."""
+_AT_ONCE = 500
+"""UIDs in one command."""
 _FINAL = ("[AUTHENTICATIONFAILED]", "[AUTHORIZATIONFAILED]", "[EXPIRED]", "[PRIVACYREQUIRED]")
 
 
@@ -119,9 +126,28 @@ class MailBox(BaseMailBox):
         first = values[0] if values else None
         return int(first) if first and first.isdigit() else 0
 
-    def unseen(self) -> list[int]:
-        """UIDs of unread mail, ascending."""
-        return sorted(int(uid) for uid in self.uids("UNSEEN UNDELETED", charset=None) if uid.isdigit())
+    def unseen(self, since: datetime | None = None) -> list[int]:
+        """UIDs of unread mail that arrived since then, ascending."""
+        if since is None:
+            return self._found("UNSEEN UNDELETED")
+        day = (since - _ANY_ZONE).strftime(f"%d-{_MONTHS[(since - _ANY_ZONE).month - 1]}-%Y")
+        arrived = self.arrivals(self._found(f"UNSEEN UNDELETED SINCE {day}"))
+        return [uid for uid, at in arrived.items() if at >= since]
+
+    def _found(self, criteria: str) -> list[int]:
+        return sorted(int(uid) for uid in self.uids(criteria, charset=None) if uid.isdigit())
+
+    def arrivals(self, uids: Sequence[int]) -> dict[int, datetime]:
+        """INTERNALDATE by UID, in the order of the UIDs."""
+        arrived: dict[int, datetime] = {}
+        for first in range(0, len(uids), _AT_ONCE):
+            chunk = ",".join(map(str, uids[first : first + _AT_ONCE]))
+            for item in self._fetch(chunk, "(UID INTERNALDATE)"):
+                fields = item if isinstance(item, bytes) else item[0]
+                uid, at = _UID.search(fields), imaplib.Internaldate2tuple(fields)
+                if uid and at:
+                    arrived[int(uid[1])] = datetime.fromtimestamp(time.mktime(at), UTC)
+        return dict(sorted(arrived.items()))
 
     def sizes(self, uids: Iterable[int]) -> dict[int, int]:
         """RFC822.SIZE by UID."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from adapters.outbound.channels.email.config import TARGET, EmailConfig
 from adapters.outbound.channels.email.imap import CUT_MAIL, MAX_MAIL, MailBox
+from adapters.outbound.channels.email.since import taken_from
 from adapters.outbound.mail.compose import MailTarget, reply_target
 from adapters.outbound.mail.events import mail_event, unreadable
 from adapters.outbound.mail.guards import reason_not_to_answer
@@ -109,14 +110,16 @@ def _attachments(mail: Mail, position: Position, message_id: str, *, whole: bool
     )
 
 
-def poll(box: MailBox, config: EmailConfig, stored: Mapping[str, Any] | None, now: datetime) -> Polled:
-    """What is UNSEEN and was not taken before.
+def poll(
+    box: MailBox, config: EmailConfig, stored: Mapping[str, Any] | None, now: datetime, created: datetime
+) -> Polled:
+    """What is UNSEEN and was not taken before, and is not older than `EmailConfig.since` says.
 
     The mails that the stored cursor calls taken are stored with us: those that are unread all the same (the process
     ended before it marked them) are marked now.
     """
     cursor = MailboxCursor.load(stored, box.number_of("UIDVALIDITY"), _account(config), now)
-    unseen = box.unseen()
+    unseen = box.unseen(taken_from(config.since, created))
     cursor.taken.intersection_update(unseen)
     box.mark_seen(sorted(cursor.taken))
     fresh = [uid for uid in unseen if uid not in cursor.taken]

@@ -8,11 +8,12 @@ import gc
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 
 import anyio
 import pytest
 
-from adapters.outbound.channels.email.config import CONFIG
+from adapters.outbound.channels.email.config import CONFIG, DEFINITION
 from adapters.outbound.channels.email.idle import MAX_HUNG_UP
 from adapters.outbound.channels.email.imap import MailBox
 from adapters.outbound.channels.email.mailbox import Mailboxes
@@ -22,6 +23,7 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
+from domain.instances.validation import faults_of
 from domain.refusals import TooLarge
 from ports.capabilities import (
     PlatformError,
@@ -56,6 +58,46 @@ async def test_the_first_poll_takes_what_is_unread_now(channel: ChannelCalls, ma
     assert [event.text for event in found.events] == ["first", "second"]
     assert [event.session_id for event in found.events] == ["<a@x.example>", "<b@x.example>"]
     assert found.more is False
+
+
+@pytest.mark.parametrize("since", [24, "24", "2026-11-19T12:00:00Z", "2026-11-19T12:00:00+00:00"])
+async def test_unread_mail_from_before_since_is_left_alone(
+    channel: ChannelCalls, mailbox: Mailbox, since: object
+) -> None:
+    created = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    for number, hours in enumerate((1000, 25, 24, 1)):
+        mailbox.put(mail(f"{hours} hours", f"{number}@x.example"), at=created - timedelta(hours=hours))
+    config = settings(imapPort=mailbox.port, since=since)
+    found = await channel.poll(config, None, NOW, created)
+    assert [event.text for event in found.events] == ["24 hours", "1 hours"]
+    await channel.acknowledge(config, found.events)
+    assert len(mailbox.uids("UNSEEN")) == 2
+    mailbox.put(mail("new", "new@x.example"), at=created + timedelta(days=9))
+    later = await channel.poll(config, found.cursor, NOW, created)
+    assert [event.text for event in later.events] == ["new"]
+    without = await channel.poll(settings(imapPort=mailbox.port), None, NOW, created)
+    assert len(without.events) == 3
+
+
+@pytest.mark.parametrize("since", ["yesterday", "-3", True, "nan", "2026-13-01", 1e9])
+def test_since_is_hours_or_a_date(since: object) -> None:
+    config = settings(since=since)
+    assert [fault.field for fault in faults_of(DEFINITION, None, config, None)] == ["config.since"]
+
+
+async def test_a_probe_tells_of_unread_mail(channel: ChannelCalls, mailbox: Mailbox, smtp: Postbox) -> None:
+    config = settings(imapPort=mailbox.port, smtpPort=smtp.port)
+    assert await channel.probe(config) is None
+    mailbox.put(mail("old", "o@x.example"), at=NOW - timedelta(days=400))
+    mailbox.put(mail("new", "n@x.example"), at=NOW - timedelta(hours=2))
+    oldest = f"{NOW - timedelta(days=400):%Y-%m-%d}"
+    told = await channel.probe(config)
+    assert told == (
+        f"2 unread mails lie in the mailbox, the oldest of {oldest}: all of them are answered, as since is not set"
+    )
+    told = await channel.probe({**config, "since": 24})
+    assert told is not None
+    assert ": 1 of them came since " in told
 
 
 async def test_mail_stays_unread_until_its_event_is_stored(channel: ChannelCalls, mailbox: Mailbox) -> None:

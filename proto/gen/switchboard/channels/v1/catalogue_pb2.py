@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'switchboard/channels/v1/catalogue.proto\x12\x17switchboard.channels.v1\"\xbf\x02\n\nDefinition\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x0c\n\x04type\x18\x04 \x01(\t\x12\x34\n\x06\x66ields\x18\x05 \x03(\x0b\x32$.switchboard.channels.v1.ConfigField\x12\x46\n\x12setup_instructions\x18\x06 \x01(\x0b\x32*.switchboard.channels.v1.SetupInstructions\x12:\n\x06\x61\x64vice\x18\x07 \x03(\x0b\x32*.switchboard.channels.v1.FieldAlternatives\x12\x1e\n\x16without_public_address\x18\x08 \x01(\t\x12\x1a\n\x12\x63hecks_credentials\x18\t \x01(\x08\"N\n\x11\x46ieldAlternatives\x12\x39\n\x0c\x61lternatives\x18\x01 \x03(\x0b\x32#.switchboard.channels.v1.FieldNames\"\x1b\n\nFieldNames\x12\r\n\x05names\x18\x01 \x03(\t\"\x90\x01\n\x0b\x43onfigField\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x10\n\x08required\x18\x04 \x01(\x08\x12\x0e\n\x06secret\x18\x05 \x01(\x08\x12\r\n\x05\x62\x61sic\x18\x06 \x01(\x08\x12\x0e\n\x06\x66ormat\x18\x07 \x01(\t\x12\x0f\n\x07\x63hoices\x18\x08 \x03(\t\"s\n\x11SetupInstructions\x12\x18\n\x10webhook_required\x18\x01 \x01(\x08\x12\x14\n\x0cwebhook_path\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\r\n\x05steps\x18\x04 \x03(\t\x12\x10\n\x08\x64ocs_url\x18\x05 \x01(\t\"\x18\n\x16ListDefinitionsRequest\"S\n\x17ListDefinitionsResponse\x12\x38\n\x0b\x64\x65\x66initions\x18\x01 \x03(\x0b\x32#.switchboard.channels.v1.Definition\"\"\n\x14GetDefinitionRequest\x12\n\n\x02id\x18\x01 \x01(\t\"(\n\x12ListSocketsRequest\x12\x12\n\npage_token\x18\x01 \x01(\t\"`\n\x13ListSocketsResponse\x12\x30\n\x07sockets\x18\x01 \x03(\x0b\x32\x1f.switchboard.channels.v1.Socket\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"s\n\x06Socket\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nchannel_id\x18\x02 \x01(\t\x12\x14\n\x0c\x63hannel_name\x18\x03 \x01(\t\x12\x0e\n\x06status\x18\x04 \x01(\t\x12\x1a\n\x12\x63onnected_since_us\x18\x05 \x01(\x03\x32\xd7\x02\n\x10\x43\x61talogueService\x12t\n\x0fListDefinitions\x12/.switchboard.channels.v1.ListDefinitionsRequest\x1a\x30.switchboard.channels.v1.ListDefinitionsResponse\x12\x63\n\rGetDefinition\x12-.switchboard.channels.v1.GetDefinitionRequest\x1a#.switchboard.channels.v1.Definition\x12h\n\x0bListSockets\x12+.switchboard.channels.v1.ListSocketsRequest\x1a,.switchboard.channels.v1.ListSocketsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'switchboard/channels/v1/catalogue.proto\x12\x17switchboard.channels.v1\"\xbf\x02\n\nDefinition\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x0c\n\x04type\x18\x04 \x01(\t\x12\x34\n\x06\x66ields\x18\x05 \x03(\x0b\x32$.switchboard.channels.v1.ConfigField\x12\x46\n\x12setup_instructions\x18\x06 \x01(\x0b\x32*.switchboard.channels.v1.SetupInstructions\x12:\n\x06\x61\x64vice\x18\x07 \x03(\x0b\x32*.switchboard.channels.v1.FieldAlternatives\x12\x1e\n\x16without_public_address\x18\x08 \x01(\t\x12\x1a\n\x12\x63hecks_credentials\x18\t \x01(\x08\"N\n\x11\x46ieldAlternatives\x12\x39\n\x0c\x61lternatives\x18\x01 \x03(\x0b\x32#.switchboard.channels.v1.FieldNames\"\x1b\n\nFieldNames\x12\r\n\x05names\x18\x01 \x03(\t\"\xa3\x01\n\x0b\x43onfigField\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x10\n\x08required\x18\x04 \x01(\x08\x12\x0e\n\x06secret\x18\x05 \x01(\x08\x12\r\n\x05\x62\x61sic\x18\x06 \x01(\x08\x12\x0e\n\x06\x66ormat\x18\x07 \x01(\t\x12\x0f\n\x07\x63hoices\x18\x08 \x03(\t\x12\x11\n\tsuggested\x18\t \x01(\t\"s\n\x11SetupInstructions\x12\x18\n\x10webhook_required\x18\x01 \x01(\x08\x12\x14\n\x0cwebhook_path\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\r\n\x05steps\x18\x04 \x03(\t\x12\x10\n\x08\x64ocs_url\x18\x05 \x01(\t\"\x18\n\x16ListDefinitionsRequest\"S\n\x17ListDefinitionsResponse\x12\x38\n\x0b\x64\x65\x66initions\x18\x01 \x03(\x0b\x32#.switchboard.channels.v1.Definition\"\"\n\x14GetDefinitionRequest\x12\n\n\x02id\x18\x01 \x01(\t\"(\n\x12ListSocketsRequest\x12\x12\n\npage_token\x18\x01 \x01(\t\"`\n\x13ListSocketsResponse\x12\x30\n\x07sockets\x18\x01 \x03(\x0b\x32\x1f.switchboard.channels.v1.Socket\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"s\n\x06Socket\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nchannel_id\x18\x02 \x01(\t\x12\x14\n\x0c\x63hannel_name\x18\x03 \x01(\t\x12\x0e\n\x06status\x18\x04 \x01(\t\x12\x1a\n\x12\x63onnected_since_us\x18\x05 \x01(\x03\x32\xd7\x02\n\x10\x43\x61talogueService\x12t\n\x0fListDefinitions\x12/.switchboard.channels.v1.ListDefinitionsRequest\x1a\x30.switchboard.channels.v1.ListDefinitionsResponse\x12\x63\n\rGetDefinition\x12-.switchboard.channels.v1.GetDefinitionRequest\x1a#.switchboard.channels.v1.Definition\x12h\n\x0bListSockets\x12+.switchboard.channels.v1.ListSocketsRequest\x1a,.switchboard.channels.v1.ListSocketsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,21 +38,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FIELDNAMES']._serialized_start=470
   _globals['_FIELDNAMES']._serialized_end=497
   _globals['_CONFIGFIELD']._serialized_start=500
-  _globals['_CONFIGFIELD']._serialized_end=644
-  _globals['_SETUPINSTRUCTIONS']._serialized_start=646
-  _globals['_SETUPINSTRUCTIONS']._serialized_end=761
-  _globals['_LISTDEFINITIONSREQUEST']._serialized_start=763
-  _globals['_LISTDEFINITIONSREQUEST']._serialized_end=787
-  _globals['_LISTDEFINITIONSRESPONSE']._serialized_start=789
-  _globals['_LISTDEFINITIONSRESPONSE']._serialized_end=872
-  _globals['_GETDEFINITIONREQUEST']._serialized_start=874
-  _globals['_GETDEFINITIONREQUEST']._serialized_end=908
-  _globals['_LISTSOCKETSREQUEST']._serialized_start=910
-  _globals['_LISTSOCKETSREQUEST']._serialized_end=950
-  _globals['_LISTSOCKETSRESPONSE']._serialized_start=952
-  _globals['_LISTSOCKETSRESPONSE']._serialized_end=1048
-  _globals['_SOCKET']._serialized_start=1050
-  _globals['_SOCKET']._serialized_end=1165
-  _globals['_CATALOGUESERVICE']._serialized_start=1168
-  _globals['_CATALOGUESERVICE']._serialized_end=1511
+  _globals['_CONFIGFIELD']._serialized_end=663
+  _globals['_SETUPINSTRUCTIONS']._serialized_start=665
+  _globals['_SETUPINSTRUCTIONS']._serialized_end=780
+  _globals['_LISTDEFINITIONSREQUEST']._serialized_start=782
+  _globals['_LISTDEFINITIONSREQUEST']._serialized_end=806
+  _globals['_LISTDEFINITIONSRESPONSE']._serialized_start=808
+  _globals['_LISTDEFINITIONSRESPONSE']._serialized_end=891
+  _globals['_GETDEFINITIONREQUEST']._serialized_start=893
+  _globals['_GETDEFINITIONREQUEST']._serialized_end=927
+  _globals['_LISTSOCKETSREQUEST']._serialized_start=929
+  _globals['_LISTSOCKETSREQUEST']._serialized_end=969
+  _globals['_LISTSOCKETSRESPONSE']._serialized_start=971
+  _globals['_LISTSOCKETSRESPONSE']._serialized_end=1067
+  _globals['_SOCKET']._serialized_start=1069
+  _globals['_SOCKET']._serialized_end=1184
+  _globals['_CATALOGUESERVICE']._serialized_start=1187
+  _globals['_CATALOGUESERVICE']._serialized_end=1530
 # @@protoc_insertion_point(module_scope)

@@ -122,6 +122,7 @@ class ConfigField(_message.Message):
     BASIC_FIELD_NUMBER: _builtins.int
     FORMAT_FIELD_NUMBER: _builtins.int
     CHOICES_FIELD_NUMBER: _builtins.int
+    SUGGESTED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     type: _builtins.str
     """"string", "number" or "boolean"."""
@@ -133,6 +134,8 @@ class ConfigField(_message.Message):
     """Shown in a form without asking for more settings."""
     format: _builtins.str
     """A rule of the value besides its type, such as "url" or "port"."""
+    suggested: _builtins.str
+    """What a form for a new instance proposes."""
     @_builtins.property
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The values that are allowed; empty for any."""
@@ -148,10 +151,11 @@ class ConfigField(_message.Message):
         basic: _builtins.bool = ...,
         format: _builtins.str = ...,
         choices: _abc.Iterable[_builtins.str] | None = ...,
+        suggested: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["basic", b"basic", "choices", b"choices", "description", b"description", "format", b"format", "name", b"name", "required", b"required", "secret", b"secret", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["basic", b"basic", "choices", b"choices", "description", b"description", "format", b"format", "name", b"name", "required", b"required", "secret", b"secret", "suggested", b"suggested", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
