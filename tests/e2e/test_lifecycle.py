@@ -146,11 +146,11 @@ def test_keys_are_made_listed_and_revoked_beside_a_running_service(open_folder: 
         assert " expires 2" in line
         link = run_once(service.data_dir, "console", "link", "--user", "ann")
         session = followed(service, link.stdout.strip())
-        assert status_with(service, session) == 200
+        assert console_with(service, session) == 200
         assert key not in listed.stdout
         assert run_once(service.data_dir, "keys", "revoke", key).returncode == 0
         until(lambda: status_with(service, key) == 401, "the revoked key is refused")
-        assert status_with(service, session) == 401
+        assert console_with(service, session) == 303, "to the page that signs in"
         assert service.process.poll() is None
 
 
