@@ -39,8 +39,7 @@ class SlackConfig(ThreadConfig):
 @value
 class SlackTarget(ChannelTarget):
     """`since` is when a command was called or a button pressed, in seconds since 1970. `bot` is the bot's own user
-    id, where the message was posted in a thread. `own_thread`: the thread is a session of its own although it is
-    one of direct messages."""
+    id, where the message was posted in a thread."""
 
     channel: str = ""
     thread_ts: str = ""
@@ -50,7 +49,6 @@ class SlackTarget(ChannelTarget):
     prompt_ts: str = ""
     prompt_url: str = ""
     bot: str = ""
-    own_thread: bool = False
 
 
 CONFIG = ConfigModel(SlackConfig)

@@ -100,8 +100,7 @@ class Delivery:
     async def _send_text(
         self, config: SlackConfig, target: SlackTarget, payload: Mapping[str, Any], key: str
     ) -> Sent:
-        message = message_of(payload, own_thread=target.own_thread)
-        sent = await self._place(config, target, payload, message, key)
+        sent = await self._place(config, target, payload, message_of(payload), key)
         if sent.outcome is Outcome.PERMANENT and "invalid_blocks" in sent.detail:
             sent = await self._place(config, target, payload, {"text": payload["plain"]}, key)
         of_recipient = sent.of_recipient and _channel(config, target) != config.default_channel

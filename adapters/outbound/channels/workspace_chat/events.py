@@ -77,7 +77,7 @@ def _event(
     in_thread = bool(thread and thread != ts)
     if config.reply_in_thread and not direct:
         thread = thread or ts
-    of_agent = direct and in_thread and _is_of_agent(event)
+    of_agent = direct and in_thread and chat_of(event) is not None
     in_channel = thread and (of_agent or not direct)
     question, files = plain(addressed), items(event, "files")
     attachments = tuple(filter(None, (attachment_of(file) for file in files)))
@@ -88,9 +88,7 @@ def _event(
         session_id=session_of(channel, thread if in_channel else ""),
         sender=Sender(user, identities=(Identity("workspace-chat", user),)),
         text=question,
-        target=TARGET.dump(
-            SlackTarget(channel=channel, thread_ts=thread, bot=bot if in_thread else "", own_thread=of_agent)
-        ),
+        target=TARGET.dump(SlackTarget(channel=channel, thread_ts=thread, bot=bot if in_thread else "")),
         attachments=attachments,
         canned_reply=None if question or attachments else GREETING,
         ids=tuple(filter(None, (ts, *file_ids))),
@@ -105,20 +103,16 @@ def _event(
 
 
 def chat_of(event: Any) -> SessionAlias | None:
-    """The chat of the agent surface that a person opened: messages of its thread belong to a session of their own
-    (https://docs.slack.dev/reference/events/assistant_thread_started)."""
-    thread = at(event, "assistant_thread")
-    channel, ts = text(thread, "channel_id"), text(thread, "thread_ts")
-    if text(event, "type") != "assistant_thread_started" or not (channel and ts):
+    """The chat of Slack's agent surface, a thread of direct messages that is a session of its own. Slack tells it
+    when it is opened (https://docs.slack.dev/reference/events/assistant_thread_started) and by a token in its
+    messages; an edit or a press in it tells the thread alone."""
+    chat = at(event, "assistant_thread")
+    if not isinstance(chat, dict):
         return None
-    session_id = session_of(channel, ts)
-    return SessionAlias(session_id, session_id)
-
-
-def _is_of_agent(event: Mapping[str, Any]) -> bool:
-    """Whether a direct message was written in a thread of Slack's agent surface, where each thread is a chat of its
-    own (https://docs.slack.dev/ai/developing-ai-apps). Its messages bear a token, unlike those of other threads."""
-    return isinstance(at(event, "assistant_thread"), dict)
+    channel = text(chat, "channel_id") or text(event, "channel")
+    thread = text(chat, "thread_ts") or text(event, "thread_ts")
+    session_id = session_of(channel, thread)
+    return SessionAlias(session_id, session_id) if channel.startswith("D") and thread else None
 
 
 def _told(body: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, object]:

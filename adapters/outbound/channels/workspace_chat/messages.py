@@ -16,17 +16,13 @@ LONGEST_LABEL = 75
 
 ACTION = "choice_"
 """With which the ids of our buttons begin."""
-OWN_THREAD = "own_thread"
-"""The id of blocks whose presses belong to the session of their thread, although it is one of direct messages."""
 
 
-def message_of(payload: Mapping[str, Any], *, own_thread: bool = False) -> dict[str, Any]:
+def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The text, and with choices the blocks of a message."""
     message: dict[str, Any] = {"text": payload["text"]}
     if choices := payload.get("choices"):
-        actions = {"type": "actions", "elements": _buttons(choices)}
-        block_id = {"block_id": OWN_THREAD} if own_thread else {}
-        message["blocks"] = [section(payload["text"]), {**actions, **block_id}]
+        message["blocks"] = [section(payload["text"]), {"type": "actions", "elements": _buttons(choices)}]
     return message
 
 

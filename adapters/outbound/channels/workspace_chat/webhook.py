@@ -19,7 +19,7 @@ from domain.refusals import Invalid, Unauthenticated
 
 from .config import TARGET, SlackConfig, SlackTarget
 from .events import GREETING, chat_of, plain_command, read_event, session_of, without_mention
-from .messages import ACTION, OWN_THREAD
+from .messages import ACTION
 
 _WORKING_ON_IT = "Working on it…"
 NOT_HERE = "I am not set up to answer in this channel."
@@ -76,12 +76,12 @@ def _read_json(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
     kind = text(body, "type")
     if kind == "url_verification":
         return _answer_challenge(body)
-    if chat := chat_of(at(body, "event")):
-        return Received(session_aliases=(chat,), kind="ignored:chat")
     event = read_event(config, body, metadata) if kind == "event_callback" else "other"
+    chat = chat_of(at(body, "event"))
+    aliases = (chat,) if chat else ()
     if isinstance(event, str):
-        return Received(kind=f"ignored:{event}")
-    return Received(events=(event,), kind="message")
+        return Received(session_aliases=aliases, kind=f"ignored:{event}")
+    return Received(events=(event,), session_aliases=aliases, kind="message")
 
 
 def _answer_challenge(body: Mapping[str, Any]) -> Received:
@@ -148,7 +148,6 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
     if thread == prompt:  # somebody answered below the prompt, which itself stands in the channel
         thread = ""
     is_ours = text(action, "action_id").startswith(ACTION)
-    own_thread = direct and text(action, "block_id") == OWN_THREAD
     pressed_at = text(action, "action_ts")
     target = SlackTarget(
         channel=channel,
@@ -157,13 +156,12 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
         prompt_ts=prompt,
         prompt_url=text(payload, "response_url"),
         since=now.timestamp(),
-        own_thread=own_thread,
     )
     name = text(payload, "user", "name") or text(payload, "user", "username")
     return Event(
         key=f"action:{prompt}:{pressed_at}:{text(action, 'action_id')}" if pressed_at else None,
-        session_id=session_of(channel, "" if direct and not own_thread else thread),
-        alias=session_of(channel, thread) if direct and thread and not own_thread else "",
+        session_id=session_of(channel, "" if direct else thread),
+        alias=session_of(channel, thread) if direct and thread else "",
         sender=Sender(user, name, (Identity("workspace-chat", user),)),
         text=pressed_text(_label(action), _value(action)),
         target=TARGET.dump(target),

@@ -392,13 +392,6 @@ async def test_a_file_of_another_organization_has_a_name_and_a_type(
     assert b"".join([piece async for piece in channel.fetch(CONFIG, described)]) == b"\x89PNG picture"
 
 
-async def test_buttons_in_a_thread_of_the_agent_surface_name_it(channel: ChannelCalls, server: Slack) -> None:
-    target = {**THREAD, "channel": "D0ADA", "own_thread": True}
-    (message,) = channel.render(CONFIG, target, Answer("Well?", choices=(Choice("Yes", "y"),)))
-    await channel.send(CONFIG, target, message, "key-1")
-    assert server.messages[0]["blocks"][-1]["block_id"] == "own_thread"
-
-
 async def test_fetches_files_with_the_bots_token(channel: ChannelCalls, server: Slack) -> None:
     assert await fetched(channel, url=f"{server.url}/files-pri/F1/engine.png") == b"\x89PNG picture"
 

@@ -170,21 +170,29 @@ def test_a_thread_of_the_agent_surface_is_a_conversation_of_its_own() -> None:
     assert other.session_id == "D0ADA:1800000002.000100"
 
 
-def test_a_chat_that_was_opened_is_remembered() -> None:
-    found = received(recorded("assistant_thread_started"))
+def test_a_chat_that_was_opened_or_written_in_is_remembered() -> None:
     chat = "D0ADA:1800000001.000100"
-    assert (found.session_aliases, found.events) == ((SessionAlias(chat, chat),), ())
+    aliases = (SessionAlias(chat, chat),)
+    opened, written = received(recorded("assistant_thread_started")), received(recorded("message_im_agent"))
+    assert (opened.session_aliases, opened.events) == (aliases, ())
+    assert written.session_aliases == aliases
     assert event("message_im_in_thread").alias == chat
     assert (event("message_im").alias, event("message_im_agent").alias) == ("", "")
 
 
-@pytest.mark.parametrize(("block_id", "session"), [("own_thread", "D0ADA:1800000001.000100"), ("b", "D0ADA")])
-def test_a_press_belongs_to_the_session_of_its_message(block_id: str, session: str) -> None:
+def test_a_press_in_a_thread_of_direct_messages_belongs_to_the_chat_if_it_is_one() -> None:
     body = fixture("block_actions")
     body["channel"] = {"id": "D0ADA", "name": "directmessage"}
-    body["actions"][0]["block_id"] = block_id
     (pressed,) = received(as_posted("block_actions", body)).events
-    assert pressed.session_id == session
+    assert (pressed.session_id, pressed.alias) == ("D0ADA", "D0ADA:1800000001.000100")
+
+
+def test_an_edit_in_a_thread_of_direct_messages_belongs_to_the_chat_if_it_is_one() -> None:
+    body, message = fixture("message_changed"), fixture("message_im_in_thread")["event"]
+    body["event"] |= {"channel": "D0ADA", "channel_type": "im"}
+    body["event"]["message"] = {**message, "text": "Good night!"}
+    (edited,) = received(as_posted("message_changed", body)).events
+    assert (edited.session_id, edited.alias) == ("D0ADA", "D0ADA:1800000001.000100")
 
 
 def test_the_command_and_the_channel_of_a_slash_command() -> None:
