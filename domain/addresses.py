@@ -4,6 +4,7 @@ The rule for those that users give and for those that are called: what is stored
 """
 
 import re
+from ipaddress import ip_address
 from unicodedata import category, normalize
 from urllib.parse import urlsplit
 
@@ -38,11 +39,11 @@ def address_fault(value: str) -> str | None:
 
 
 def _is_host(host: str) -> bool:
-    if ":" in host:
-        return True
     try:
+        if ":" in host:
+            return len(host) <= LONGEST_LABEL and bool(ip_address(host))
         labels = [_ascii(label) for label in _FULL_STOPS.split(host)]
-    except UnicodeError:
+    except ValueError:
         return False
     labels = labels[:-1] if len(labels) > 1 and not labels[-1] else labels
     short = all(0 < len(label) <= LONGEST_LABEL for label in labels)

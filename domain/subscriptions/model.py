@@ -55,6 +55,8 @@ class Subscription:
 
 
 STALLED_SECONDS = 3600.0
+SHOWN_ERROR = 300
+"""Characters."""
 
 
 def problem_of(
@@ -64,7 +66,7 @@ def problem_of(
     which the first has waited for `pending_seconds`. Empty where it is healthy, or off."""
     if subscription.off or not pending_seconds:
         return ""
-    error = (sending.last_error or "it was not tried").removeprefix("sending a reply: ")
+    error = (sending.last_error or "it was not tried").removeprefix("sending a reply: ")[:SHOWN_ERROR]
     since = max(sending.last_success or subscription.created_at, subscription.updated_at)
     if min(pending_seconds, (now - since).total_seconds()) > STALLED_SECONDS:
         return f"nothing could be pushed for an hour: {error}"

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from domain.events.model import EventFilter, EventPage
 from domain.subscriptions.model import Subscription
@@ -31,10 +31,12 @@ class PushService:
     queue: PushQueue
     log: EventLog
     feed: EventFeed
+    _has_subscriptions: bool = field(default=False, init=False)
 
     async def follow(self) -> None:
         """Runs until another worker has moved on, or nobody subscribes any more."""
         subscriptions = await self.store.active()
+        self._has_subscriptions = bool(subscriptions)
         if not subscriptions:
             return
         await self.log.listen(LISTENER)
@@ -63,6 +65,8 @@ class PushService:
 
     async def catch_up(self) -> None:
         """Goes on with the subscriptions that have a cursor, where pushes of theirs were taken meanwhile."""
+        if not self._has_subscriptions:
+            return
         behind = await self.queue.behind()
         if not behind.cursors:
             return

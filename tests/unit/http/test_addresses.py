@@ -32,6 +32,8 @@ NEVER = [
     "http://a.example:0/",
     "http://a.example:99999/",
     "http://[::1/",
+    "http://[::1%25" + "a" * 1900 + "]/",
+    "http://[12345::]/",
     "http:///path",
     "http://a.example/../b",
     "http://a.example/%2e/b",
