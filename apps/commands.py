@@ -48,7 +48,8 @@ def expiry(text: str, now: datetime) -> datetime:
 
 
 def _end_of(day: date) -> datetime:
-    return datetime.combine(day, time.min, UTC) + timedelta(days=1)
+    """Its last second, so that the list of keys shows the day that was given."""
+    return datetime.combine(day, time(23, 59, 59), UTC)
 
 
 def listing(settings: Settings, _: argparse.Namespace) -> int:

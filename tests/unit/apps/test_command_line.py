@@ -112,8 +112,8 @@ def test_the_script_of_each_shell_names_every_command_and_can_be_read(
     [
         ("1", NOW + timedelta(days=1)),
         (str(limits.KEY_DAYS), NOW + timedelta(days=limits.KEY_DAYS)),
-        ("2026-03-01", datetime(2026, 3, 2, tzinfo=UTC)),
-        ("2026-12-31", datetime(2027, 1, 1, tzinfo=UTC)),
+        ("2026-03-01", datetime(2026, 3, 1, 23, 59, 59, tzinfo=UTC)),
+        ("2026-12-31", datetime(2026, 12, 31, 23, 59, 59, tzinfo=UTC)),
     ],
 )
 def test_a_key_expires_after_days_or_at_the_end_of_a_day(text: str, end: datetime) -> None:
