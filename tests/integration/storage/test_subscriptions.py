@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.subscriptions import PostgresPushes, PostgresSubscriptions
+from adapters.outbound.storage.subscriptions import STATE, PostgresPushes, PostgresSubscriptions
 from domain.subscriptions.model import SubscriptionFields
-from domain.subscriptions.planning import ALL, PlannedPush, PushPlan, PushState
+from domain.subscriptions.planning import ALL, MOST_WAITING, PlannedPush, PushPlan, PushState
 
 
 async def test_a_change_counts_though_its_notice_was_lost(database: Database) -> None:
@@ -52,3 +53,24 @@ async def test_of_two_workers_that_plan_the_same_events_one_stores_them(database
     assert (await workers[0].behind()).cursors == {}
     await store.remove(added.id)
     assert (await workers[0].behind()).waiting == {}
+
+
+async def test_what_waits_of_a_long_backlog_is_not_counted_row_by_row(database: Database) -> None:
+    """The version before put all events on their way at once."""
+    store = PostgresSubscriptions(database, ConfigCipher(new_key()), lambda _: None)
+    added = await store.add("ann", SubscriptionFields("https://a.example", secret="s"), 0, 9, all_users=False)
+    assert added is not None
+    columns = "instance_id, session_key, message, target, key"
+    await database.execute(
+        f"INSERT INTO outbox ({columns}) SELECT n %% 5 + %s, '1:s', '', '', n"
+        " FROM generate_series(1, 20000) n",
+        (added.id,),
+    )
+    await database.execute("ANALYZE outbox")
+    rows = await database.fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {STATE}", {"all": True})
+    read = [node for node in nodes_of(rows[0][0][0]["Plan"]) if node.get("Relation Name") == "outbox"]
+    assert [(node["Node Type"], node["Actual Rows"]) for node in read] == [("Index Scan", MOST_WAITING)]
+
+
+def nodes_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan, *(node for child in plan.get("Plans", ()) for node in nodes_of(child))]
