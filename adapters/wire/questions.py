@@ -11,8 +11,10 @@ CITATION = Conversion(Citation, pb.Citation)
 
 
 def answer_to_pb(answer: KnowledgeAnswer) -> pb.AskResponse:
-    return pb.AskResponse(answer=answer.answer, citations=map(CITATION.to_pb, answer.citations))
+    citations = map(CITATION.to_pb, answer.citations)
+    return pb.AskResponse(answer=answer.answer, citations=citations, unsearched=not answer.searched)
 
 
 def answer_from_pb(message: pb.AskResponse) -> KnowledgeAnswer:
-    return KnowledgeAnswer(message.answer, tuple(map(CITATION.from_pb, message.citations)))
+    citations = tuple(map(CITATION.from_pb, message.citations))
+    return KnowledgeAnswer(message.answer, citations, searched=not message.unsearched)

@@ -47,6 +47,7 @@ OUTCOMES = {
     REJECTED: "Rejected",
 }
 NOT_YOURS = "Only the person who was asked can decide this."
+_LINE_ENDS = re.compile(r"[\r\n\u2028\u2029]")
 NO_LONGER_OPEN = "This question is no longer open."
 ASKED_ELSEWHERE = "This question was asked in another conversation. Please decide it there."
 
@@ -142,7 +143,7 @@ def _cut(text: str, size: int) -> str:
 
 def _code(text: str) -> str:
     """A code span on one line: nothing inside it is markup."""
-    line = re.sub(r"\s*[\r\n\u2028\u2029]+\s*", " ⏎ ", text).strip() or " "
+    line = re.sub(r"\s+", lambda gap: " ⏎ " if _LINE_ENDS.search(gap[0]) else gap[0], text).strip() or " "
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{pad}{line}{pad}{fence}"

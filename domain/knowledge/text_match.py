@@ -38,6 +38,10 @@ alone, 'where' and 'how' as well. No score is more than halved by it, that of an
 _FEW_WORDS = 2
 """So few words are a name or a term that is looked for itself, not a question."""
 _MAX_WORDS = 64
+_MAX_PHRASES = 48
+"""Codes, and words with a number, of one query."""
+_LONGEST = 4_000
+"""Characters of a query that are read for words and codes."""
 _SMALL, _TELLS_NOTHING = 1000, 0.5
 """Bases of fewer chunks do not know which words are common; and what a word weighs at most there that tells nothing
 of its subject."""
@@ -73,8 +77,9 @@ class Query:
 
     @classmethod
     def of(cls, text: str) -> Query:
+        text = text[:_LONGEST]
         distinct = tuple(dict.fromkeys(words(text)))[:_MAX_WORDS]
-        strict = tuple(codes(text))
+        strict = tuple(codes(text))[:_MAX_PHRASES]
         others = tuple(reading for reading in readings(text) if reading not in strict)
         pairs = dict.fromkeys(numbered(normalise(text)))
         names = names_of_programs(text)
@@ -86,7 +91,7 @@ class Query:
             distinct,
             strict,
             others,
-            tuple(pair for pair in pairs if pair not in strict),
+            tuple(pair for pair in pairs if pair not in strict)[:_MAX_PHRASES],
             meant.union(names),
             meant,
         )

@@ -166,7 +166,8 @@ class Citation:
 @value
 class RunResult:
     """What a resource answered: Markdown text, files, a confirmation when it needs one, replies to choose from.
-    `wants_person`: a person is to take the conversation over. `citations`: what the text relies on."""
+    `wants_person`: a person is to take the conversation over. `citations`: what the text relies on. `unsearched`: the
+    model could search knowledge bases, and did not."""
 
     text: str
     artifacts: tuple[ResultArtifact, ...] = ()
@@ -174,6 +175,7 @@ class RunResult:
     choices: tuple[Choice, ...] = ()
     wants_person: bool = False
     citations: tuple[Citation, ...] = ()
+    unsearched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,3 +190,4 @@ class RunDelta:
     wants_person: bool = False
     citations: tuple[Citation, ...] = ()
     replaces: bool = False
+    unsearched: bool = False

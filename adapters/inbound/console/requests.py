@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from adapters.inbound.console import filters
 from adapters.inbound.console.config_form import in_words
@@ -165,13 +167,25 @@ def _response(
         **values,
     }
     if block is None:
-        html = template.render(context)
+        response = _Page(lambda: template.render(context), status)
     else:
-        html = "".join(template.blocks[block](template.new_context(context)))
-    response = HTMLResponse(html, status, SECURE_HEADERS)
+        response = _Page(lambda: "".join(template.blocks[block](template.new_context(context))), status)
     if not session_of(request) and not cookie_of(request, VISIT):
         set_cookie(request, response, VISIT, visit_of(request), None)
     return response
+
+
+class _Page(HTMLResponse):
+    """A page that is written in a thread: it may hold long texts."""
+
+    def __init__(self, write: Callable[[], str], status: int) -> None:
+        super().__init__("", status, SECURE_HEADERS)
+        self._write = write
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.body = self.render(await asyncio.to_thread(self._write))
+        self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
 
 
 @lru_cache(1)

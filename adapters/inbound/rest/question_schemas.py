@@ -37,3 +37,6 @@ class Citation(Answer):
 class AskAnswer(Answer):
     answer: str = Field(description="Markdown with marks such as [1].")
     citations: list[Citation]
+    searched: bool = Field(
+        description="False where a model answered without a search: nothing in the base bears the answer out."
+    )

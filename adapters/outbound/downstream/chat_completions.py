@@ -12,6 +12,7 @@ from adapters.outbound.downstream.chat_wire import Reply, ToolCall, within_budge
 from adapters.outbound.downstream.knowledge_tool import INSTRUCTION, SEARCH, Knowledge, KnowledgeRun, kept
 from adapters.outbound.downstream.messages import BadAnswer, checked_confirmation
 from adapters.outbound.downstream.outcomes import gathered
+from domain.long_texts.service import off_loop
 from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
 from domain.timestamps import iso_milliseconds
 from ports.downstream import ChatHistory, DownstreamFailed, Role, Turn
@@ -23,19 +24,24 @@ MAX_ROUNDS = 8
 
 @dataclass(slots=True)
 class _Run:
-    """A run in progress: earlier and new turns of the conversation, whether a tool was run, and what may be
-    searched."""
+    """A run in progress: earlier and new turns of the conversation, the new ones as they are remembered, and what may
+    be searched. `ran_tool`: a tool of the rule was run."""
 
     request: RunRequest
     deadline: float
     earlier: Sequence[Turn]
     knowledge: KnowledgeRun | None
     added: list[Turn] = field(default_factory=list)
+    remembered: list[Turn] = field(default_factory=list)
     ran_tool: bool = False
 
     @property
     def seconds(self) -> float:
         return max(0.001, self.deadline - asyncio.get_running_loop().time())
+
+    async def add(self, turn: Turn) -> None:
+        self.added.append(turn)
+        self.remembered.append(await off_loop(len(turn.text), kept, turn) if self.knowledge else turn)
 
     def extra(self, *, last: bool) -> Extra:
         """`last`: the model is asked for the last time."""
@@ -66,12 +72,14 @@ class ChatCompletionsRunner:
         deadline = asyncio.get_running_loop().time() + request.timeout
         run = _Run(request, deadline, await self._earlier(request), await self._opened(request))
         texts: list[str] = []
+        confirmation = None
         try:
             async for delta in self._rounds(run):
                 texts.append(delta.text)
+                confirmation = confirmation or delta.confirmation
                 yield delta
             if run.knowledge:
-                yield run.knowledge.cited("".join(texts))
+                yield await run.knowledge.cited("".join(texts), is_whole=not confirmation)
         except BadAnswer as error:
             raise DownstreamFailed(
                 f"the model's answer is unusable: {error}", retryable=False, begun=run.ran_tool
@@ -102,7 +110,7 @@ class ChatCompletionsRunner:
                 gap = ""
             gap = "\n\n" if reply.text else gap
             if reply.text or not reply.calls:
-                run.added.append(Turn(Role.ASSISTANT, reply.text))
+                await run.add(Turn(Role.ASSISTANT, reply.text))
             confirmation = await self._work_off(run, reply.calls)
             if confirmation or not reply.calls:
                 break
@@ -114,9 +122,8 @@ class ChatCompletionsRunner:
 
     async def _remember(self, run: _Run, *more: Turn) -> None:
         request = run.request
-        added = [*map(kept, run.added), *more] if run.knowledge else [*run.added, *more]
         session = request.instance_id, request.session_id
-        await self._history.append(*session, request.request_id, added, request.inbox_id)
+        await self._history.append(*session, request.request_id, [*run.remembered, *more], request.inbox_id)
 
     async def _open(self, run: _Run) -> None:
         """Adds what is new: the message, or the outcome of the tool call that was waiting for a decision."""
@@ -127,15 +134,15 @@ class ChatCompletionsRunner:
         if run.knowledge:
             run.earlier = run.knowledge.resumed(run.earlier, continues=decided is not None)
         if decided and approval:
-            run.added.append(decided.result(await self._decided(run, decided, approval)))
+            await run.add(decided.result(await self._decided(run, decided, approval)))
             return
         if pending:
-            run.added.append(pending.result(UNDECIDED))
+            await run.add(pending.result(UNDECIDED))
         elif approval and (undecided := _undecided_call(run.earlier, approval.tool)):
-            run.added.append(undecided.turn())
-            run.added.append(undecided.result(await self._decided(run, undecided, approval)))
+            await run.add(undecided.turn())
+            await run.add(undecided.result(await self._decided(run, undecided, approval)))
             return
-        run.added.append(Turn(Role.USER, message_text(run.request)))
+        await run.add(Turn(Role.USER, message_text(run.request)))
 
     async def _decided(self, run: _Run, pending: ToolCall, approval: Approval) -> str:
         return await self._call(run, pending) if approval.permits else REJECTED_BY_USER
@@ -143,14 +150,14 @@ class ChatCompletionsRunner:
     async def _work_off(self, run: _Run, calls: Sequence[ToolCall]) -> Confirmation | None:
         """Runs the tools in order, up to the first that waits for a decision; the rest is asked for again."""
         for call in calls:
-            run.added.append(call.turn())
+            await run.add(call.turn())
             parameters = call.parameters()
             if parameters is not None and self._needs_decision(run, call):
                 return checked_confirmation(call.name, parameters)
             if run.knowledge and call.name == SEARCH:
-                run.added.append(await run.knowledge.result(call))
+                await run.add(await run.knowledge.result(call))
             else:
-                run.added.append(call.result(await self._call(run, call)))
+                await run.add(call.result(await self._call(run, call)))
         return None
 
     def _needs_decision(self, run: _Run, call: ToolCall) -> bool:

@@ -5,10 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from adapters.outbound.downstream.builtin import knowledge_base_of
 from adapters.outbound.downstream.chat_wire import ToolCall
 from domain.knowledge.answers.citations import NumberedPassage, Passages, as_json, sources, without_marks
+from domain.knowledge.answers.rules import NOT_SEARCHED, is_empty, nothing_found
 from domain.knowledge.model import Base
 from domain.limits import QUESTION, text_fault
+from domain.long_texts.service import off_loop
 from domain.refusals import Unavailable
 from domain.routing.model import RunDelta, RunRequest, RunResult
 from ports.downstream import Downstream, DownstreamFailed, KnowledgeReader, Role, Turn
@@ -42,6 +45,7 @@ class KnowledgeRun:
         self._bases = {base.id: base for base in bases}
         self._passages = Passages()
         self._searches_left = MOST_SEARCHES
+        self._is_searched = False
 
     def offer(self) -> dict[str, Any]:
         """The tool as the protocol describes it to the model."""
@@ -64,10 +68,11 @@ class KnowledgeRun:
         if fault or not self._searches_left:
             return call.result(fault or NO_MORE)
         self._searches_left -= 1
+        self._is_searched = True
         passages = await self._search((call.parameters() or {})["query"], bases)
         if not passages:
             return call.result(NOTHING)
-        return call.result(as_json(passages, NOTE), [{**asdict(passage), "text": ""} for passage in passages])
+        return call.result(as_json(passages, NOTE), [*map(_stored, passages)])
 
     def _read(self, parameters: Mapping[str, Any] | None) -> tuple[str, Sequence[Base]]:
         """What is wrong with the parameters, and the bases that they name."""
@@ -108,13 +113,26 @@ class KnowledgeRun:
         if current and all(passage.base_id in self._bases for passage in passages):
             for passage in passages:
                 self._passages.restore(passage)
+            self._is_searched = True
             return turn
         return replace(turn, text=json.dumps({"id": result["id"], "content": GONE}))
 
-    def cited(self, text: str) -> RunDelta:
-        """The whole text with its citations, in place of what was said so far."""
-        checked, citations = self._passages.cited_by(text)
-        return RunDelta(checked, citations=citations, replaces=True)
+    async def cited(self, text: str, *, is_whole: bool) -> RunDelta:
+        """The text with its citations, in place of what was said so far. `is_whole`: the answer is nothing else.
+        Raises `DownstreamFailed` for an answer that says nothing although passages were found."""
+        checked, citations = await off_loop(len(text), self._passages.cited_by, text)
+        if is_whole and is_empty(checked):
+            if self._passages or not self._is_searched:
+                raise DownstreamFailed("the model's answer is empty", retryable=False)
+            checked = nothing_found(self._bases.values())
+        return RunDelta(checked, citations=citations, replaces=True, unsearched=not self._is_searched)
+
+
+def _stored(passage: NumberedPassage) -> dict[str, Any]:
+    """What is remembered of a passage until a tool is decided on."""
+    stored = asdict(replace(passage, text=""))
+    del stored["title"], stored["headings"]
+    return stored
 
 
 def kept(turn: Turn) -> Turn:
@@ -139,13 +157,16 @@ class Knowledge:
 
 
 class WithSources:
-    """Ends each answer with the list of what it cites."""
+    """Ends each answer with the list of what it cites; that of a knowledge base for which the model did not search,
+    with a note."""
 
     def __init__(self, inner: Downstream) -> None:
         self._inner = inner
 
     async def run(self, request: RunRequest) -> RunResult:
         result = await self._inner.run(request)
-        if not result.citations:
-            return result
-        return replace(result, text=f"{result.text}\n\n{sources(result.citations)}")
+        if result.citations:
+            return replace(result, text=f"{result.text}\n\n{sources(result.citations)}")
+        if result.unsearched and result.text.strip() and knowledge_base_of(request.resource) is not None:
+            return replace(result, text=f"{result.text}\n\n{NOT_SEARCHED}")
+        return result

@@ -41,7 +41,7 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
     citations: tuple[Citation, ...] = ()
-    wants_person, size = False, 0
+    wants_person, unsearched, size = False, False, 0
 
     def so_far() -> str:
         return "".join(texts)
@@ -57,13 +57,14 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
                 choices = delta.choices or choices
                 citations = delta.citations or citations
                 wants_person |= delta.wants_person
+                unsearched |= delta.unsearched
                 size += len(delta.text)
                 if size > MAX_TEXT or delta.artifacts:
                     checked_result(RunResult(so_far(), tuple(artifacts)))
                 if progress and delta.text:
                     progress(so_far)
-        whole = RunResult(so_far(), tuple(artifacts), confirmation, choices, wants_person, citations)
-        return checked_result(whole)
+        rest = choices, wants_person, citations, unsearched
+        return checked_result(RunResult(so_far(), tuple(artifacts), confirmation, *rest))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 from adapters.outbound.rendering.composing import compose, verbatim
 from adapters.outbound.rendering.cutting import measure
 from adapters.outbound.rendering.model import Rendered
-from adapters.outbound.rendering.parsing import parsed
+from adapters.outbound.rendering.parsing import MOST_MARKDOWN, parsed
 from adapters.outbound.rendering.rendered_text import RenderedText
 from adapters.outbound.rendering.styled_text import Kind, Run, Span, StyledText, pieces
 from adapters.outbound.rendering.writers.plain import Plain
@@ -30,8 +30,8 @@ _LEAST_AROUND = 40
 def render_cards(markdown: str, limit: TextLimit | None) -> list[Rendered]:
     """A Markdown text as bodies of cards: `text` is the JSON of the array `body`, which is within `limit`."""
     room = limit.size // 4 if limit else None
-    styled = compose(parsed(markdown), _WRITER, room)
-    if not styled.text.strip():
+    styled = compose(parsed(markdown), _WRITER, room) if len(markdown) <= MOST_MARKDOWN else None
+    if styled is None or not styled.text.strip():
         styled = verbatim(markdown)
     unit = limit.unit if limit else Unit.CHARACTERS
     body = _Body(styled, unit)

@@ -10,7 +10,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from adapters.outbound.rendering.composing import compose
 from adapters.outbound.rendering.markup_writer import Layout
 from adapters.outbound.rendering.model import Rendered
-from adapters.outbound.rendering.parsing import is_safe, parsed, tokens
+from adapters.outbound.rendering.parsing import MOST_MARKDOWN, is_safe, parsed, tokens
 from adapters.outbound.rendering.rendered_text import RenderedText
 from adapters.outbound.rendering.writers.plain import Plain
 from domain.channels.model import Unit
@@ -45,6 +45,10 @@ class PlainMail(Plain):
 
 def render_email(markdown: str) -> list[Rendered]:
     """The whole text as one message; none for a text without anything to see."""
+    if len(markdown) > MOST_MARKDOWN and markdown.strip():
+        return [
+            Rendered(_document(f'<div style="white-space:pre-wrap">{escape(markdown)}</div>\n'), markdown)
+        ]
     writer = PlainMail()
     styled = compose(parsed(markdown), writer, None)
     end = len(styled.text.rstrip())

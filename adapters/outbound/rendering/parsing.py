@@ -16,6 +16,8 @@ from adapters.outbound.rendering.extensions.leftovers import keep_leftovers
 from adapters.outbound.rendering.splitting import split
 from domain.channels.model import TextLimit
 
+MOST_MARKDOWN = 100_000
+"""Characters of a text that is read as Markdown; longer ones are shown as they are written."""
 _SLICE = TextLimit(50_000)
 """Longer texts are parsed in slices, cut between blocks, so that parsing time grows with length alone."""
 _BRACKETS = 2_000

@@ -8,7 +8,7 @@ from adapters.outbound.rendering.composing import compose, verbatim
 from adapters.outbound.rendering.email import render_email
 from adapters.outbound.rendering.markup_writer import MarkupWriter
 from adapters.outbound.rendering.model import Markup, Rendered
-from adapters.outbound.rendering.parsing import parsed
+from adapters.outbound.rendering.parsing import MOST_MARKDOWN, parsed
 from adapters.outbound.rendering.rendered_text import RenderedText
 from adapters.outbound.rendering.styled_text import Run, StyledText, pieces
 from adapters.outbound.rendering.writers.markdown import Discord, Mattermost, Teams
@@ -71,6 +71,8 @@ def _of_words(paragraphs: Sequence[str], writer: MarkupWriter) -> Rendered:
 
 
 def _styled(markdown: str, writer: MarkupWriter, limit: TextLimit | None) -> StyledText:
+    if len(markdown) > MOST_MARKDOWN:
+        return verbatim(markdown)
     room = limit.size // 4 if limit else None
     bare = limit is not None and limit.size < _LEAST_FOR_MARKUP
     styled = compose(parsed(markdown), writer, 0 if bare else room)

@@ -15,7 +15,9 @@ class EarlierTurn:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeAnswer:
-    """Markdown text with marks `[1]`, and the passages that they point to."""
+    """Markdown text with marks `[1]`, and the passages that they point to. `searched`: the base was searched for it;
+    False for an answer that a model gave without a look at the documents."""
 
     answer: str
     citations: tuple[Citation, ...]
+    searched: bool = True

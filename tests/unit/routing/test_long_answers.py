@@ -10,8 +10,8 @@ import pytest
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
-from domain.delivery.rendering.service import LONG_TEXT
 from domain.instances.model import Instance
+from domain.long_texts.service import SHORT
 from domain.routing.invocation.model import ConversationContext
 from domain.routing.service import render_messages
 
@@ -31,7 +31,7 @@ class Channel:
         return [OutboundMessage({"length": len(answer.text), "target": target})]
 
 
-@pytest.mark.parametrize(("length", "beside"), [(LONG_TEXT - 1, False), (LONG_TEXT, True)])
+@pytest.mark.parametrize(("length", "beside"), [(SHORT, False), (SHORT + 1, True)])
 async def test_a_long_answer_is_rendered_in_a_thread(length: int, beside: bool) -> None:
     channel = Channel()
     context = ConversationContext(INSTANCE, a_channel(sender=channel), has_open_approval=False)

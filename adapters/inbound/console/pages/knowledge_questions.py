@@ -52,7 +52,7 @@ def _page(
 
 async def _shown(request: Request, base: Base, answer: KnowledgeAnswer) -> Mapping[str, Any]:
     citations = [await _cited(request, base, citation) for citation in answer.citations]
-    return {"text": answer.answer, "citations": citations}
+    return {"text": answer.answer, "citations": citations, "searched": answer.searched}
 
 
 async def _cited(request: Request, base: Base, citation: Citation) -> Mapping[str, Any]:

@@ -125,7 +125,7 @@ class Delivery:
         """Shows the outcome to who pressed, and replaces the prompt; where its text cannot be changed, it loses at
         least its buttons."""
         await self.acknowledge_press(config, target, closed.outcome)
-        text = closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
+        text = await closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
         if not target.prompt_id or text is None:
             return
         prompt: dict[str, Any] = {

@@ -9,6 +9,7 @@ from domain.channels.answers import Answer, ClosedPrompt
 from domain.channels.model import TextLimit
 from domain.confirmations.rules import is_approval
 from domain.conversations.choices import is_reference
+from domain.long_texts.service import off_loop
 
 
 def split_question(answer: Answer) -> tuple[str, str]:
@@ -43,9 +44,9 @@ def file_payloads(answer: Answer) -> list[dict[str, Any]]:
     return [file_payload(artifact) for artifact in answer.artifacts]
 
 
-def closed_text(markup: Markup, closed: ClosedPrompt, limit: TextLimit) -> Rendered | None:
+async def closed_text(markup: Markup, closed: ClosedPrompt, limit: TextLimit) -> Rendered | None:
     """The text of a closed prompt in one message, None where it takes more and has no brief form."""
-    pieces = render(markup, closed.text, limit)
+    pieces = await off_loop(len(closed.text), render, markup, closed.text, limit)
     if len(pieces) == 1:
         return pieces[0]
     return render(markup, closed.brief, limit)[0] if closed.brief else None

@@ -35,7 +35,7 @@ class Prompts:
     async def close_prompt(
         self, config: MattermostConfig, target: MattermostTarget, closed: ClosedPrompt
     ) -> None:
-        shown = closed_text(Markup.MATTERMOST, closed, POST_LIMIT)
+        shown = await closed_text(Markup.MATTERMOST, closed, POST_LIMIT)
         if not target.prompt or shown is None:
             return
         fields = {"message": shown.text, "props": {"attachments": []}}

@@ -9,6 +9,7 @@ import mimetypes
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
@@ -33,9 +34,11 @@ _KNOWN = frozenset(
     }
 )
 _CHANGES = {"messageUpdate": Change.EDITED, "messageDelete": Change.DELETED}
-_TAG = re.compile(r"<at(?:\s[^<>]*)?>(.*?)</at>", re.DOTALL)
+_TAG = re.compile(r"<at(?:\s[^<>]*)?>((?:[^<]|<(?!/?at\b))*)</at>")
+_MOST_MENTIONS = 20
+"""Ways to write the bot's name in one message."""
 _GONE = "\0"
-_AROUND = re.compile(rf"[ \t]*{_GONE}[ \t]*")
+_AROUND = re.compile(rf"(?:(?<![ \t])[ \t]+)?{_GONE}[ \t]*")
 """Where a mention was taken out. Other spaces stay: they may be the indentation of code."""
 _PLACEHOLDER = re.compile(r"<quoted\b[^<>]*/>")
 """Stands in the text for the message of an entity `quotedReply`."""
@@ -147,10 +150,13 @@ def content_of(activity: Mapping[str, Any]) -> str:
     """The text without the bot's own mention; other mentions stay as names."""
     content = text(activity, "text").replace("&nbsp;", " ").replace("\N{NO-BREAK SPACE}", " ")
     own = text(activity, "recipient", "id")
-    for entity in items(activity, "entities"):
-        mention = text(entity, "text")
-        if text(entity, "type") == "mention" and mention and own and text(entity, "mentioned", "id") == own:
-            content = content.replace(mention, _GONE)
+    mentions = (
+        text(entity, "text")
+        for entity in items(activity, "entities")
+        if own and text(entity, "type") == "mention" and text(entity, "mentioned", "id") == own
+    )
+    for mention in islice(dict.fromkeys(filter(None, mentions)), _MOST_MENTIONS):
+        content = content.replace(mention, _GONE)
     name = text(activity, "recipient", "name")
     content = _TAG.sub(lambda tag: _GONE if name and tag[1].strip() == name else tag[1], content)
     return _AROUND.sub(" ", _PLACEHOLDER.sub("", content)).strip()

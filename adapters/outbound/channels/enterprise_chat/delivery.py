@@ -127,7 +127,7 @@ class Delivery:
 
     async def close_prompt(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt with its outcome. Best effort: the decision holds without it."""
-        shown = closed_text(Markup.CARD, closed, _within(BOT_LIMIT))
+        shown = await closed_text(Markup.CARD, closed, _within(BOT_LIMIT))
         if not target.prompt or shown is None or way(config, target) != BOT:
             return
         card = cards.card_with_body(shown.text)

@@ -52,7 +52,7 @@ class Prompts:
     async def close_prompt(self, config: DiscordConfig, target: DiscordTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt and its buttons with the outcome."""
         prompt, named = target.prompt_id, target.prompt_message
-        shown = closed_text(Markup.DISCORD, closed, TEXT_LIMIT)
+        shown = await closed_text(Markup.DISCORD, closed, TEXT_LIMIT)
         if not prompt or shown is None:
             return
         body = {"content": shown.text, "components": [], "allowed_mentions": NO_PINGS}

@@ -10,6 +10,7 @@ from adapters.outbound.rendering import markdown_nodes
 from domain.channels.answers import Answer, Artifact, Author, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
+from domain.long_texts.service import off_loop
 from domain.refusals import Unavailable
 from domain.web_chat.model import ChatMessage, ChatPlace
 from ports.channels import ChannelDependencies
@@ -107,7 +108,8 @@ class Delivery:
 
     async def close_prompt(self, config: WebChatConfig, target: WebChatTarget, closed: ClosedPrompt) -> None:
         if target.prompt:
-            body = _body(target.author, markdown_nodes(closed.text))
+            content = await off_loop(len(closed.text), markdown_nodes, closed.text)
+            body = _body(target.author, content)
             await self._log.change(_place(target), ChatMessage(target.prompt, body))
 
     async def acknowledge_press(self, config: WebChatConfig, target: WebChatTarget, notice: str) -> None:

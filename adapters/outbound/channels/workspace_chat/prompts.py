@@ -37,7 +37,7 @@ class Prompts:
 
     async def close_prompt(self, config: SlackConfig, target: SlackTarget, closed: ClosedPrompt) -> None:
         prompt, channel = target.prompt_ts, target.channel
-        shown = closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT)
+        shown = await closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT)
         if not prompt or shown is None:
             return
         message = {"text": shown.text, "blocks": [section(shown.text)]}

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(switchboard/knowledge/v1/questions.proto\x12\x18switchboard.knowledge.v1\",\n\x0b\x45\x61rlierTurn\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"q\n\nAskRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x36\n\x07history\x18\x03 \x03(\x0b\x32%.switchboard.knowledge.v1.EarlierTurn\"x\n\x08\x43itation\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x10\n\x08\x63hunk_id\x18\x02 \x01(\t\x12\x11\n\tfile_name\x18\x03 \x01(\t\x12\x11\n\x04page\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\r\n\x05quote\x18\x05 \x01(\t\x12\r\n\x05place\x18\x06 \x01(\tB\x07\n\x05_page\"T\n\x0b\x41skResponse\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12\x35\n\tcitations\x18\x02 \x03(\x0b\x32\".switchboard.knowledge.v1.Citation2e\n\x0fQuestionService\x12R\n\x03\x41sk\x12$.switchboard.knowledge.v1.AskRequest\x1a%.switchboard.knowledge.v1.AskResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(switchboard/knowledge/v1/questions.proto\x12\x18switchboard.knowledge.v1\",\n\x0b\x45\x61rlierTurn\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"q\n\nAskRequest\x12\x19\n\x11knowledge_base_id\x18\x01 \x01(\x03\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x36\n\x07history\x18\x03 \x03(\x0b\x32%.switchboard.knowledge.v1.EarlierTurn\"x\n\x08\x43itation\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x10\n\x08\x63hunk_id\x18\x02 \x01(\t\x12\x11\n\tfile_name\x18\x03 \x01(\t\x12\x11\n\x04page\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\r\n\x05quote\x18\x05 \x01(\t\x12\r\n\x05place\x18\x06 \x01(\tB\x07\n\x05_page\"h\n\x0b\x41skResponse\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12\x35\n\tcitations\x18\x02 \x03(\x0b\x32\".switchboard.knowledge.v1.Citation\x12\x12\n\nunsearched\x18\x03 \x01(\x08\x32\x65\n\x0fQuestionService\x12R\n\x03\x41sk\x12$.switchboard.knowledge.v1.AskRequest\x1a%.switchboard.knowledge.v1.AskResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,7 +38,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CITATION']._serialized_start=231
   _globals['_CITATION']._serialized_end=351
   _globals['_ASKRESPONSE']._serialized_start=353
-  _globals['_ASKRESPONSE']._serialized_end=437
-  _globals['_QUESTIONSERVICE']._serialized_start=439
-  _globals['_QUESTIONSERVICE']._serialized_end=540
+  _globals['_ASKRESPONSE']._serialized_end=457
+  _globals['_QUESTIONSERVICE']._serialized_start=459
+  _globals['_QUESTIONSERVICE']._serialized_end=560
 # @@protoc_insertion_point(module_scope)

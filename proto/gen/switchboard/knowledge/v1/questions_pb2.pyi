@@ -114,8 +114,11 @@ class AskResponse(_message.Message):
 
     ANSWER_FIELD_NUMBER: _builtins.int
     CITATIONS_FIELD_NUMBER: _builtins.int
+    UNSEARCHED_FIELD_NUMBER: _builtins.int
     answer: _builtins.str
     """Markdown with marks such as [1]."""
+    unsearched: _builtins.bool
+    """A model answered without a search: nothing in the base bears the answer out."""
     @_builtins.property
     def citations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Citation]: ...
     def __init__(
@@ -123,10 +126,11 @@ class AskResponse(_message.Message):
         *,
         answer: _builtins.str = ...,
         citations: _abc.Iterable[Global___Citation] | None = ...,
+        unsearched: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "citations", b"citations"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "citations", b"citations", "unsearched", b"unsearched"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

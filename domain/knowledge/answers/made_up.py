@@ -1,0 +1,107 @@
+"""What a model makes up around an answer: lists of sources, and pictures from addresses of its own. Pure."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from domain.knowledge.answers.marks import CLOSE, OPEN, outside_code
+
+_NAME = r"(?:\w\.[A-Za-z]\w{1,4}\b|https?://|www\.|\]\()"
+_MARK = rf"(?:{OPEN}\^?\d{{1,3}}(?:{CLOSE}|[,\u2013-])|\u3010)"
+_SOURCE = rf"(?:(?:[-*\u2022]|\d{{1,3}}[.)])[ \t]+)?(?:{_MARK}|.{{0,200}}{_NAME}).*"
+"""A line of a list of sources: a mark, a link, or something like the name of a file."""
+_LIST_NAMES = (
+    "(?:(?:list of|used|cited) )?(?:sources?|references?|citations?|footnotes?|bibliography)"
+    "(?: (?:used|cited|consulted|documents?|and references?))?"
+    "|(?:source|used) documents?|documents? (?:used|cited|consulted)"
+    "|quellen(?:angaben?|verzeichnis)?|literatur|fuentes?|referencias?|références?|fonti|riferimenti|fontes"
+    "|referências|bronnen|źródła|kaynaklar|kaynakça|источники|ссылки|المصادر|المراجع|参考(?:资料|文献)|来源|出典|출처"
+)
+_HEADING = re.compile(
+    rf"[\W_]{{0,40}}(?:\d{{1,2}}[.)][ \t])?(?:<[a-z0-9]{{1,10}}>){{0,4}}(?:{_LIST_NAMES})"
+    r"[*_]{0,3}[ \t]{0,3}[:\uff1a]?[*_]{0,3}"
+    rf"(?:</[a-z0-9]{{1,10}}>){{0,4}}\s{{0,3}}(?P<first>{_SOURCE})?",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(rf"\s*(?:{_SOURCE}|(?:</?[a-z]{{1,10}}>\s{{0,3}}){{1,4}})?", re.IGNORECASE)
+_NUMBERED = re.compile(
+    rf"\s*(?:[-*\u2022][ \t]+)?{OPEN}\^?\d{{1,3}}{CLOSE}[:.]?[ \t]*(?:\S.{{0,100}})?\w\.[A-Za-z]\w{{1,4}}\b"
+    r"[^.!?]{0,100}"
+)
+"""A line of a list without a heading: a mark, the name of a file, a place in it."""
+_LONGEST_LINE = 1000
+"""Characters of a line in a list of sources."""
+
+_PICTURE = re.compile(
+    r"!+\[(?P<label>[^\[\]]{0,1000})\]"
+    r"(?P<target>\(\s{0,3}<?(?P<address>[^\s()<>]{0,2000})>?(?:\s[^()]{0,500})?\)|\[[^\[\]]{0,200}\])?"
+    r"|!+(?=\[)"
+    r"|<(?:img|image|picture|source|video|audio|iframe|embed|object)[\s/](?P<attributes>[^<>]{0,3000})>?",
+    re.IGNORECASE,
+)
+"""What may be shown as a picture, in Markdown and in HTML."""
+_IN_ATTRIBUTES = re.compile(r"""\bsrc\s{0,3}=\s{0,3}["']?([^"'\s>]{1,2000})""", re.IGNORECASE)
+_FOOTNOTE = re.compile(r"\^?\d{1,3}")
+_ADDRESS = re.compile(r"(?:https?:)?//[^\s<>()\[\]\"']{1,2000}")
+
+
+def without_lists(text: str) -> str:
+    """The text without lists of sources: the true one is made from what is cited. Code stays as it is."""
+    lines = text.rstrip().split("\n")
+    kept: list[str] = []
+    at, in_code = 0, False
+    while at < len(lines):
+        in_code ^= lines[at].lstrip().startswith("```")
+        end = at if in_code else _end_of_list(lines, at)
+        if end == at:
+            kept.append(lines[at])
+        at = max(end, at + 1)
+    last = len(kept)
+    while (
+        last
+        and _is_short(kept[last - 1])
+        and (not kept[last - 1].strip() or _NUMBERED.fullmatch(kept[last - 1]))
+    ):
+        last -= 1
+    return "\n".join(kept[:last] or kept).rstrip()
+
+
+def _end_of_list(lines: Sequence[str], start: int) -> int:
+    """The line behind a list of sources that begins at `start`, and behind the empty lines below it; `start` if none
+    begins there. A heading at the end of the text is a list, too."""
+    heading = _HEADING.fullmatch(lines[start].rstrip()) if _is_short(lines[start]) else None
+    if heading is None:
+        return start
+    is_listed, end = heading["first"] is not None, start + 1
+    while end < len(lines) and _is_short(lines[end]) and _LISTED.fullmatch(lines[end]):
+        is_listed = is_listed or bool(lines[end].strip())
+        end += 1
+    return end if is_listed or end == len(lines) else start
+
+
+def _is_short(line: str) -> bool:
+    return len(line) <= _LONGEST_LINE
+
+
+def addresses(text: str) -> set[str]:
+    """The web addresses that stand in a text."""
+    return {address.rstrip(".,;:!?") for address in _ADDRESS.findall(text)}
+
+
+def without_pictures(text: str, own: Collection[str]) -> str:
+    """The text with the labels of pictures in place of those whose address is not among `own`: a reader's program
+    fetches a picture at once, and tells its server so. Code stays as it is."""
+
+    def shown(picture: re.Match[str]) -> str:
+        label, attributes = picture["label"], picture["attributes"]
+        if attributes is not None:
+            address = _IN_ATTRIBUTES.search(attributes)
+            is_kept = "=" not in attributes or bool(address and address[1] in own)
+        elif label is None:  # the sign before a link whose label has brackets
+            return ""
+        else:
+            is_kept = picture["address"] in own or (
+                not picture["target"] and bool(_FOOTNOTE.fullmatch(label))
+            )
+        return picture[0] if is_kept else f"({(label or '').strip() or 'picture'})"
+
+    return outside_code(text, lambda part: _PICTURE.sub(shown, part))
