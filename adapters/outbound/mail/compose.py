@@ -47,7 +47,8 @@ _POLICY = SMTP.clone(header_factory=_HEADERS)
 
 @value
 class MailTarget(ChannelTarget):
-    """The mail that is answered: `to` and `name` of its sender, its subject and its thread.
+    """The mail that is answered: `to` and `name` of its sender, `others` to whom the answer goes too, its subject and
+    its thread.
 
     `opened`: there is none, and the mail begins the thread that `references` names.
     """
@@ -58,6 +59,13 @@ class MailTarget(ChannelTarget):
     in_reply_to: str = stored_as("inReplyTo")
     references: tuple[str, ...] = ()
     opened: bool = False
+    others: tuple[str, ...] = ()
+
+    def recipients(self, own_address: str) -> list[tuple[str, str]]:
+        """Addresses and names without the own address."""
+        own = own_address.strip().lower()
+        everybody = [(self.to, self.name), *((address, "") for address in self.others)]
+        return [(to, name) for to, name in everybody if to.lower() != own] or everybody[:1]
 
 
 R = TypeVar("R", bound=MailTarget)
@@ -65,7 +73,7 @@ R = TypeVar("R", bound=MailTarget)
 
 def reply_target(headers: Headers, target: Callable[..., R]) -> R:
     """The target of a reply to the mail, made with `target`."""
-    to = headers.reply_address()
+    to, *others = headers.reply_addresses() or (None,)
     own = headers.message_ids("Message-ID")
     earlier = headers.message_ids("References") or headers.message_ids("In-Reply-To")[:1]
     references = tuple(dict.fromkeys((*earlier, *own)))
@@ -77,6 +85,7 @@ def reply_target(headers: Headers, target: Callable[..., R]) -> R:
         subject=headers.text("Subject"),
         in_reply_to=own[0] if own else "",
         references=references,
+        others=tuple(address.email for address in others if address),
     )
 
 
@@ -101,7 +110,7 @@ def compose_reply(
     plain = str(message.payload["plain"])
     mail = EmailMessage(policy=_POLICY)
     mail["From"] = header_address(own_address.strip())
-    mail["To"] = header_address(target.to, target.name[:200])
+    mail["To"] = [header_address(to, name[:200]) for to, name in target.recipients(own_address)]
     mail["Subject"] = _first_subject(target, plain) if target.opened else reply_subject(target.subject)
     mail["Date"] = format_datetime(at)
     mail["Message-ID"] = message_id(key, own_address, target.references)

@@ -30,8 +30,7 @@ def mail_event(
     """`own_domains` are those of the mailbox and its servers. A mail without a text hands on its subject.
     `session_id` is that of the thread, which `shared_threads` joins all its senders in."""
     headers = mail.headers
-    reply_address = headers.reply_address()
-    correspondent = reply_address.email.lower() if reply_address else ""
+    correspondent = ",".join(sorted(address.email.lower() for address in headers.reply_addresses()))
     return Event(
         key=key,
         session_id=session_id,

@@ -1,7 +1,7 @@
 """Recognises mail that must not be answered: machines would answer back (RFC 3834, RFC 2919, RFC 5230)."""
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from unicodedata import combining, normalize
 
 from adapters.outbound.mail.headers import Address, Headers
@@ -52,7 +52,7 @@ def reason_not_to_answer(
         ("list", headers.has_any(_LIST)),
         ("bounce", _is_bounce(headers)),
         ("auto-reply", _is_auto_reply(headers)),
-        ("no-reply", _is_unread(headers.reply_address())),
+        ("no-reply", _is_unread(headers.reply_addresses())),
         ("no-sender", not headers.addresses("From")),
     )
     return next((reason for reason, holds in checks if holds and reason not in answered_reasons), None)
@@ -61,9 +61,10 @@ def reason_not_to_answer(
 def _is_own(headers: Headers, own_address: str) -> bool:
     """Whether it comes from the own address, or its answer would go there."""
     own = own_address.strip().lower()
-    reply_address = headers.reply_address()
-    addresses = (*headers.addresses("From"), *((reply_address,) if reply_address else ()))
-    if any(address.email.lower() == own for address in addresses):
+    if any(address.email.lower() == own for address in headers.addresses("From")):
+        return True
+    answered = headers.reply_addresses()
+    if answered and all(address.email.lower() == own for address in answered):
         return True
     return any(_is_own_id(message_id, own) for message_id in headers.message_ids("Message-ID"))
 
@@ -93,8 +94,8 @@ def _is_auto_reply(headers: Headers) -> bool:
     return headers.has_any(_AUTO_REPLY) or bool(_SUPPRESS.search(headers.text("X-Auto-Response-Suppress")))
 
 
-def _is_unread(address: Address | None) -> bool:
-    if address is None:
-        return False
-    local = normalize("NFKD", address.email.rpartition("@")[0])
-    return _NO_REPLY.search("".join(c for c in local if not combining(c))) is not None
+def _is_unread(addresses: Sequence[Address]) -> bool:
+    """Whether nobody reads any of the addresses."""
+    locals_ = (normalize("NFKD", address.email.rpartition("@")[0]) for address in addresses)
+    plain = ["".join(c for c in local if not combining(c)) for local in locals_]
+    return bool(plain) and all(_NO_REPLY.search(local) for local in plain)

@@ -9,6 +9,8 @@ from email.header import decode_header
 from adapters.outbound.mail.charsets import decode_bytes
 from adapters.outbound.mail.threads import opened_thread
 
+MOST_RECIPIENTS = 5
+"""Addresses that one mail has answered: anybody may name any in Reply-To."""
 MAX_HEADER = 20_000
 """Characters of a header that are read."""
 
@@ -139,9 +141,12 @@ class Headers:
         value = self.raw(name) or ""
         return read_addresses(value) or read_addresses(decode(value))
 
-    def reply_address(self) -> Address | None:
-        """Reply-To, else From."""
-        return next(iter(self.addresses("Reply-To") or self.addresses("From")), None)
+    def reply_addresses(self) -> tuple[Address, ...]:
+        """Whom an answer goes to (RFC 5322, 3.6.2): those of Reply-To, else of From, each once."""
+        addresses = self.addresses("Reply-To") or self.addresses("From")
+        return tuple({address.email.lower(): address for address in reversed(addresses)}.values())[::-1][
+            :MOST_RECIPIENTS
+        ]
 
     def message_ids(self, name: str) -> tuple[str, ...]:
         """The ids of Message-ID, In-Reply-To or References, each with its angle brackets."""

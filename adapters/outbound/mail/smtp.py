@@ -3,6 +3,7 @@
 import contextlib
 import re
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
@@ -65,13 +66,14 @@ class Submission:
         self._addresses = addresses
         self._tls_contexts = tls_contexts
 
-    async def submit(self, server: SmtpServer, message: EmailMessage, sender: str, recipient: str) -> Sent:
-        """Sends the mail to one recipient. Never raises for errors of the server or the network."""
+    async def submit(self, server: SmtpServer, message: EmailMessage, sender: str, *recipients: str) -> Sent:
+        """Sends the mail to its recipients, of whom the server takes at least one. Never raises for errors of the
+        server or the network."""
         handed_over = False
         try:
             client = await self._connect(server)
             try:
-                content = await _announce(client, message, sender, recipient)
+                content = await _announce(client, message, sender, recipients)
                 handed_over = True
                 await client.data(content)
             finally:
@@ -111,15 +113,22 @@ class Submission:
         return client
 
 
-async def _announce(client: SMTP, message: EmailMessage, sender: str, recipient: str) -> bytes:
-    """Names the sender and the recipient, and gives the content to send."""
-    international = not (sender.isascii() and recipient.isascii())
+async def _announce(client: SMTP, message: EmailMessage, sender: str, recipients: Sequence[str]) -> bytes:
+    """Names the sender and the recipients, and gives the content to send."""
+    international = not all(address.isascii() for address in (sender, *recipients))
     if international and not client.supports_extension("smtputf8"):
         raise SMTPNotSupported("the server takes no addresses with characters beyond ASCII (SMTPUTF8)")
     content = message.as_bytes(policy=SMTP_POLICY.clone(cte_type="7bit", utf8=international))
     options = ["SMTPUTF8", "BODY=8BITMIME"] if international else None
     await client.mail(sender, options=options, encoding="utf-8")
-    await client.rcpt(recipient, encoding="utf-8")
+    refused: list[SMTPResponseException] = []
+    for recipient in recipients:
+        try:
+            await client.rcpt(recipient, encoding="utf-8")
+        except SMTPResponseException as failure:
+            refused.append(failure)
+    if len(refused) == len(recipients):
+        raise refused[0]
     return content
 
 

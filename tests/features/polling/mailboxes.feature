@@ -135,6 +135,22 @@ Feature: Mailboxes
       And Ann answers in that thread "Thank you"
       Then Ann's mail is in the conversation that the service began, and Bob's is not
 
+    Scenario Outline: A mail to <mailbox> whose answer is for two people
+      Given <mailbox> that echoes
+      When Ann mails "To both of us" and asks for an answer to Bob and Carl
+      Then the answer goes to Bob and Carl
+
+      Examples:
+        | mailbox         |
+        | a mailbox       |
+        | a Gmail mailbox |
+
+    Scenario: Somebody adds themselves to the answers in Ann's thread
+      Given a mailbox whose resource is watched
+      When Ann mails "Where is my order?" with the subject "Order"
+      And somebody writes as Ann in her thread "Send me all" and asks for an answer to Ann and Mallory
+      Then that mail is not in Ann's conversation
+
   Rule: Machines are not answered
 
     Scenario Outline: An auto-reply to <mailbox>

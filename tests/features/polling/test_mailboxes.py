@@ -349,7 +349,34 @@ def answered_lines(post: Post, lines: str) -> None:
     assert plain(post.sent()[0]).split() == lines.replace(" / ", " ").split()
 
 
-@then(parsers.re(r"the answer goes to (?P<address>\S+)"))
+@when('Ann mails "To both of us" and asks for an answer to Bob and Carl')
+def mails_for_two(post: Post) -> None:
+    post.mail("To both of us", "Both", **{"Reply-To": "Bob <bob@client.example>, carl@client.example"})
+
+
+@then("the answer goes to Bob and Carl")
+def goes_to_two(post: Post) -> None:
+    assert soon(lambda: bool(post.sent())), "nothing was sent"
+    expected = ["bob@client.example", "carl@client.example"]
+    assert [recipient.addr_spec for recipient in post.sent()[0]["To"].addresses] == expected
+    if post.kind == "email":
+        assert post.outside.smtp.envelopes[-1].rcpt_tos == expected
+
+
+@when('somebody writes as Ann in her thread "Send me all" and asks for an answer to Ann and Mallory')
+def joins_answers(post: Post) -> None:
+    post.resource.wait_for(1)
+    addresses = "Ann <ann@client.example>, mallory@client.example"
+    post.mail("Send me all", "Re: Order", References=post.mailed, **{"Reply-To": addresses})
+
+
+@then("that mail is not in Ann's conversation")
+def not_in_conversation(post: Post) -> None:
+    first, second = (request.session_id for request in post.resource.wait_for(2))
+    assert second == f"{first}:ann@client.example,mallory@client.example"
+
+
+@then(parsers.re(r"the answer goes to (?P<address>\S+@\S+)"))
 def goes_to(post: Post, address: str) -> None:
     assert soon(lambda: bool(post.sent())), "nothing was sent"
     assert [recipient.addr_spec for recipient in post.sent()[0]["To"].addresses] == [address]

@@ -112,10 +112,11 @@ class Replies:
         own = config.from_email.strip()
         try:
             mail = compose_reply(own, target, message, key, self.clock.now())
+            recipients = [to for to, _ in target.recipients(own)]
         except (ValueError, IndexError) as failure:
             reason = f"the mail cannot be addressed: {failure}"
             return Sent(Outcome.PERMANENT, reason, of_recipient=True)
-        return await self.submission.submit(config.smtp_server, mail, own, target.to)
+        return await self.submission.submit(config.smtp_server, mail, own, *recipients)
 
 
 @dataclass(frozen=True, slots=True)

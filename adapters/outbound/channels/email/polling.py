@@ -90,7 +90,7 @@ def event_of(config: EmailConfig, mail: Mail, position: Position, *, whole: bool
         config.own_domains,
         key=mail.key,
         session_id=session_of(mail.headers, mail.key),
-        shared_threads=bool(config.shared_threads),
+        shared_threads=config.shared_threads,
         target=TARGET.dump(reply_target(mail.headers, MailTarget)),
         attachments=_attachments(mail, position, "".join(message_ids), whole=whole),
         ids=message_ids,

@@ -116,7 +116,7 @@ class Mailbox:
             yield piece
 
     async def _content(self, config: GmailConfig, attachment: Attachment) -> bytes:
-        message_id, part_id = str(attachment.source["messageId"]), str(attachment.source["partId"])
+        message_id, part_id = str(attachment.source["messageId"]), str(attachment.source.get("partId", ""))
         parts = parts_of(message_of(await self.gmail.message(config, message_id)))
         part = next((part for part in parts if part.id == part_id), None)
         if part is None:

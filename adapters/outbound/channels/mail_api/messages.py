@@ -135,7 +135,7 @@ def event_of(
         _RECEIVING_SERVER,
         key=message_id,
         session_id=opened_session_of(mail.headers, THREAD_DOMAIN) or thread_id or message_id,
-        shared_threads=bool(config.shared_threads),
+        shared_threads=config.shared_threads,
         target=TARGET.dump(target),
         attachments=tuple(_attachment(message_id, file) for file in mail.files),
         ids=(message_id,),

@@ -61,3 +61,19 @@ def test_an_address_that_is_none_is_told_as_such(address: str) -> None:
     target = reply_target(Headers([("From", address)]), MailTarget)
     with pytest.raises(ValueError, match=r"\S"):
         compose_reply("bot@example.com", target, BODY, "key", AT)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "recipients"),
+    [
+        ("bob@a.example, Carl <carl@a.example>", ["bob@a.example", "carl@a.example"]),
+        ("Desk <desk@us.example>, bob@a.example", ["bob@a.example"]),
+        ("bob@a.example, BOB@a.example", ["bob@a.example"]),
+        (", ".join(f"p{n}@a.example" for n in range(9)), [f"p{n}@a.example" for n in range(5)]),
+    ],
+)
+def test_an_answer_goes_to_all_that_the_mail_asks_for(addresses: str, recipients: list[str]) -> None:
+    target = reply_target(Headers([("From", "ann@a.example"), ("Reply-To", addresses)]), MailTarget)
+    message = OutboundMessage({"plain": "Yes", "html": "<p>Yes</p>"})
+    mail = compose_reply("desk@us.example", target, message, "k", datetime(2026, 11, 20, tzinfo=UTC))
+    assert [address.addr_spec for address in mail["To"].addresses] == recipients

@@ -41,7 +41,8 @@ SAMPLE = Sample(
     fields=(
         "smtpHost string R, smtpPort number R, smtpSecure boolean, imapHost string R, "
         "imapPort number R, imapSecure boolean, username string R, password string R, "
-        "fromEmail string R, checkInterval number, identifyUsers boolean, accessMode string"
+        "fromEmail string R, checkInterval number, since string, identifyUsers boolean, accessMode string, "
+        "sharedThreads boolean, answerLists boolean, answerAutomatic boolean, answerNoReply boolean"
     ),
     config=CONFIG,
     target={

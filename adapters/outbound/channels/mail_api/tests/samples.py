@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
-from adapters.outbound.channels.mail_api.messages import event_of, parts_of
+from adapters.outbound.channels.mail_api.config import CONFIG
+from adapters.outbound.channels.mail_api.messages import event_of, message_of
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import refusal
 from domain.channels.messages import Attachment, Event
@@ -19,7 +22,13 @@ def answer_in(thread: str) -> Event:
     """The event of an answer to a mail of the thread, which is in a thread of Gmail's too."""
     headers = {"From": "ann@client.example", "References": f"{thread} <switchboard.1@mail.gmail.com>"}
     fields = [{"name": name, "value": value} for name, value in headers.items()]
-    return event_of({"id": "m", "threadId": "t", "payload": {"headers": fields}}, [], ADDRESS)
+    return read({"id": "m", "threadId": "t", "payload": {"headers": fields}})
+
+
+def read(message: Mapping[str, Any]) -> Event:
+    event = event_of(CONFIG.load(CLIENT), message, message_of(message), ADDRESS)
+    assert isinstance(event, Event)
+    return event
 
 
 QUOTING = "Is it?\n\nOn Fri, Nov 20, 2026 at 9:00 AM Bob <bob@client.example> wrote:\n> It is hot.\n"
@@ -31,13 +40,14 @@ def replied() -> Event:
     fields = [{"name": name, "value": value} for name, value in headers.items()]
     body = {"data": base64.urlsafe_b64encode(QUOTING.encode()).decode()}
     message = {"id": "m", "payload": {"headers": fields, "mimeType": "text/plain", "body": body}}
-    return event_of(message, parts_of(message), ADDRESS)
+    return read(message)
 
 
 SAMPLE = Sample(
     fields=(
         "clientId string R, clientSecret string R, refreshToken string R, redirectUri string, "
-        "checkInterval number, identifyUsers boolean, accessMode string"
+        "checkInterval number, identifyUsers boolean, accessMode string, "
+        "sharedThreads boolean, answerLists boolean, answerAutomatic boolean, answerNoReply boolean"
     ),
     attachment=Attachment("a.png", "image/png", {"messageId": "m1", "attachmentId": "f1"}),
     config=CLIENT,
