@@ -85,7 +85,7 @@ class Storage:
             "out": lambda: self.message_dispatch.has_capacity,
         }
         inbox = PostgresInbox(database, bus.inbound_enqueued, worker_id, self.event_dispatch)
-        self.inbox = ChangeableInbox(inbox, database, bus.withdrawn)
+        self.inbox = ChangeableInbox(inbox, database, bus.withdrawn, bus.inbound_enqueued)
         wakeups = Wakeups(
             bus.inbound_enqueued,
             lambda: bus.outbound_enqueued(here=self.message_dispatch.has_capacity),

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
 
+from domain.channels.context import merged
 from domain.channels.limits import Scope
 from domain.channels.proof import Proof
 from domain.values import value
@@ -95,7 +96,8 @@ class Merge:
     """What events have in common that the platform sends for one message, such as the pictures of an album.
 
     `key` is the platform's id of the message. `place` orders its events; the same place twice is an edit. None where
-    the platform gives no order.
+    the platform gives no order. The key of the event itself: the platform may send the message once more, under the
+    same key and with more content, as Slack does with the files of a mention.
     """
 
     key: str
@@ -150,7 +152,8 @@ class Event:
     """One inbound message.
 
     `key` is the platform's own identity of the event: the same key twice is one event; None means that
-    the platform gives none. `choice` is the value of a pressed button. `canned_reply` answers in place
+    the platform gives none. `choice` is the value of a pressed button. `claims_choice`: whoever calls may name any
+    value, and it counts where that value was offered. `canned_reply` answers in place
     of the downstream resource (greetings). `awaits_reply`: the HTTP call waits for the answer.
     `is_direct` says whether the conversation is between the sender and the bot alone. `unreadable` says why
     nobody can read it: it is kept on record as failed, and never handed on or answered. Events of one `merge` are
@@ -183,6 +186,7 @@ class Event:
     target: Target
     attachments: tuple[Attachment, ...] = ()
     choice: str | None = None
+    claims_choice: bool = False
     canned_reply: str | None = None
     awaits_reply: bool = False
     request_id: str = ""
@@ -211,6 +215,35 @@ class Event:
         """The event with who proves its sender; None: nobody, so that the sender has no identities."""
         sender = replace(self.sender, proof=proof) if proof else replace(self.sender, identities=())
         return replace(self, sender=sender)
+
+    @property
+    def is_partial(self) -> bool:
+        """The platform may send the same message with more content."""
+        return self.merge is not None and self.merge.key == self.key
+
+    @property
+    def content(self) -> tuple[str, tuple[Attachment, ...], Quoted | None]:
+        return self.text, self.attachments, self.quoted
+
+    @property
+    def has_content(self) -> bool:
+        """The person wrote something, sent a file or forwarded a message."""
+        return bool(self.text or self.attachments or (self.quoted and self.quoted.is_given))
+
+    def completed(self, other: "Event") -> "Event":
+        """This event with the content that another event of the same message has beyond it."""
+        more = len(other.attachments) > len(self.attachments)
+        has_quoted = self.quoted is not None and self.quoted.is_given
+        gives_quoted = other.quoted is not None and other.quoted.is_given
+        return replace(
+            self,
+            text=self.text or other.text,
+            attachments=other.attachments if more else self.attachments,
+            quoted=other.quoted if gives_quoted and not has_quoted else self.quoted,
+            canned_reply=None if other.has_content else self.canned_reply,
+            merge=self.merge if other.is_partial or not self.is_partial else other.merge,
+            context=merged((self.context, other.context)),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def is_joinable(event: Event) -> bool:
         event.canned_reply,
         event.awaits_reply,
         event.unreadable,
-        event.merge,
+        event.merge and not event.is_partial,
     )
     return not (any(stays_alone) or event.only_decides)
 

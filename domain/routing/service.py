@@ -101,10 +101,10 @@ class ConversationService:
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext | None
     ) -> tuple[QueuedEvent, float]:
         """The event with those that belong to the same message, and the seconds until that is whole."""
-        if merge := queued.event.merge:
+        seconds = context.merge_seconds if context and is_joinable(queued.event) else 0.0
+        if (merge := queued.event.merge) and not seconds:
             album = await self._conversations.album(key, merge)
             return merged(queued, album.rows), settles_in(album)
-        seconds = context.merge_seconds if context and is_joinable(queued.event) else 0.0
         if not seconds:
             return queued, 0.0
         waiting = await self._conversations.album(key, None)

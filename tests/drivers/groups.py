@@ -85,7 +85,7 @@ class Slack(Group):
     def write(self, who: str, text: str, at: datetime) -> RawCall:
         if self.by_command:
             return self.command(who, text, at)
-        body = slack_calls.fixture("message_im" if self.direct else "app_mention")
+        body = slack_calls.fixture("message_im" if self.direct else "message_mention")
         stamp = f"1800000001.{next(self.numbers):06d}"
         body["event"] |= {"user": self.users[who], "text": f"<@{slack.BOT}> {text}", "ts": stamp}
         if self.direct:

@@ -65,9 +65,11 @@ class Storing:
         stored = await self.cursors.store(self.instance_id, proved, cursor)
         if stored is None:
             raise Unavailable("another process keeps the connection now")
-        for fresh in stored:
-            if fresh is not None:
+        for event, fresh in zip(events, stored, strict=True):
+            if fresh:
                 self.meter.accepted(self.channel_id, fresh)
+            elif fresh is not None:  # it may have more content than the event of the same key that is stored
+                await self(event)
         if lost := list(stored).count(None):
             reason = f"{lost} of {len(stored)} new messages could not be stored and are skipped"
             await self.recorder.record_failure(reason)

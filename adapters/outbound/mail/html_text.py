@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from adapters.outbound.links import address_behind
+
 _SKIPPED = {"script", "style", "head", "title", "template", "noscript", "object", "svg"}
 _BLOCKS = {
     "address", "article", "aside", "blockquote", "dd", "div", "dl", "dt", "fieldset", "figure", "footer",
@@ -28,14 +30,24 @@ def split_html(html: str) -> tuple[str, str]:
     return _read(html, split_quotes=True)
 
 
+def links_in(html: str) -> list[tuple[str, str]]:
+    """The labels and addresses of the links."""
+    return _built(html, split_quotes=False).links
+
+
 def _read(html: str, *, split_quotes: bool) -> tuple[str, str]:
+    builder = _built(html, split_quotes=split_quotes)
+    return _text_of(builder.own), _text_of(builder.quoted)
+
+
+def _built(html: str, *, split_quotes: bool) -> "_TextBuilder":
     from lxml import etree
 
     builder = _TextBuilder(split_quotes=split_quotes)
     parser = etree.HTMLParser(target=builder, huge_tree=True, no_network=True)
     parser.feed(f"<div>{_UNREADABLE.sub('', html)}</div>")
     parser.close()
-    return _text_of(builder.own), _text_of(builder.quoted)
+    return builder
 
 
 def _text_of(pieces: list[str]) -> str:
@@ -50,6 +62,7 @@ class _TextBuilder:
     def __init__(self, *, split_quotes: bool) -> None:
         self.own: list[str] = []
         self.quoted: list[str] = []
+        self.links: list[tuple[str, str]] = []
         self._split_quotes = split_quotes
         self._out = self.own
         self._depth = 0
@@ -104,9 +117,8 @@ class _TextBuilder:
     def _end_link(self) -> None:
         href, start = self._links.pop()
         label = "".join(self._out[start : start + _LONGEST_LABEL]).strip()
-        address = href.removeprefix("mailto:")
-        if href.startswith(("http://", "https://", "mailto:")) and address.rstrip("/") != label.rstrip("/"):
-            self._write(f" ({address})" if label else address)
+        self.links.append((label, href))
+        self._write(address_behind(label, href))
 
     def data(self, data: str) -> None:
         if self._skipped_from is None:

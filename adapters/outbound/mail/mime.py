@@ -10,9 +10,10 @@ from mimetypes import guess_type
 from typing import TypeVar
 
 from adapters.outbound.channels.common.contents import file_name
+from adapters.outbound.links import with_addresses
 from adapters.outbound.mail.charsets import charset_of_html, decode_bytes
 from adapters.outbound.mail.headers import Headers, decode, storable
-from adapters.outbound.mail.html_text import html_to_text, split_html
+from adapters.outbound.mail.html_text import html_to_text, links_in, split_html
 from adapters.outbound.mail.quotes import split_answer, without_signature
 from adapters.outbound.mail.smime import signed_content
 from adapters.outbound.mail.subjects import is_forwarded
@@ -223,9 +224,24 @@ def _best_alternative(children: list[Message]) -> list[Message]:
     elif len(text) <= _STUB and _says_else(text, html):
         chosen = plain + html
     else:
-        chosen = plain
-    others = [child for child in children if child not in chosen and not _is_alternative_text(child)]
+        chosen = [_with_addresses(child, html) for child in plain]
+    others = [
+        child for child in children if child not in (*chosen, *plain) and not _is_alternative_text(child)
+    ]
     return chosen + [file for child in others for file in _inner_files(child)]
+
+
+def _with_addresses(plain: Message, html: list[Message]) -> Message:
+    """The plain text with the addresses of links, where the HTML beside it alone has them."""
+    parts = (part for child in html for part in child.walk() if part.get_content_type() == "text/html")
+    links = [link for part in parts for link in links_in(_decoded(part)[0].replace("\0", "")[: 2 * MAX_TEXT])]
+    if not links or filename(plain):
+        return plain
+    text = _decoded(plain)[0][: 2 * MAX_TEXT]
+    shown = with_addresses(text, links)
+    return (
+        plain if shown == text else made_part("text/plain", shown.encode("utf-8", "replace"), charset="utf-8")
+    )
 
 
 def _says_else(text: str, html: list[Message]) -> bool:

@@ -60,6 +60,12 @@ Feature: WhatsApp
 
   Rule: Statuses and what says nothing are acknowledged
 
+    Scenario: A message of an unknown kind
+      Given a bot that echoes
+      When the platform posts a message of an unknown kind
+      Then it is acknowledged with nothing
+      And "I cannot read this kind of message. Please write it as text, or send it as a file." is written to the sender's number
+
     Scenario Outline: Ignored: <notification>
       Given a bot that echoes
       When the platform posts <notification>
@@ -71,7 +77,6 @@ Feature: WhatsApp
         | that a message was delivered     |
         | that a message was not delivered |
         | a reaction                       |
-        | a message of an unknown kind     |
         | a change of the account          |
 
   Rule: What the platform could not hand over is a dead letter, and the instance's health says why

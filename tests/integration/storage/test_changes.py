@@ -1,4 +1,4 @@
-"""A sender edits or deletes a message that nobody has answered yet."""
+"""A message changes that nobody has answered: its sender edits or deletes it, or the platform sends it once more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
-from domain.channels.messages import Change, Event, Sender
+from domain.channels.messages import Attachment, Change, Event, Merge, Quoted, Sender
 from ports.inbox import Conversation, EventOutcome
 from ports.queue import Capacity
 
@@ -26,8 +26,13 @@ class Store:
         leases = LeaseStore(database, 1, PostgresHealth(database))
         wakeups = Wakeups(lambda: None, lambda: None, lambda _: None)
         self.withdrawn: list[int] = []
-        self.inbox = ChangeableInbox(PostgresInbox(database, lambda: None), database, self.withdrawn.append)
+        self.enqueued = 0
+        inbox = PostgresInbox(database, lambda: None)
+        self.inbox = ChangeableInbox(inbox, database, self.withdrawn.append, self._count)
         self.conversations = PostgresConversations(database, leases, wakeups, DirectDispatch())
+
+    def _count(self) -> None:
+        self.enqueued += 1
 
     async def leased(self) -> Conversation:
         (conversation,) = (await self.conversations.lease(ROOM)).leased
@@ -113,3 +118,78 @@ async def test_a_message_of_another_instance_is_left_alone(store: Store, instanc
     await store.inbox.add(instance, [said("hello")])
     await store.inbox.add(instance + 1000, [DELETION])
     assert [queued.event.text for queued in (await store.leased()).queued] == ["hello"]
+
+
+PICTURE = Attachment("a.png", "image/png", {"id": "F1"})
+PARTIAL = replace(said("look"), merge=Merge("1"), canned_reply="Hello!")
+WHOLE = replace(said("look"), attachments=(PICTURE,), quoted=Quoted("It is hot.", "Bob"))
+
+
+def content(conversation: Conversation) -> list[tuple[str, tuple[Attachment, ...], Quoted | None, bool]]:
+    events = [queued.event for queued in conversation.queued]
+    return [(event.text, event.attachments, event.quoted, event.is_partial) for event in events]
+
+
+@pytest.mark.parametrize(
+    "events", [(PARTIAL, WHOLE), (WHOLE, PARTIAL), (said("look"), WHOLE, WHOLE, PARTIAL)]
+)
+async def test_a_message_that_comes_twice_is_one_with_the_files_and_the_quoted_message_of_either(
+    store: Store, instance: int, events: tuple[Event, ...]
+) -> None:
+    for event in events:
+        await store.inbox.add(instance, [event])
+    conversation = await store.leased()
+    assert content(conversation) == [("look", WHOLE.attachments, WHOLE.quoted, False)]
+    assert conversation.queued[0].event.canned_reply is None
+
+
+async def test_a_message_waits_no_longer_once_it_came_whole_without_more_content(
+    store: Store, instance: int
+) -> None:
+    await store.inbox.add(instance, [replace(PARTIAL, canned_reply=None)])
+    first = await store.leased()
+    await store.conversations.release(first.key, 60.0)
+    await store.inbox.add(instance, [said("look")])
+    again = await store.leased()
+    assert content(again) == [("look", (), None, False)]
+    assert again.queued[0].id == first.queued[0].id
+    assert (store.enqueued, store.withdrawn) == (1, [])
+
+
+async def test_a_message_under_way_is_worked_on_anew_with_the_files_that_come_later(
+    store: Store, instance: int
+) -> None:
+    await store.inbox.add(instance, [said("look")])
+    under_way = await store.leased()
+    await store.inbox.add(instance, [WHOLE])
+    assert store.withdrawn == [under_way.queued[0].id]
+    assert not await store.finish(under_way)
+    await store.conversations.release(under_way.key)
+    assert content(await store.leased()) == [("look", WHOLE.attachments, WHOLE.quoted, False)]
+
+
+async def test_files_that_come_after_the_answer_are_a_message_of_their_own(
+    store: Store, instance: int
+) -> None:
+    await store.inbox.add(instance, [said("look")])
+    assert await store.finish(await store.leased())
+    await store.inbox.add(instance, [WHOLE])
+    await store.inbox.add(instance, [WHOLE])
+    assert content(await store.leased()) == [("look", WHOLE.attachments, WHOLE.quoted, False)]
+
+
+async def test_an_answered_message_that_comes_again_stays_answered(store: Store, instance: int) -> None:
+    await store.inbox.add(instance, [WHOLE])
+    assert await store.finish(await store.leased())
+    await store.inbox.add(instance, [WHOLE])
+    assert (await store.conversations.lease(ROOM)).leased == []
+
+
+async def test_an_erased_message_that_comes_again_stays_erased(
+    store: Store, instance: int, database: Database
+) -> None:
+    await store.inbox.add(instance, [said("look")])
+    assert await store.finish(await store.leased())
+    await database.execute("UPDATE inbox SET event = '{}'")
+    await store.inbox.add(instance, [WHOLE])
+    assert (await store.conversations.lease(ROOM)).leased == []

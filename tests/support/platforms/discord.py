@@ -15,6 +15,9 @@ from tests.support.platforms.standin import Reply, Seen, StandIn, expect
 TOKEN = "MTA.bot.token"
 APPLICATION = "845027738276462632"
 INTERACTION = "interaction-token"
+GUILD = "900000000000000001"
+OWN_ROLE, OTHER_ROLE = "900000000000000101", "900000000000000102"
+"""Roles of the server: the one that Discord made for the bot, and one of people."""
 CHANNELS = ("772908445358620702", "645027906669510667")
 INTERVAL = 60.0
 """Seconds between two beats that the gateway asks for."""
@@ -81,6 +84,10 @@ class Discord(StandIn):
             "/users/@me": {"id": APPLICATION, "username": "agent", "bot": True},
             "/gateway/bot": {"url": self.url.replace("http", "ws", 1) + "/gateway", "shards": 1},
             "/applications/@me": {"id": APPLICATION, "flags": self.flags},
+            f"/guilds/{GUILD}/roles": [
+                {"id": OWN_ROLE, "name": "agent", "managed": True, "tags": {"bot_id": APPLICATION}},
+                {"id": OTHER_ROLE, "name": "crew", "managed": False},
+            ],
             **{f"/channels/{channel}": {"id": channel, "type": 0} for channel in CHANNELS},
             **{
                 f"/channels/{thread}": {"id": thread, "type": 11, "parent_id": parent}

@@ -1,12 +1,19 @@
 """What a Telegram message says to the bot: its text without mention and command, its files, what it shows."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, size, text
-from adapters.outbound.channels.common.contents import file_name, location_text
+from adapters.outbound.channels.common.bodies import at, integer, items, size, text
+from adapters.outbound.channels.common.contents import (
+    contact_context,
+    contact_text,
+    file_name,
+    location_context,
+    location_text,
+)
+from adapters.outbound.links import address_behind
 from domain.channels.messages import Attachment
 from domain.values import value
 
@@ -55,6 +62,30 @@ def addressed(written: str, bot: Bot) -> AddressedText:
     return AddressedText(body[command.end() :].strip(), command["name"].lower(), addresses_bot=True)
 
 
+def written_in(message: Any) -> str:
+    """The text or the caption of a message, with the addresses of its links."""
+    if written := text(message, "text"):
+        return with_links(written, items(message, "entities"))
+    return with_links(text(message, "caption"), items(message, "caption_entities"))
+
+
+def with_links(written: str, entities: Sequence[Any]) -> str:
+    """The text with the addresses behind the labels of its links. Telegram counts in UTF-16 code units
+    (https://core.telegram.org/bots/api#messageentity)."""
+    links = [entity for entity in entities if text(entity, "type") == "text_link"]
+    if not links:
+        return written
+    units, pieces, position = written.encode("utf-16-le", "replace"), [], 0
+    for link in sorted(links, key=lambda link: integer(link, "offset") or 0):
+        start = 2 * (integer(link, "offset") or 0)
+        end = start + 2 * (integer(link, "length") or 0)
+        if position <= start < end <= len(units):
+            label = units[start:end].decode("utf-16-le", "replace")
+            pieces += [units[position:end], address_behind(label, text(link, "url")).encode("utf-16-le")]
+            position = end
+    return b"".join([*pieces, units[position:]]).decode("utf-16-le", "replace")
+
+
 def _without_mention(written: str, bot: Bot) -> str:
     if bot.username:
         return _mention(bot.username).sub("", written).strip() if "@" in written else written.strip()
@@ -92,10 +123,42 @@ def _attachment(kind: str, file: Any) -> Attachment | None:
     return Attachment(name, mime_type, {"file_id": file_id}, size(file, "file_size"), kind == "voice")
 
 
+_UNREADABLE = {
+    "poll": "polls",
+    "checklist": "checklists",
+    "story": "stories",
+    "paid_media": "paid media",
+    "game": "games",
+    "invoice": "invoices",
+    "giveaway": "giveaways",
+    "giveaway_winners": "giveaways",
+}
+"""Kinds of messages without text that a person may send, and how a notice calls them."""
+
+
 def described(message: Mapping[str, Any]) -> str:
-    """A location, a venue or a contact as text; empty for messages without content (joins, pins, titles)."""
+    """A location, a venue, a contact or a dice as text; empty for messages without content (joins, pins, titles)."""
     if contact := at(message, "contact"):
-        name = " ".join(filter(None, (text(contact, "first_name"), text(contact, "last_name"))))
-        return f"Contact: {name} {text(contact, 'phone_number')}".rstrip()
+        return contact_text(*_contact(contact))
+    if dice := at(message, "dice"):
+        return f"{text(dice, 'emoji')} {text(dice, 'value')}".strip()
     venue = (text(message, "venue", "title"), text(message, "venue", "address"))
     return location_text(at(message, "location"), *venue)
+
+
+def context_of(message: Mapping[str, Any]) -> dict[str, object]:
+    """What the message tells beside its text."""
+    if contact := at(message, "contact"):
+        return contact_context(*_contact(contact))
+    venue = (text(message, "venue", "title"), text(message, "venue", "address"))
+    return location_context(at(message, "location"), *venue)
+
+
+def _contact(contact: object) -> tuple[str, list[str]]:
+    name = " ".join(filter(None, (text(contact, "first_name"), text(contact, "last_name"))))
+    return name, list(filter(None, [text(contact, "phone_number")]))
+
+
+def unreadable_kind(message: Mapping[str, Any]) -> str:
+    """How a notice calls the kind of a message that cannot be read; empty for others, such as service messages."""
+    return next((name for kind, name in _UNREADABLE.items() if kind in message), "")

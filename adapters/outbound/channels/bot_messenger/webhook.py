@@ -1,7 +1,7 @@
 """Reads the updates that Telegram posts (https://core.telegram.org/bots/api#update). Pure."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -9,7 +9,8 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook
-from adapters.outbound.channels.common.messages import pressed_text
+from adapters.outbound.channels.common.contents import unreadable
+from adapters.outbound.channels.common.messages import is_own, pressed_text
 from domain.channels.messages import (
     Change,
     ChannelMetadata,
@@ -24,8 +25,16 @@ from domain.channels.messages import (
 from domain.refusals import Unauthenticated
 
 from .config import GENERAL, TARGET, BotConfig, BotTarget
-from .content import Bot, addressed, attachments_of, described
-from .quoting import name_of, quoted_in
+from .content import (
+    Bot,
+    addressed,
+    attachments_of,
+    context_of,
+    described,
+    unreadable_kind,
+    written_in,
+)
+from .quoting import forwarded_in, name_of, quoted_in
 
 _HEADER = "x-telegram-bot-api-secret-token"
 GREETING = "Hello! Send me a message, a question or a file, and I will answer here."
@@ -60,6 +69,8 @@ def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Recei
         return Received(session_renames=renames, kind="rename")
     if kind == "edited_message" and "location" in content:  # a person's way, sent every few seconds
         return Received(kind="ignored:live-location")
+    if kind == "edited_message" and unreadable_kind(content):  # such as each tick of a checklist
+        return Received(kind="ignored:unreadable")
     if reason := _ignored(config, content, bot):
         return Received(kind=f"ignored:{reason}")
     update_id = text(update, "update_id")
@@ -109,7 +120,7 @@ def _ignored(config: BotConfig, content: Mapping[str, Any], bot: Bot) -> str:
         return "channel"
     if not config.require_mention or "data" in content:
         return ""
-    written = addressed(text(message, "text") or text(message, "caption"), bot)
+    written = addressed(written_in(message), bot)
     is_reply = text(message, "reply_to_message", "from", "id") == bot.id
     return "" if written.addresses_bot or is_reply else "not-addressed"
 
@@ -119,16 +130,21 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
     chat, sender = text(message, "chat", "id"), _sender(message)
     if not chat or sender is None:
         return "incomplete"
-    if at(message, "from", "is_bot") is True or message.get("is_automatic_forward") is True:
+    is_bot = at(message, "from", "is_bot") is True and "sender_chat" not in message
+    if is_bot or message.get("is_automatic_forward") is True:
         return "bot"
-    written = addressed(text(message, "text") or text(message, "caption"), bot)
+    written = addressed(written_in(message), bot)
     if written.for_other_bot:
         return "other-bot"
     attachments = attachments_of(message)
     body = written.text or ("" if written.command or attachments else described(message))
-    if not (body or attachments or written.addresses_bot):
+    direct = at(message, "chat", "type") == "private"
+    kind = "" if body or attachments or written.addresses_bot else unreadable_kind(message)
+    to_bot = direct or text(message, "reply_to_message", "from", "id") == bot.id
+    if not (body or attachments or written.addresses_bot or (kind and to_bot)):
         return "service"
-    greeted = written.command in ("start", "help") or not (body or attachments)
+    quoted = quoted_in(message, bot)
+    greeted = written.command in ("start", "help") or not (body or attachments or quoted)
     return Event(
         key=key,
         session_id=_session(chat, message),
@@ -136,11 +152,12 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
         text=body,
         target=TARGET.dump(_target(message)),
         attachments=attachments,
-        canned_reply=GREETING if greeted else None,
-        is_direct=at(message, "chat", "type") == "private",
+        canned_reply=unreadable(kind) if kind else GREETING if greeted else None,
+        is_direct=direct,
         merge=_album(message),
         message_id=text(message, "message_id"),
-        quoted=quoted_in(message, bot),
+        quoted=quoted,
+        context={**context_of(message), **forwarded_in(message)},
     )
 
 
@@ -171,18 +188,35 @@ def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:
         text=pressed_text(_label(message, value), value),
         target=TARGET.dump(target),
         choice=value,
+        claims_choice=not is_own(value) and not _has_button(message, value),
         is_direct=at(message, "chat", "type") == "private",
     )
 
 
 def _label(message: Mapping[str, Any], value: str) -> str:
     """What the pressed button shows."""
+    buttons = (button for button in _buttons(message) if text(button, "callback_data") == value)
+    return next((text(button, "text") for button in buttons), "")
+
+
+def _has_button(message: Mapping[str, Any], value: str) -> bool:
+    """False for a value that a client invented: Telegram takes any (https://core.telegram.org/bots/api#callbackquery).
+    True for a message whose buttons are not told any more, which has no date."""
+    return not message.get("date") or any(
+        text(button, "callback_data") == value for button in _buttons(message)
+    )
+
+
+def _buttons(message: Mapping[str, Any]) -> Iterator[Any]:
     rows = items(message, "reply_markup", "inline_keyboard")
-    buttons = (button for row in rows if isinstance(row, list) for button in row)
-    return next((text(button, "text") for button in buttons if text(button, "callback_data") == value), "")
+    return (button for row in rows if isinstance(row, list) for button in row)
 
 
 def _sender(source: Mapping[str, Any]) -> Sender | None:
+    """Who wrote. An anonymous admin or a person who writes as a channel is known as that chat, which
+    proves no identity (https://core.telegram.org/bots/api#message, `sender_chat`)."""
+    if isinstance(chat := at(source, "sender_chat"), dict):
+        return Sender(text(chat, "id"), text(chat, "title") or text(chat, "username"))
     user = text(source, "from", "id")
     if not user:
         return None

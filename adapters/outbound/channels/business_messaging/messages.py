@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, camel_case, items, text
-from adapters.outbound.channels.common.contents import file_name, location_text
+from adapters.outbound.channels.common.contents import (
+    contact_context,
+    contact_text,
+    file_name,
+    location_context,
+    location_text,
+    order_text,
+    unreadable,
+)
 from domain.channels.messages import Attachment, Event, Identity, Quoted, Sender
 
 from .config import TARGET, WhatsAppTarget
@@ -24,6 +32,8 @@ _MIME_TYPES = {
     "sticker": "image/webp",
 }
 """Kinds of media, and the media type of each where the message names none."""
+_SILENT = ("", "text", "interactive", "button", "reaction", "system", "request_welcome", "edit", "revoke")
+"""Kinds that say nothing where they have no text: empty messages, and what WhatsApp tells of other messages."""
 
 
 def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = False) -> Event | str:
@@ -40,7 +50,8 @@ def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = Fa
     body, choice = _text_and_choice(message)
     attachments = _attachments(message)
     reaction = text(message, "reaction", "emoji") if reactions else ""
-    if not body and not attachments and not reaction:
+    notice = None if body or attachments or reaction else _notice(message)
+    if not (body or attachments or reaction or notice):
         return "kind"
     wamid, group = text(message, "id"), text(message, "group_id")
     target = WhatsAppTarget(to=phone, recipient="" if phone else scoped, message_id=wamid)
@@ -54,13 +65,14 @@ def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = Fa
         target=TARGET.dump(target),
         attachments=attachments,
         choice=choice,
+        canned_reply=notice,
         quoted=None if choice else _quoted(message),
         reaction=reaction,
         is_direct=not group,
         alias="" if phone or group else scoped,
         message_id=wamid,
         written_at=_written_at(message),
-        context=_told(message, value),
+        context={**_told(message, value), **_context(message)},
     )
 
 
@@ -123,7 +135,10 @@ def _text_and_choice(message: Any) -> tuple[str, str | None]:
         location = at(message, "location")
         body = location_text(location, text(location, "name"), text(location, "address"))
     elif kind == "contacts":
-        body = "\n".join(filter(None, (_contact(contact) for contact in items(message, "contacts"))))
+        contacts = (contact_text(*_contact(contact)) for contact in items(message, "contacts"))
+        body = "\n".join(filter(None, contacts))
+    elif kind == "order":
+        body = order_text(_order(message))
     else:
         body = ""
     return body.strip(), choice or None
@@ -149,10 +164,43 @@ def _attachments(message: Any) -> tuple[Attachment, ...]:
     return (Attachment(name, mime_type, {"media_id": media_id}, is_voice=is_voice),)
 
 
-def _contact(contact: Any) -> str:
-    name = text(contact, "name", "formatted_name")
-    parts = [name, *(text(phone, "phone") for phone in items(contact, "phones"))]
-    return f"Contact: {' '.join(filter(None, parts))}" if any(parts) else ""
+def _notice(message: Any) -> str | None:
+    """For a message of a kind that cannot be read, such as a poll, which comes as 'unsupported'."""
+    kind = text(message, "type")
+    return None if kind in _SILENT else unreadable()
+
+
+def _context(message: Any) -> dict[str, object]:
+    """What a message tells beside its text."""
+    match text(message, "type"):
+        case "location":
+            location = at(message, "location")
+            return location_context(location, text(location, "name"), text(location, "address"))
+        case "contacts":
+            contacts = map(_contact, items(message, "contacts"))
+            return next((contact_context(*contact) for contact in contacts), {})
+        case "order":
+            return {"order": _order(message)}
+    return {}
+
+
+def _contact(contact: Any) -> tuple[str, list[str]]:
+    phones = (text(phone, "phone") for phone in items(contact, "phones"))
+    return text(contact, "name", "formatted_name"), list(filter(None, phones))
+
+
+def _order(message: Any) -> dict[str, object]:
+    order = at(message, "order")
+    products = [
+        {
+            "productId": text(item, "product_retailer_id"),
+            "quantity": at(item, "quantity"),
+            "price": at(item, "item_price"),
+            "currency": text(item, "currency"),
+        }
+        for item in items(order, "product_items")
+    ]
+    return {"catalogId": text(order, "catalog_id"), "text": text(order, "text"), "items": products}
 
 
 def _identities(phone: str, scoped: str) -> tuple[Identity, ...]:

@@ -1,8 +1,12 @@
-"""Contents of messages that several platforms have: names of nameless files, locations as text."""
+"""Contents of messages that several platforms have: names of nameless files, locations, contacts and orders as text
+and as `context`, forwarded messages, and kinds that cannot be read."""
 
 import mimetypes
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from adapters.outbound.channels.common.bodies import text
+from domain.timestamps import iso_milliseconds
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _SUFFIXES = {
@@ -22,6 +26,55 @@ _SUFFIXES = {
 def file_name(kind: str, mime_type: str) -> str:
     """The name of a file that has none, such as 'photo.jpg'."""
     return kind + (_SUFFIXES.get(mime_type) or mimetypes.guess_extension(mime_type) or "")
+
+
+def unreadable(kind: str = "this kind of message") -> str:
+    """The notice to a person whose message cannot be read; `kind` is a word such as "polls"."""
+    return f"I cannot read {kind}. Please write it as text, or send it as a file."
+
+
+def forwarded(author: str, at: object = None) -> dict[str, object]:
+    """The `context` of a forwarded message. `at` is when it was written: seconds since 1970, or ISO 8601."""
+    try:
+        if isinstance(at, str) and not at.replace(".", "", 1).isdigit():
+            moment = datetime.fromisoformat(at)
+        else:
+            moment = datetime.fromtimestamp(float(str(at)), UTC)
+        written_at = iso_milliseconds(moment)
+    except (ValueError, OverflowError, OSError):
+        written_at = ""
+    return {"forwarded": {"author": author, "at": written_at}}
+
+
+def location_context(location: object, name: str = "", address: str = "") -> dict[str, object]:
+    """The `context` of a location with `latitude` and `longitude`, empty where one is missing."""
+    try:
+        latitude, longitude = float(text(location, "latitude")), float(text(location, "longitude"))
+    except ValueError:
+        return {}
+    return {"location": {"latitude": latitude, "longitude": longitude, "name": name, "address": address}}
+
+
+def contact_text(name: str, phones: Iterable[str]) -> str:
+    """A contact as text, empty where nothing is known of it."""
+    known = " ".join(filter(None, (name, *phones)))
+    return f"Contact: {known}" if known else ""
+
+
+def contact_context(name: str, phones: Sequence[str]) -> dict[str, object]:
+    return {"contact": {"name": name, "phones": phones}} if name or any(phones) else {}
+
+
+def order_text(order: Mapping[str, object]) -> str:
+    """An order as text: its title or note, its items, its total."""
+    lines = [f"Order: {text(order, 'text')}".rstrip()]
+    items = order.get("items")
+    for item in items if isinstance(items, list) else []:
+        price = f" at {text(item, 'price')} {text(item, 'currency')}".rstrip() if text(item, "price") else ""
+        lines.append(f"- {text(item, 'quantity') or '1'} x {text(item, 'productId')}{price}")
+    if total := text(order, "total"):
+        lines.append(f"Total: {total} {text(order, 'currency')}".rstrip())
+    return "\n".join(lines)
 
 
 def location_text(location: object, *labels: str) -> str:

@@ -64,6 +64,11 @@ def _cut(label: str, size: int) -> str:
     return label if len(label) <= size else f"{label[: size - 1].rstrip()}…"
 
 
+def is_own(value: str) -> bool:
+    """The value of a button that the service made."""
+    return is_reference(value) or is_approval(value)
+
+
 def pressed_text(label: str, value: str) -> str:
     """The text of the press of a button: what the person read on it, where its value is a name of ours."""
-    return label if label and (is_reference(value) or is_approval(value)) else value
+    return label if label and is_own(value) else value

@@ -9,8 +9,8 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, integer, items, text
 from adapters.outbound.channels.community_chat.config import MattermostConfig
-from adapters.outbound.channels.community_chat.webhook import mention_of, read_message
-from domain.channels.messages import Change, ChannelMetadata, Event, Sender
+from adapters.outbound.channels.community_chat.webhook import files_of, mention_of, read_message
+from domain.channels.messages import Change, ChannelMetadata, Event, Quoted, Sender
 
 _DIRECT = "D"
 _BY_PROGRAMS = ("from_bot", "from_webhook", "from_plugin")
@@ -55,7 +55,21 @@ def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Eve
     }
     events = read_message(config, payload, bot).events if payload["user_id"] else ()
     only_followed = not addressed and config.require_mention
-    return next((replace(event, only_followed=only_followed) for event in events), None)
+    forwarded = _forwarded(body)
+    return next(
+        (replace(event, only_followed=only_followed, quoted=forwarded or event.quoted) for event in events),
+        None,
+    )
+
+
+def _forwarded(post: Mapping[str, Any]) -> Quoted | None:
+    """The post to which the message links, as forwarding makes it: the server adds a preview of it."""
+    for embed in items(post, "metadata", "embeds"):
+        original = at(embed, "data", "post")
+        if text(embed, "type") == "permalink" and isinstance(original, dict):
+            quoted = Quoted(text(original, "message"), text(original, "user_id"), files_of(original))
+            return quoted if quoted.is_given else None
+    return None
 
 
 def read_edit(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:

@@ -15,6 +15,7 @@ from adapters.outbound.channels.common.calls import json_answer, require_webhook
 from adapters.outbound.channels.common.client import is_address_of
 from adapters.outbound.channels.community_chat.buttons import is_press, read_press
 from adapters.outbound.channels.community_chat.config import (
+    SOCKET,
     TARGET,
     MattermostConfig,
     MattermostTarget,
@@ -25,6 +26,7 @@ from domain.channels.messages import (
     ChannelMetadata,
     Event,
     Identity,
+    Merge,
     Quoted,
     RawCall,
     Received,
@@ -43,7 +45,15 @@ def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, 
     if is_press(payload):
         return read_press(config, payload)
     _verify(config, payload)
-    return read_message(config, payload, metadata)
+    received = read_message(config, payload, metadata)
+    if config.connection != SOCKET:
+        return received
+    return replace(received, events=tuple(_partial(event) for event in received.events))
+
+
+def _partial(event: Event) -> Event:
+    """The event, whose files may come over the WebSocket."""
+    return event if event.attachments or not event.key else replace(event, merge=Merge(event.key))
 
 
 def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata: ChannelMetadata) -> Received:

@@ -14,8 +14,16 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.calls import json_answer
+from adapters.outbound.channels.common.contents import unreadable
+from adapters.outbound.channels.common.messages import is_own
 from adapters.outbound.channels.enterprise_chat.config import TARGET, TeamsTarget
-from adapters.outbound.channels.enterprise_chat.quoting import quoted_in
+from adapters.outbound.channels.enterprise_chat.quoting import (
+    HtmlPart,
+    forwarded_in,
+    quoted_in,
+    read_html,
+)
+from adapters.outbound.links import with_addresses
 from domain.channels.messages import Attachment, Change, Event, Identity, RawAnswer, Received, Sender
 from domain.refusals import Invalid
 
@@ -99,18 +107,24 @@ def _message(activity: Mapping[str, Any]) -> Received:
     if _is_bot(activity):
         return Received(ACKNOWLEDGED, kind="ignored:bot")
     choice, label = _pressed(at(activity, "value"))
-    content = content_of(activity) or label
-    attachments = tuple(_attachments(activity))
-    if not content and not attachments and choice is None:
-        return Received(ACKNOWLEDGED, kind="ignored:empty")
-    return Received(ACKNOWLEDGED, events=(_event(activity, content, attachments, choice),))
+    event = _event(activity, label, choice)
+    if not event.has_content and choice is None:
+        if not (event.is_direct and _has_parts(activity)):
+            return Received(ACKNOWLEDGED, kind="ignored:empty")
+        event = replace(event, canned_reply=unreadable())
+    return Received(ACKNOWLEDGED, events=(event,))
+
+
+def _has_parts(activity: Mapping[str, Any]) -> bool:
+    """There is something beside the text, such as a card."""
+    return any(text(part, "contentType") not in ("", "text/html") for part in items(activity, "attachments"))
 
 
 def _change(activity: Mapping[str, Any], change: Change) -> Received:
     """An edited or deleted message has the id of the message."""
     if _is_bot(activity) or not text(activity, "id"):
         return Received(ACKNOWLEDGED, kind="ignored:bot")
-    event = _event(activity, content_of(activity), tuple(_attachments(activity)), None)
+    event = _event(activity)
     key = f"{event.key}:{text(activity, 'timestamp') or change}"
     return Received(ACKNOWLEDGED, events=(replace(event, key=key, change=change),), kind=change)
 
@@ -124,7 +138,7 @@ def _invoke(activity: Mapping[str, Any]) -> Received:
     choice, content = _pressed(at(action, "data"), text(action, "verb"))
     if not content and choice is None:
         return Received(_REFUSED, kind="ignored:action")
-    return Received(_RECEIVED, events=(_event(activity, content, (), choice),), kind="action")
+    return Received(_RECEIVED, events=(_event(activity, content, choice),), kind="action")
 
 
 def _pressed(data: object, verb: str = "") -> tuple[str | None, str]:
@@ -146,8 +160,9 @@ def _is_bot(activity: Mapping[str, Any]) -> bool:
     )
 
 
-def content_of(activity: Mapping[str, Any]) -> str:
-    """The text without the bot's own mention; other mentions stay as names."""
+def content_of(activity: Mapping[str, Any], part: HtmlPart) -> str:
+    """The text without the bot's own mention and without a forwarded message, and with the addresses of links; other
+    mentions stay as names."""
     content = text(activity, "text").replace("&nbsp;", " ").replace("\N{NO-BREAK SPACE}", " ")
     own = text(activity, "recipient", "id")
     mentions = (
@@ -159,7 +174,21 @@ def content_of(activity: Mapping[str, Any]) -> str:
         content = content.replace(mention, _GONE)
     name = text(activity, "recipient", "name")
     content = _TAG.sub(lambda tag: _GONE if name and tag[1].strip() == name else tag[1], content)
-    return _AROUND.sub(" ", _PLACEHOLDER.sub("", content)).strip()
+    content = _AROUND.sub(" ", _PLACEHOLDER.sub("", content)).strip()
+    own = without_end(content, part.label_only) if part.forwarded else content
+    return with_addresses(own, part.links) if content else part.written
+
+
+def without_end(content: str, end: str) -> str:
+    """The content before its end, if it ends so, whatever the white space."""
+    last = "".join(end.split())
+    if not last or not "".join(content.split()).endswith(last):
+        return content
+    position, left = len(content), len(last)
+    while left:
+        position -= 1
+        left -= not content[position].isspace()
+    return content[:position].strip()
 
 
 def mentions_bot(activity: Mapping[str, Any]) -> bool:
@@ -187,24 +216,26 @@ def _attachments(activity: Mapping[str, Any]) -> Iterator[Attachment]:
             yield Attachment(name, mime_type, {"url": url})
 
 
-def _event(
-    activity: Mapping[str, Any], content: str, attachments: tuple[Attachment, ...], choice: str | None
-) -> Event:
+def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = None) -> Event:
+    """`label`: the text of a message that has none, as of a pressed button."""
     conversation = text(activity, "conversation", "id")
     if not conversation:
         raise Invalid("conversation.id is missing.")
     activity_id = text(activity, "id")
+    part = read_html(activity)
     return Event(
         key=f"{conversation}:{activity_id}" if activity_id else None,
         session_id=conversation,
         sender=_sender(activity),
-        text=content,
+        text=content_of(activity, part) or label,
         target=_target(activity, conversation),
-        attachments=attachments,
+        attachments=tuple(_attachments(activity)),
         choice=choice,
+        claims_choice=choice is not None and not is_own(choice),  # a client may send any value
         is_direct=text(activity, "conversation", "conversationType") == "personal"
         or not at(activity, "conversation", "isGroup"),
-        quoted=quoted_in(activity),
+        quoted=quoted_in(activity, part),
+        context=forwarded_in(activity),
         raw=dict(activity),
         message_id=activity_id,
     )

@@ -1,16 +1,20 @@
-"""What a Teams message replies to: Teams gives the beginning of it. Pure.
+"""What a Teams message replies to, of which Teams gives the beginning, and what it forwards. Pure.
 
-Source: https://learn.microsoft.com/en-us/graph/api/resources/chatmessage (the quotation in the HTML of a reply), and
-the entity `quotedReply` of https://github.com/microsoft/teams.py.
+Source: https://learn.microsoft.com/en-us/graph/api/resources/chatmessage (the quotation in the HTML of a reply),
+https://learn.microsoft.com/en-us/graph/api/resources/chatmessageattachment (references to messages), and the entity
+`quotedReply` of https://github.com/microsoft/teams.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, frame_object, items, text
+from adapters.outbound.channels.common.contents import forwarded
+from adapters.outbound.mail.html_text import html_to_text
 from domain.channels.answers import Author
 from domain.channels.messages import Quoted
 
@@ -20,12 +24,60 @@ _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 _BEFORE, _INSIDE, _AFTER = range(3)
 """Where the parser is, seen from the quotation."""
 _REPLY = "http://schema.skype.com/Reply"
+_FORWARD = "http://schema.skype.com/Forward"
+_EMOJI = "http://schema.skype.com/Emoji"
+_MENTION = "http://schema.skype.com/Mention"
+_FORWARDED, _REPLIED = "forwardedMessageReference", "messageReference"
+"""Types of attachments that hold another message as JSON."""
 _BOT = "28:"
 """Ids of bots begin with it."""
 
 
-def quoted_in(activity: Mapping[str, Any]) -> Quoted | None:
-    """By an entity of the activity, else by its HTML."""
+@dataclass(frozen=True, slots=True)
+class HtmlPart:
+    """What the HTML of a message says beyond its text. `written` are the sender's own words, `forwarded` those of the
+    forwarded message, `label_only` the same without addresses; `links` are labels and addresses."""
+
+    written: str = ""
+    forwarded: str = ""
+    label_only: str = ""
+    links: Sequence[tuple[str, str]] = ()
+
+
+def read_html(activity: Mapping[str, Any]) -> HtmlPart:
+    """The HTML part of an activity. Teams gives the text without addresses, and without a forwarded message."""
+    parts = (part for part in items(activity, "attachments") if text(part, "contentType") == "text/html")
+    content = next((text(part, "content") for part in parts), "")
+    if not content or not (_FORWARD in content or "href" in content or not text(activity, "text").strip()):
+        return HtmlPart()
+    from lxml import html
+
+    root = html.document_fromstring(f"<div>{_UNREADABLE.sub('', content[:MOST_HTML])}</div>")
+    for reply in root.xpath(f"//blockquote[@itemtype='{_REPLY}']"):
+        reply.drop_tree()
+    for picture in root.xpath(f"//img[not(@itemtype='{_EMOJI}')]"):
+        picture.drop_tree()
+    own = text(activity, "recipient", "name")
+    for mention in root.xpath(f"//at | //span[@itemtype='{_MENTION}']"):
+        if own and mention.text_content().strip() == own:
+            mention.drop_tree()
+    links = [(link.text_content(), link.get("href", "")) for link in root.iter("a")]
+    forwarded = []
+    for quotation in root.xpath(f"//blockquote[@itemtype='{_FORWARD}']"):
+        forwarded.append(
+            (html_to_text(html.tostring(quotation, encoding="unicode")), quotation.text_content())
+        )
+        quotation.drop_tree()
+    return HtmlPart(
+        html_to_text(html.tostring(root, encoding="unicode")),
+        "\n\n".join(written for written, _ in forwarded),
+        " ".join(label_only for _, label_only in forwarded),
+        links,
+    )
+
+
+def quoted_in(activity: Mapping[str, Any], part: HtmlPart) -> Quoted | None:
+    """By an entity or an attachment of the activity, else by its HTML."""
     for entity in items(activity, "entities"):
         if text(entity, "type") == "quotedReply":
             reply = at(entity, "quotedReply")
@@ -33,10 +85,30 @@ def quoted_in(activity: Mapping[str, Any]) -> Quoted | None:
                 activity, text(reply, "preview"), text(reply, "senderName"), text(reply, "senderId")
             )
     for attachment in items(activity, "attachments"):
-        content = text(attachment, "content")
-        if text(attachment, "contentType") == "text/html" and _REPLY in content:
+        kind, content = text(attachment, "contentType"), text(attachment, "content")
+        if kind in (_FORWARDED, _REPLIED):
+            return _referenced(activity, frame_object(content))
+        if kind == "text/html" and _REPLY in content:
             return _in_html(activity, content)
-    return None
+    return Quoted(part.forwarded) if part.forwarded else None
+
+
+def forwarded_in(activity: Mapping[str, Any]) -> dict[str, object]:
+    """The `context` of a forwarded message; where it stands in the HTML, Teams does not tell who wrote it."""
+    for attachment in items(activity, "attachments"):
+        if text(attachment, "contentType") == _FORWARDED:
+            message = frame_object(text(attachment, "content"))
+            author = text(message, "originalMessageSender", "user", "displayName")
+            return forwarded(author, text(message, "originalSentDateTime"))
+    return {}
+
+
+def _referenced(activity: Mapping[str, Any], message: Mapping[str, Any]) -> Quoted | None:
+    forwarded = text(message, "originalMessageContent")[:MOST_HTML]
+    sender = at(message, "originalMessageSender" if forwarded else "messageSender")
+    written = html_to_text(forwarded) if forwarded else text(message, "messagePreview")
+    user = at(sender, "user") or at(sender, "application")
+    return _quoted(activity, written, text(user, "displayName"), text(user, "id"))
 
 
 def _in_html(activity: Mapping[str, Any], content: str) -> Quoted | None:

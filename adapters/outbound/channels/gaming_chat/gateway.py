@@ -236,15 +236,20 @@ class _Connection:
         if name in ("READY", "RESUMED"):
             self.session.attempt.greeted = True
             await self.session.recorder.set_connected_since(self.dependencies.clock.now())
-        elif event := self._read(name, data):
+        elif event := self._read(name, data, await self._own_roles(name, data)):
             if placed := await self.threads.placed(self.session.config, event):
                 await self.session.emit(placed)
         elif name == "INTERACTION_CREATE" and isinstance(data, dict):
             await self._interact(data)
 
-    def _read(self, name: str, data: Any) -> Event | None:
+    async def _own_roles(self, name: str, data: Any) -> set[str]:
+        if name not in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
+            return set()
+        return await self.threads.own_roles(self.session.config, data, self.session.bot_id)
+
+    def _read(self, name: str, data: Any, own_roles: set[str]) -> Event | None:
         config = self.session.config
-        bot_ids = {config.application_id, self.session.bot_id}
+        bot_ids = {config.application_id, self.session.bot_id, *own_roles}
         event: Event | str = "other"
         match name:
             case "MESSAGE_CREATE":

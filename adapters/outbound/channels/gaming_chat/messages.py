@@ -8,12 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
+from adapters.outbound.channels.common.contents import forwarded, unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Change, Event, Identity, Quoted, Sender
 
 from .config import TARGET, DiscordConfig, DiscordTarget
 
 GREETING = "Hello! Write your question behind my name, or send me a direct message."
+_UNREADABLE = {"poll": "polls", "sticker_items": "stickers", "activity": "invitations"}
+"""Parts of messages that people send without text, and how a notice calls them."""
 _BY_PEOPLE = (None, 0, 19)
 """Types of messages that a person wrote: ordinary ones and replies."""
 _MENTION = re.compile(r"<@!?(\d+)>(?P<after>[,:]?[ \t]*)")
@@ -22,7 +25,8 @@ _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
 
 def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) -> Event | str:
-    """The event of a mention, of a direct message or of one of a thread, or the reason why there is none."""
+    """The event of a mention, of a direct message or of one of a thread, or the reason why there is none. `bot_ids`
+    are the ids of the bot and of the roles that are its own."""
     channel, message_id = text(message, "channel_id"), text(message, "id")
     sender = sender_of(at(message, "author"), at(message, "member"))
     if sender is None or not channel or not isinstance(message, dict):
@@ -34,8 +38,8 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
     only_followed = not addressed and config.require_mention
     if only_followed and not config.follow_threads:
         return "not-addressed"
-    content = content_of(message, bot_ids)
-    if not (addressed or content.is_given):  # without the intent, Discord does not tell the content
+    content, quoted = content_of(message, bot_ids), _quoted(message, bot_ids)
+    if not (addressed or content.is_given or quoted):  # without the intent, Discord does not tell the content
         return "empty"
     return Event(
         key=message_id or None,
@@ -44,13 +48,25 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
         text=content.text,
         target=TARGET.dump(DiscordTarget(channel_id=channel, reply_to="" if direct else message_id)),
         attachments=content.attachments,
-        canned_reply=None if content.is_given else GREETING,
+        canned_reply=None if content.is_given or quoted else _notice(message),
         ids=(message_id,) if message_id else (),
         is_direct=direct,
         message_id=message_id,
-        quoted=_quoted(message, bot_ids),
+        quoted=quoted,
         only_followed=only_followed,
+        context=_forwarded(message),
     )
+
+
+def _notice(message: Mapping[str, Any]) -> str:
+    kind = next((kind for part, kind in _UNREADABLE.items() if message.get(part)), "")
+    return unreadable(kind) if kind else GREETING
+
+
+def _forwarded(message: Mapping[str, Any]) -> dict[str, object]:
+    """Of a forwarded message Discord tells when it was written."""
+    snapshots = (at(snapshot, "message") for snapshot in items(message, "message_snapshots"))
+    return next((forwarded("", text(snapshot, "timestamp")) for snapshot in snapshots), {})
 
 
 def _by_nobody(message: Mapping[str, Any], sender: Sender, bot_ids: Collection[str]) -> str:
@@ -112,6 +128,7 @@ def session_of(channel: str, person: str) -> str:
 
 def _mentions(message: Mapping[str, Any], bot_ids: Collection[str]) -> bool:
     mentioned = {text(user, "id") for user in items(message, "mentions")}
+    mentioned |= {role for role in items(message, "mention_roles") if isinstance(role, str)}
     mentioned |= {mention[1] for mention in _MENTION.finditer(text(message, "content"))}
     return any(bot_id in mentioned for bot_id in bot_ids if bot_id)
 

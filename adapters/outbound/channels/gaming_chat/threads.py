@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Event, ThreadMessage
 from ports.capabilities import PlatformError
@@ -43,11 +43,12 @@ class Place:
 
 
 class Threads:
-    """Remembers of each channel what it is, as messages do not tell."""
+    """Remembers of each channel what it is and of each role whether it is the bot's own, as messages do not tell."""
 
     def __init__(self, api: DiscordApi) -> None:
         self._api = api
         self._places: dict[str, Place] = {}
+        self._roles: dict[str, bool] = {}
 
     async def placed(self, config: DiscordConfig, event: Event) -> Event | None:
         """A message of a server with the session of its place; None where the bot does not answer there."""
@@ -63,6 +64,26 @@ class Threads:
         messages = await self._api.read_list(config, path, READ_TIMEOUT)
         earlier = (_earlier(config, message) for message in reversed(messages))
         return [message for message in earlier if message]
+
+    async def own_roles(self, config: DiscordConfig, message: Any, bot_id: str) -> set[str]:
+        """Of the roles that a message mentions those that Discord made for the bot when it was added to the server:
+        people mention them as they mention the bot (https://docs.discord.com/developers/topics/permissions#role-object).
+        """
+        guild, mentioned = text(message, "guild_id"), items(message, "mention_roles")
+        roles = [role for role in mentioned if isinstance(role, str)]
+        unknown = [role for role in roles if role not in self._roles]
+        if guild and unknown:
+            try:
+                listed = await self._api.read_list(config, f"/guilds/{segment(guild)}/roles", READ_TIMEOUT)
+            except PlatformError as error:
+                log.info("a mentioned role is taken for no role of the bot: %s", error)
+                return set()
+            if len(self._roles) >= MOST_PLACES:
+                self._roles.clear()
+            bots = {config.application_id, bot_id} - {""}
+            own = {text(role, "id") for role in listed if text(role, "tags", "bot_id") in bots}
+            self._roles.update((role, role in own) for role in (*unknown, *own))
+        return {role for role in roles if self._roles.get(role)}
 
     async def _place(self, config: DiscordConfig, channel: str) -> Place:
         if place := self._places.get(channel):

@@ -1,6 +1,7 @@
 """Calls from Discord: interactions, and messages that a gateway forwarder hands on. Pure."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from nacl.signing import VerifyKey
 
 from adapters.outbound.channels.common.bodies import at, json_object, same, text
 from adapters.outbound.channels.common.calls import json_answer, require_webhook, signed_at
-from domain.channels.messages import ChannelMetadata, RawCall, Received
+from domain.channels.messages import ChannelMetadata, Event, Merge, RawCall, Received
 from domain.refusals import Unauthenticated
 
 from .config import DiscordConfig
@@ -67,6 +68,8 @@ def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_fie
     event = read_message(config, message, {config.application_id})
     if not isinstance(event, str):
         event = of_forwarder(config, event)
+    if isinstance(event, Event) and event.key and not event.attachments:
+        event = replace(event, merge=Merge(event.key))  # its files may come over the gateway
     if isinstance(event, str):
         return Received(kind=f"ignored:{event}", missing_proof_field=missing_proof_field)
     return Received(events=(event,), missing_proof_field=missing_proof_field)

@@ -17,10 +17,12 @@ from typing import Any
 
 from adapters.outbound.channels.linked_device_messaging.contents import (
     album_of,
+    context_of,
     media_of,
     original_of,
     seconds,
     text_of,
+    unreadable_kind,
 )
 
 READY_WAIT = 15.0
@@ -164,6 +166,8 @@ class Device:
             media=media_of(received.Message),
             album=album_of(received.Message),
             original=original_of(received.Message),
+            context=context_of(received.Message),
+            unreadable=unreadable_kind(received.Message),
         )
 
 

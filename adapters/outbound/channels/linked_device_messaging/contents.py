@@ -1,9 +1,18 @@
 """Reads the messages of the library, which are the messaging service's own protobuf messages."""
 
 import base64
+import re
+from collections.abc import Sequence
 from typing import Any
 
-from adapters.outbound.channels.common.contents import file_name
+from adapters.outbound.channels.common.contents import (
+    contact_context,
+    contact_text,
+    file_name,
+    location_context,
+    location_text,
+    order_text,
+)
 
 MEDIA = {
     "imageMessage": "image",
@@ -11,6 +20,7 @@ MEDIA = {
     "ptvMessage": "video",
     "audioMessage": "audio",
     "documentMessage": "document",
+    "stickerMessage": "sticker",
 }
 
 WRAPPERS = (
@@ -22,6 +32,27 @@ WRAPPERS = (
     "associatedChildMessage",
 )
 """Messages that hold another one: disappearing, to be seen once, with a caption, part of an album."""
+
+UNREADABLE = {
+    "pollCreationMessage": "polls",
+    "eventMessage": "events",
+    "eventInviteMessage": "events",
+    "productMessage": "products",
+    "groupInviteMessage": "invitations",
+    "newsletterAdminInviteMessage": "invitations",
+    "newsletterFollowerInviteMessage": "invitations",
+    "scheduledCallCreationMessage": "calls",
+    "sendPaymentMessage": "payments",
+    "requestPaymentMessage": "payments",
+    "paymentInviteMessage": "payments",
+    "stickerPackMessage": "sticker packs",
+    "lottieStickerMessage": "moving stickers",
+    "audioStickerMessage": "stickers with sound",
+    "musicMessage": "music",
+}
+"""Beginnings of the names of kinds that people send and that cannot be read, and how a notice calls them."""
+
+_VCARD_PHONE = re.compile(r"^(?:item\d+\.)?TEL[^:\n]{0,200}:(.{1,40})$", re.MULTILINE)
 
 MEDIA_ALBUM = 1
 """`MessageAssociation.AssociationType`: the message is a picture or video of an album."""
@@ -35,13 +66,83 @@ def _inner(message: Any) -> Any:
 
 
 def text_of(message: Any) -> str:
-    """The text of a message, or the caption of its file."""
+    """The text of a message, the caption of its file, or what it shows: a location, contacts, an order, a reply."""
     inner = _inner(message)
     if inner.conversation:
         return str(inner.conversation)
     if inner.HasField("extendedTextMessage"):
         return str(inner.extendedTextMessage.text)
-    return next((str(media.caption) for _, media in _media(inner) if hasattr(media, "caption")), "")
+    captions = (str(media.caption) for _, media in _media(inner) if hasattr(media, "caption"))
+    return next(captions, "") or _described(inner)
+
+
+def _described(inner: Any) -> str:
+    if place := _location(inner):
+        return location_text(*place)
+    if contacts := _contacts(inner):
+        return "\n".join(contact_text(*contact) for contact in contacts)
+    if order := _order(inner):
+        return order_text(order)
+    replies = (
+        inner.buttonsResponseMessage.selectedDisplayText,
+        inner.templateButtonReplyMessage.selectedDisplayText,
+        inner.listResponseMessage.title,
+        inner.interactiveResponseMessage.body.text,
+    )
+    return next((str(reply) for reply in replies if reply), "")
+
+
+def context_of(message: Any) -> dict[str, object]:
+    """What a message tells beside its text, as `Event.context`."""
+    inner = _inner(message)
+    if place := _location(inner):
+        return location_context(*place)
+    if contacts := _contacts(inner):
+        return contact_context(*contacts[0])
+    return {"order": order} if (order := _order(inner)) else {}
+
+
+def unreadable_kind(message: Any) -> str:
+    """How a notice calls the kind of a message that cannot be read; empty for others."""
+    for field, _ in _inner(message).ListFields():
+        for name, kind in UNREADABLE.items():
+            if field.name.startswith(name):
+                return kind
+    return ""
+
+
+def _location(inner: Any) -> tuple[dict[str, float], str, str] | None:
+    """Coordinates, name and address."""
+    for kind in ("locationMessage", "liveLocationMessage"):
+        if inner.HasField(kind):
+            place = getattr(inner, kind)
+            coordinates = {"latitude": place.degreesLatitude, "longitude": place.degreesLongitude}
+            return coordinates, getattr(place, "name", ""), getattr(place, "address", "")
+    return None
+
+
+def _contacts(inner: Any) -> Sequence[tuple[str, list[str]]]:
+    """Names and phone numbers."""
+    cards = list(inner.contactsArrayMessage.contacts)
+    if inner.HasField("contactMessage"):
+        cards.append(inner.contactMessage)
+    return [
+        (card.displayName, [phone.strip() for phone in _VCARD_PHONE.findall(card.vcard)]) for card in cards
+    ]
+
+
+def _order(inner: Any) -> dict[str, object]:
+    """Total and number of items: the service tells no more of an order."""
+    if not inner.HasField("orderMessage"):
+        return {}
+    order = inner.orderMessage
+    return {
+        "id": order.orderID,
+        "text": order.message or order.orderTitle,
+        "itemCount": order.itemCount,
+        "total": order.totalAmount1000 / 1000,
+        "currency": order.totalCurrencyCode,
+    }
 
 
 def album_of(message: Any) -> str:

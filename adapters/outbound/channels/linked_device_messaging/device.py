@@ -1,7 +1,7 @@
 """The events of a linked device, the files that it sends, and its failures."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,8 @@ class Original:
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A message. `sender_ids` are all known ids of the sender (phone number first), digits where they are
-    numbers; `at` in epoch seconds."""
+    numbers; `at` in epoch seconds. `context` as in `Event`; `unreadable` is how a notice calls
+    the kind of a message that cannot be read."""
 
     id: str
     chat: str
@@ -73,6 +74,8 @@ class Incoming:
     media: Sequence[Media] = ()
     album: str = ""
     original: Original | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    unreadable: str = ""
 
 
 DeviceEvent = Linked | Unlinked | Dropped | LoggedOut | Incoming

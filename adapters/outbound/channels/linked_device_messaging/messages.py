@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from adapters.outbound.channels.common.contents import unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Event, Identity, Merge, Quoted, Sender
 
@@ -19,7 +20,7 @@ def ignored_for(config: DeviceConfig, message: Incoming, connected_at: float) ->
         "status": message.chat.endswith("@broadcast"),
         "newsletter": message.chat.endswith("@newsletter"),
         "old": message.at < connected_at - OLD_AFTER,
-        "empty": not message.text and not message.media,
+        "empty": not message.text and not message.media and (message.is_group or not message.unreadable),
         "not-allowed": not is_allowed(config.allowed_numbers, message.sender_ids),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
@@ -42,6 +43,7 @@ def event_of(instance_id: int, message: Incoming, own_number: str = "") -> Event
     sender = message.sender_ids[0] if message.sender_ids else message.chat
     is_number = sender.isascii() and sender.isdigit()
     identities = (Identity("business-messaging", sender), Identity("phone", f"+{sender}"))
+    is_empty = not message.text and not message.media
     return Event(
         key=f"{message.chat}:{message.id}",
         session_id=f"{message.chat}:{sender}" if message.is_group else sender,
@@ -49,11 +51,12 @@ def event_of(instance_id: int, message: Incoming, own_number: str = "") -> Event
         text=message.text,
         target=TARGET.dump(DeviceTarget(instance=instance_id, chat=message.chat)),
         attachments=_attachments(instance_id, message.media),
+        canned_reply=unreadable(message.unreadable) if is_empty else None,
         ids=(message.id,),
         is_direct=not message.is_group,
         merge=Merge(f"{message.chat}:{message.album}") if message.album else None,
         quoted=_quoted(instance_id, message.original, own_number) if message.original else None,
-        context={"group": {"id": message.chat}} if message.is_group else {},
+        context={**message.context, **({"group": {"id": message.chat}} if message.is_group else {})},
         raw={"id": message.id},
     )
 

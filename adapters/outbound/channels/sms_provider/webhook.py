@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.bodies import form, json_object, query, same, text
 from adapters.outbound.channels.common.calls import require_webhook
+from adapters.outbound.channels.common.contents import location_context, location_text, unreadable
 from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
@@ -46,6 +47,7 @@ SILENT = RawAnswer(200, _PROLOG + b"<Response></Response>", _XML)
 NOT_IN_GROUPS = "I cannot answer in group messages. Please write to me alone."
 _OTHERS = "OtherRecipients"
 """Twilio numbers these fields: the other numbers of a group message."""
+_SILENT_TYPES = ("", "text", "reaction", "system")
 _INBOUND = frozenset({"", "received", "receiving"})
 _FAILED = frozenset({"failed", "undelivered", "canceled"})
 _OF_RECIPIENT = frozenset(map(str, OF_RECIPIENT))
@@ -125,9 +127,15 @@ def _message(call: RawCall, fields: Mapping[str, str]) -> Event | None:
     sender = fields.get("From", "")
     if not sender:
         raise Invalid("From is missing.")
+    location = {"latitude": fields.get("Latitude", ""), "longitude": fields.get("Longitude", "")}
+    place = (fields.get("Label", ""), fields.get("Address", ""))
     body = fields.get("Body", "")
+    if not body.strip():
+        body = location_text(location, *place)
     attachments = tuple(_media(fields))
-    if not body.strip() and not attachments:
+    # Twilio names the type of a message that came over WhatsApp or RCS.
+    is_unreadable = not body and not attachments and fields.get("MessageType", "text") not in _SILENT_TYPES
+    if not (body or attachments or is_unreadable):
         return None
     quoted = fields.get("OriginalRepliedMessageSid", "")
     return Event(
@@ -138,9 +146,10 @@ def _message(call: RawCall, fields: Mapping[str, str]) -> Event | None:
         target=TARGET.dump(SmsTarget(to=sender, callback=call.url.partition("?")[0])),
         attachments=attachments,
         choice=fields.get("ButtonPayload") or fields.get("ListId") or None,
+        canned_reply=unreadable() if is_unreadable else None,
         only_decides=only_rejects(fields),
         quoted=Quoted(ref=quoted, key=quoted) if quoted else None,
-        context=_told(fields),
+        context={**_told(fields), **location_context(location, *place)},
         raw=dict(fields),
     )
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
+from adapters.outbound.channels.common.contents import forwarded, unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import (
     Attachment,
@@ -17,6 +18,7 @@ from domain.channels.messages import (
     ChannelMetadata,
     Event,
     Identity,
+    Merge,
     Quoted,
     Sender,
     SessionAlias,
@@ -40,7 +42,7 @@ _LEADING_MENTION = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^<>]*)?>")
 def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMetadata) -> Event | str:
     """The event of a mention, of a message to the bot or of one in a thread, or the reason why there is none.
 
-    A mention arrives both as 'message' and as 'app_mention': both have the same key.
+    A mention arrives both as 'message' and as 'app_mention', which may lack the files: both have the same key.
     """
     event = at(body, "event")
     kind = text(event, "type")
@@ -64,7 +66,8 @@ def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
     if not addressed and config.require_mention and not (config.follow_threads and text(event, "thread_ts")):
         return "not-addressed"
     message = _event(config, body, event, without_mention(written, bot) if bot else written, bot)
-    if (direct or not addressed) and not written and not message.attachments:
+    says_nothing = not written and not message.has_content and not (direct and _has_parts(event))
+    if (direct or not addressed) and says_nothing:
         return "empty"
     return message if addressed or not config.require_mention else replace(message, only_followed=True)
 
@@ -79,7 +82,7 @@ def _event(
         thread = thread or ts
     of_agent = direct and in_thread and chat_of(event) is not None
     in_channel = thread and (of_agent or not direct)
-    question, files = plain(addressed), items(event, "files")
+    question, files, shared = plain(addressed), items(event, "files"), shared_message(event)
     attachments = tuple(filter(None, (attachment_of(file) for file in files)))
     # A message of nothing but files may be our own upload; what people write about our files is not.
     file_ids = [] if text(event, "text") else [text(file, "id") for file in files]
@@ -90,15 +93,16 @@ def _event(
         text=question,
         target=TARGET.dump(SlackTarget(channel=channel, thread_ts=thread, bot=bot if in_thread else "")),
         attachments=attachments,
-        canned_reply=None if question or attachments else GREETING,
+        canned_reply=None if question or attachments or shared else _notice(event),
         ids=tuple(filter(None, (ts, *file_ids))),
         ids_of_session=True,
         is_direct=direct,
         message_id=f"{channel}:{ts}",
-        quoted=shared_message(event) or (_parent(channel, thread) if in_thread and not of_agent else None),
+        merge=None if attachments else _partial(config, event),
+        quoted=shared or (_parent(channel, thread) if in_thread and not of_agent else None),
         thread_post=ts if in_thread and not direct else "",
         alias="" if of_agent or not (direct and in_thread) else session_of(channel, thread),
-        context=_told(body, event),
+        context={**_told(body, event), **_forwarded(event)},
     )
 
 
@@ -122,6 +126,22 @@ def _told(body: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, object
     team = text(event, "user_team") or text(event, "team") if is_shared else ""
     group = {} if _is_direct(event) else {"id": text(event, "channel")}
     return {"group": group, "platform": {"team": team}}
+
+
+def _notice(event: Mapping[str, Any]) -> str:
+    return unreadable() if not text(event, "text") and _has_parts(event) else GREETING
+
+
+def _has_parts(event: Mapping[str, Any]) -> bool:
+    return any(items(event, part) for part in ("files", "attachments", "blocks"))
+
+
+def _partial(config: SlackConfig, event: Mapping[str, Any]) -> Merge | None:
+    """An app_mention may lack the files of its message, whose own event follows where the app reads channels."""
+    reads_channels = config.follow_threads or not config.require_mention
+    channel, ts = text(event, "channel"), text(event, "ts")
+    is_mention = text(event, "type") == "app_mention"
+    return Merge(f"{channel}:{ts}") if is_mention and reads_channels and ts else None
 
 
 def session_of(channel: str, thread: str) -> str:
@@ -164,9 +184,36 @@ def shared_message(event: Mapping[str, Any]) -> Quoted | None:
         if at(shared, "is_share") is True or at(shared, "is_msg_unfurl") is True:
             files = tuple(filter(None, (attachment_of(file) for file in items(shared, "files"))))
             author = text(shared, "author_name") or text(shared, "author_id")
-            quoted = Quoted(plain(text(shared, "text")), author, files)
-            return quoted if quoted.is_given else None
+            quoted = Quoted(plain(text(shared, "text") or _text_of_blocks(shared)), author, files)
+            if quoted.is_given:
+                return quoted
     return None
+
+
+def _forwarded(event: Mapping[str, Any]) -> dict[str, object]:
+    """The `context` of a message that was shared with this one."""
+    for shared in items(event, "attachments"):
+        if at(shared, "is_share") is True:
+            return forwarded(text(shared, "author_name") or text(shared, "author_id"), text(shared, "ts"))
+    return {}
+
+
+def _text_of_blocks(shared: Any) -> str:
+    """The text of a shared message that consists of blocks, as programs write them."""
+    lines = []
+    for message in items(shared, "message_blocks"):
+        for block in items(message, "message", "blocks"):
+            pieces: list[str] = []
+            pending = [block]
+            while pending:
+                part = pending.pop()
+                if isinstance(part, dict):
+                    pieces.append(text(part, "text") or text(part, "url"))
+                    pending += [part[name] for name in ("fields", "elements", "text") if name in part]
+                elif isinstance(part, list):
+                    pending += reversed(part)
+            lines.append("".join(pieces))
+    return "\n".join(filter(None, lines))
 
 
 def _parent(channel: str, thread: str) -> Quoted:

@@ -126,6 +126,16 @@ def test_of_alternatives_plain_text_is_read() -> None:
     assert (read.text, read.files) == ("plain", ())
 
 
+def test_addresses_that_the_html_alternative_alone_has_are_added_to_the_plain_text() -> None:
+    html = '<p>Read <a href="https://e.org/p?a=1">the post</a> and <a href="https://e.org/2">https://e.org/2</a></p>'
+    read = multipart(
+        "alternative",
+        ("Content-Type: text/plain", "Read the post and https://e.org/2"),
+        ("Content-Type: text/html", html),
+    )
+    assert (read.text, read.files) == ("Read the post (https://e.org/p?a=1) and https://e.org/2", ())
+
+
 def test_html_is_read_when_the_plain_alternative_is_empty() -> None:
     read = multipart(
         "alternative", ("Content-Type: text/plain", "  "), ("Content-Type: text/html", "<b>html</b>")

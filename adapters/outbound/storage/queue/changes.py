@@ -1,10 +1,11 @@
-"""Messages that their senders edited or deleted while nobody had answered them."""
+"""Messages that change while nobody has answered them: their senders edit or delete them, or the platform sends them
+once more with their files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from adapters.outbound.storage.codec import ERASED, dump, key_of
+from adapters.outbound.storage.codec import ERASED, dump, event_from_json, event_to_json, key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow, PostgresInbox, columns_of
@@ -38,25 +39,68 @@ SELECT count(*) FROM gone
 COPY_DRAFT = "UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key = %s"
 """Index `inbox_event`."""
 
+NOT_ERASED = "SELECT event FROM inbox WHERE id = %s AND event <> '{}'"
+"""Primary key."""
+
+SETTLE = f"""
+WITH settled AS (
+    UPDATE inbox SET event = %s WHERE id = %s AND status = {EventStatus.QUEUED} RETURNING instance_id, session_key
+)
+UPDATE queue q SET due_at = now() FROM settled s
+WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = s.instance_id AND q.session_key = s.session_key
+    AND q.owner IS NULL AND q.due_at > now() AND (q.held_until > now()) IS NOT TRUE
+"""
+"""Ends the wait for the rest of a message. Primary keys."""
+
 DROPPED = Accepted(0, fresh=False, dropped=True)
 
 _change = attrgetter("change")
 
 
 class ChangeableInbox:
-    """`ports.inbox.Inbox`. `withdrawn` is told each message that was taken back while it was queued or under way."""
+    """`ports.inbox.Inbox`. Calls `withdrawn` with each message that is not to be answered as it was stored, and
+    `enqueued` when a message need not wait any more."""
 
-    def __init__(self, inbox: PostgresInbox, database: Database, withdrawn: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        inbox: PostgresInbox,
+        database: Database,
+        withdrawn: Callable[[int], None],
+        enqueued: Callable[[], None],
+    ) -> None:
         self._inbox = inbox
         self._database = database
         self._withdrawn = withdrawn
+        self._enqueued = enqueued
 
     async def add(
         self, instance_id: int, events: Sequence[Event], wait: float | None = None
     ) -> Sequence[Accepted]:
-        if not any(map(_change, events)):
-            return await self._inbox.add(instance_id, events, wait)
-        return [await self._add_one(instance_id, event, wait) for event in events]
+        if any(map(_change, events)):
+            return [await self._add_one(instance_id, event, wait) for event in events]
+        accepted = await self._inbox.add(instance_id, events, wait)
+        for event, stored in zip(events, accepted, strict=True):
+            if stored.id and not stored.fresh:
+                await self._complete(instance_id, event, stored.id)
+        return accepted
+
+    async def _complete(self, instance_id: int, event: Event, id: int) -> None:
+        """Adds what an event has beyond the stored one of the same key. A message that is worked on is worked on
+        anew; one that was answered already is followed by a message with the rest."""
+        row = await self._database.fetch_one(NOT_ERASED, (id,)) if event.message_id else None
+        if row is None:
+            return
+        stored = event_from_json(row[0])
+        whole = stored.completed(event)
+        if whole.content == stored.content:
+            if whole.is_partial != stored.is_partial:
+                await self._database.execute(SETTLE, (event_to_json(whole, whole.request_id).decode(), id))
+                self._enqueued()
+            return
+        changed = replace(
+            whole, key=f"{event.key}:whole", request_id="", change=Change.EDITED, new_if_answered=True
+        )
+        await self._add_one(instance_id, changed, None)
 
     async def _add_one(self, instance_id: int, event: Event, wait: float | None) -> Accepted:
         if event.change and await self._apply(instance_id, event):

@@ -393,3 +393,28 @@ def test_a_button_of_a_group_that_is_not_allowed_is_ignored() -> None:
     body["callback_query"]["message"]["chat"] = GROUP
     assert receive({**CONFIG, "requireMention": True}, posted(body), KNOWN).events
     assert receive({**CONFIG, "allowedChannels": "-7"}, posted(body), KNOWN).kind == "ignored:channel"
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "claimed"),
+    [
+        (
+            "again",
+            {"reply_markup": {"inline_keyboard": [[{"text": "Again", "callback_data": "again"}]]}},
+            False,
+        ),
+        ("again", {"reply_markup": {"inline_keyboard": [[{"text": "Stop", "callback_data": "stop"}]]}}, True),
+        ("again", {"reply_markup": None}, True),
+        ("again", {"reply_markup": None, "date": 0}, False),
+        ("choice:out-1:0:0123456789abcdef", {"reply_markup": None}, False),
+        ("approval:1:abc", {"reply_markup": None}, False),
+    ],
+)
+def test_a_value_that_no_button_of_the_message_has_is_a_claim(
+    data: str, message: dict[str, Any], claimed: bool
+) -> None:
+    update = fixture("callback_query")
+    update["callback_query"]["data"] = data
+    update["callback_query"]["message"] |= message
+    (pressed,) = received(posted(update)).events
+    assert (pressed.choice, pressed.claims_choice) == (data, claimed)

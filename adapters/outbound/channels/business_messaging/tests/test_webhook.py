@@ -205,12 +205,27 @@ def test_media(name: str, text: str, file: Attachment) -> None:
     ("name", "kind"),
     [
         ("reaction", "ignored:kind"),
-        ("unsupported", "ignored:kind"),
         ("account_update", "ignored:other"),
     ],
 )
 def test_what_is_not_answered(name: str, kind: str) -> None:
     assert received(notification(name)) == Received(kind=kind)
+
+
+@pytest.mark.parametrize("kind", ["poll", "event", "a kind of next year"])
+def test_who_sends_a_kind_that_cannot_be_read_is_told_so(kind: str) -> None:
+    body = fixture("unsupported")
+    body["entry"][0]["changes"][0]["value"]["messages"][0]["type"] = kind
+    (asked,) = received(posted(body)).events
+    assert asked.canned_reply is not None
+    assert asked.canned_reply.startswith("I cannot read")
+
+
+@pytest.mark.parametrize("kind", ["text", "interactive", "system", "request_welcome", "edit", "revoke"])
+def test_what_says_nothing_is_ignored_without_a_notice(kind: str) -> None:
+    body = fixture("unsupported")
+    body["entry"][0]["changes"][0]["value"]["messages"][0]["type"] = kind
+    assert received(posted(body)).events == ()
 
 
 def changed(**value: Any) -> RawCall:

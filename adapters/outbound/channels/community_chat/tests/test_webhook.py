@@ -255,3 +255,15 @@ def test_the_channel_the_team_and_what_called_the_bot() -> None:
     command = fixture("slash_command")
     (called,) = receive(CONFIG, call(form=command), KNOWN).events
     assert called.context["command"] == command["command"].removeprefix("/")
+
+
+@pytest.mark.parametrize(
+    ("connection", "files", "is_partial"),
+    [("socket", "", True), ("socket", "f1", False), ("webhook", "", False)],
+)
+def test_the_files_of_a_post_without_any_may_follow_over_the_websocket(
+    connection: str, files: str, is_partial: bool
+) -> None:
+    posted = call(as_json=fixture("outgoing_webhook") | {"file_ids": files})
+    (asked,) = receive({**CONFIG, "connection": connection}, posted, {}).events
+    assert asked.is_partial == is_partial

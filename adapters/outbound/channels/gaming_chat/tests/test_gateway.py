@@ -15,7 +15,15 @@ from adapters.outbound.channels.tests.listening import Listener
 from adapters.outbound.channels.tests.support import client, dependencies
 from domain.channels.messages import Event
 from ports.capabilities import PlatformError
-from tests.support.platforms.discord import APPLICATION, INTERVAL, TOKEN, Discord
+from tests.support.platforms.discord import (
+    APPLICATION,
+    GUILD,
+    INTERVAL,
+    OTHER_ROLE,
+    OWN_ROLE,
+    TOKEN,
+    Discord,
+)
 from tests.support.waiting import let_pass
 
 from .samples import CONFIG, SETTING, fixture
@@ -203,3 +211,27 @@ async def test_without_a_gateway_it_says_so() -> None:
 async def test_nothing_is_kept_of_a_connection(server: Discord, listener: Listener) -> None:
     await entered(server, listener)
     assert not await listener.channel.stored()
+
+
+def of_role(role: str, text: str) -> dict[str, Any]:
+    written = {"guild_id": GUILD, "content": f"<@&{role}> {text}", "mention_roles": [role]}
+    return fixture("message_other") | written
+
+
+async def test_the_role_of_the_bot_is_mentioned_as_the_bot_is(server: Discord, listener: Listener) -> None:
+    await entered(server, listener)
+    messages = [of_role(OTHER_ROLE, "come"), of_role(OWN_ROLE, "help"), of_role(OWN_ROLE, "more")]
+    for number, sent in enumerate(messages, start=2):
+        server.gateway.dispatch("MESSAGE_CREATE", sent, number)
+    assert [(await listener.events.get()).text for _ in range(2)] == ["help", "more"]
+    assert [seen.path for seen in server.seen if seen.path.endswith("/roles")] == [
+        f"/api/v10/guilds/{GUILD}/roles"
+    ]
+
+
+async def test_a_role_that_discord_does_not_tell_of_is_not_the_bots(
+    server: Discord, listener: Listener
+) -> None:
+    await entered(server, listener)
+    server.gateway.dispatch("MESSAGE_CREATE", of_role(OWN_ROLE, "help") | {"guild_id": "7"}, 2)
+    assert (await message(server, listener, 3)).text == "Good morning"

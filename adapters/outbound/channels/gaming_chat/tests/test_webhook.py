@@ -276,3 +276,12 @@ def test_a_command_that_cannot_be_read_is_answered_at_once() -> None:
     received = receive(CONFIG, posted(body), NOW)
     answer = json.loads(received.answer.body)
     assert (received.events, answer["type"], answer["data"]["flags"]) == ((), 4, 64)
+
+
+@pytest.mark.parametrize("attachments", [[], [{"url": "https://cdn.example/a.png", "filename": "a.png"}]])
+def test_the_files_of_a_message_without_any_may_follow_over_the_gateway(attachments: list[Any]) -> None:
+    message = fixture("message_dm") | {"attachments": attachments}
+    (asked,) = received(
+        call(as_json=message, headers={webhook.FORWARDER_HEADER: str(CONFIG["botToken"])})
+    ).events
+    assert asked.is_partial == (not attachments)

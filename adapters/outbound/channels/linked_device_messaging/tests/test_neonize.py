@@ -370,3 +370,83 @@ def test_a_code_over_a_connection_that_was_hung_up_on(
     monkeypatch.setattr(library.NewClient, "PairPhone", lambda _, phone, push: f"{phone} {push}")
     assert device.pair({"phone": NUMBER}) == f"{NUMBER} True"
     assert did == ["stop"]
+
+
+def contacts(*names: str) -> Any:
+    message = of("contactsArrayMessage")
+    for name in names:
+        vcard = f"BEGIN:VCARD\nFN:{name}\nitem1.TEL;waid=491:+49 1\nEND:VCARD"
+        message.contactsArrayMessage.contacts.add(displayName=name, vcard=vcard)
+    return message
+
+
+LOCATION = {"degreesLatitude": 51.5, "degreesLongitude": -0.14}
+PLACE = {"latitude": 51.5, "longitude": -0.14}
+ORDER = {
+    "orderID": "7",
+    "message": "with care",
+    "itemCount": 2,
+    "totalAmount1000": 9500,
+    "totalCurrencyCode": "EUR",
+}
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "context"),
+    [
+        (
+            of("locationMessage", **LOCATION, name="Works", address="Mill Lane 1"),
+            "Location: Works, Mill Lane 1 (51.5, -0.14)",
+            {"location": {**PLACE, "name": "Works", "address": "Mill Lane 1"}},
+        ),
+        (
+            of("liveLocationMessage", **LOCATION),
+            "Location: 51.5, -0.14",
+            {"location": {**PLACE, "name": "", "address": ""}},
+        ),
+        (
+            of("contactMessage", displayName="Bob", vcard="BEGIN:VCARD\nTEL:+49 1\nTEL:+49 2\nEND:VCARD"),
+            "Contact: Bob +49 1 +49 2",
+            {"contact": {"name": "Bob", "phones": ["+49 1", "+49 2"]}},
+        ),
+        (
+            contacts("Bob", "Charles"),
+            "Contact: Bob +49 1\nContact: Charles +49 1",
+            {"contact": {"name": "Bob", "phones": ["+49 1"]}},
+        ),
+        (
+            of("orderMessage", **ORDER),
+            "Order: with care\nTotal: 9.5 EUR",
+            {"order": {"id": "7", "text": "with care", "itemCount": 2, "total": 9.5, "currency": "EUR"}},
+        ),
+        (of("buttonsResponseMessage", selectedDisplayText="Yes"), "Yes", {}),
+        (of("templateButtonReplyMessage", selectedDisplayText="Yes"), "Yes", {}),
+        (of("listResponseMessage", title="Yes"), "Yes", {}),
+    ],
+)
+def test_what_is_shared_is_text(
+    device: Device, heard: Heard, message: Any, text: str, context: dict[str, Any]
+) -> None:
+    happen(device, received(message))
+    assert (heard.last.text, heard.last.context, heard.last.unreadable) == (text, context, "")
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        (of("pollCreationMessageV3", name="Tea?"), "polls"),
+        (of("eventMessage", name="Tea"), "events"),
+        (wrapped("ephemeralMessage", of("pollCreationMessage", name="Tea?")), "polls"),
+        (of("protocolMessage"), ""),
+        (of("reactionMessage", text="!"), ""),
+        (of("pollUpdateMessage"), ""),
+    ],
+)
+def test_kinds_that_cannot_be_read_are_named(device: Device, heard: Heard, message: Any, kind: str) -> None:
+    happen(device, received(message))
+    assert (heard.last.text, heard.last.media, heard.last.unreadable) == ("", (), kind)
+
+
+def test_a_sticker_is_a_file(device: Device, heard: Heard) -> None:
+    happen(device, received(of("stickerMessage", mimetype="image/webp", fileLength=9)))
+    assert [(file.name, file.mime_type) for file in heard.last.media] == [("sticker.webp", "image/webp")]

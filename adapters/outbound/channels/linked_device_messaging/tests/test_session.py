@@ -225,6 +225,13 @@ async def heard(*messages: Incoming, **config: Any) -> list[Event]:
     return await live(device, recorder, {**CONFIG, **config})
 
 
+async def test_who_sends_what_cannot_be_read_is_told_so_but_not_in_groups() -> None:
+    poll = {"text": "", "unreadable": "polls"}
+    (event,) = await heard(message(**poll), message(**poll, is_group=True), message(text=""))
+    assert event.canned_reply is not None
+    assert event.canned_reply.startswith("I cannot read polls.")
+
+
 async def test_a_message_is_an_event() -> None:
     picture = Media("image", "image/jpeg", {"message": "b64"}, 12)
     (event,) = await heard(message(media=(picture,)))

@@ -1,0 +1,54 @@
+"""Addresses of links whose label alone is shown."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from itertools import accumulate, islice
+
+MOST_LINKS = 50
+"""Links of one message that are looked for in the first LONGEST_TEXT characters of its plain text."""
+LONGEST_TEXT = 50_000
+LONGEST_LABEL = 300
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_USEFUL = ("http://", "https://", "mailto:", "tel:", "tg://")
+
+
+def address_behind(label: str, href: str) -> str:
+    """What stands behind the label of a link: its address in brackets, or the address alone where there is no label.
+    Empty where the label shows the address, or where it is of no use outside of the message."""
+    address, label = href.removeprefix("mailto:").removeprefix("tel:"), label.strip()
+    shown = (address.rstrip("/"), address.partition("://")[2].rstrip("/"))
+    if not href.lower().startswith(_USEFUL) or label.rstrip("/") in shown:
+        return ""
+    return f" ({address})" if label else address
+
+
+def with_addresses(text: str, links: Iterable[tuple[str, str]]) -> str:
+    """The text with the addresses of links, of which it has the labels alone. `links` are labels and addresses in
+    the order of the text; white space of a label may differ."""
+    labelled = ((label.strip(), address_behind(label, href)) for label, href in islice(links, MOST_LINKS))
+    missing = [
+        (label, behind)
+        for label, behind in labelled
+        if behind and 0 < len(label) <= LONGEST_LABEL and behind.strip(" ()") not in text
+    ]
+    if not missing:
+        return text
+    tokens = list(_TOKEN.finditer(text, 0, LONGEST_TEXT))
+    spaced = f" {' '.join(token[0] for token in tokens)} "
+    spaced_ends = list(accumulate(len(token[0]) + 1 for token in tokens))
+    pieces, position, spaced_position = [], 0, 0
+    for label, behind in missing:
+        whole = f" {' '.join(_TOKEN.findall(label))} "
+        start, end = spaced.find(whole, spaced_position), -1
+        if start >= 0:
+            end = tokens[bisect_left(spaced_ends, start + len(whole) - 1)].end()
+        elif (
+            start := text.find(label, position, LONGEST_TEXT)
+        ) >= 0:  # within a word: scripts without spaces
+            end = start + len(label)
+        if end >= 0:
+            pieces += [text[position:end], behind]
+            position = end
+            spaced_position = spaced_ends[bisect_left(tokens, end, key=re.Match.end)]
+    return "".join(pieces) + text[position:]
