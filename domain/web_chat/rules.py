@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 
 from domain import limits
+from domain.confirmations.rules import is_approval
+from domain.conversations.choices import is_reference
 from domain.files.rules import file_fault
 from domain.refusals import Fault, Invalid, TooLarge
 from domain.web_chat.model import LONGEST_TEXT, MOST_FILES, VisitorMessage
@@ -17,6 +19,11 @@ def check_message(message: VisitorMessage, most_file_bytes: int) -> None:
         raise Invalid.of(faults)
     if sum(len(file.data) for file in message.files) > most_file_bytes:
         raise TooLarge(f"the files are over {most_file_bytes // (1024 * 1024)} MB together")
+
+
+def claims_choice(message: VisitorMessage) -> bool:
+    """The choice is no reference of a button: the visitor may have made it up."""
+    return bool(message.choice) and not is_reference(message.choice) and not is_approval(message.choice)
 
 
 def _faults(message: VisitorMessage) -> Iterator[Fault]:

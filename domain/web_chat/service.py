@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.channels.messages import Attachment, Event, Sender
 from domain.channels.typed import ChannelConfig
@@ -22,7 +22,7 @@ from domain.web_chat.model import (
     plain_nodes,
     public_id,
 )
-from domain.web_chat.rules import check_message
+from domain.web_chat.rules import check_message, claims_choice
 from domain.web_chat.visitors import anonymous, signed, token_of, visitor_of
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock, Ids
@@ -116,6 +116,8 @@ class WebChatService:
         chat = await self.visitors.chat(public_id)
         who = self.visitors.known(chat, visitor)
         check_message(message, self.max_file_bytes)
+        if claims_choice(message):
+            message = replace(message, text=message.text or message.choice)
         place = ChatPlace(chat.instance.id, who.session_id)
         files = [await self._store(place, file) for file in message.files]
         if message.text.strip() or files:
@@ -166,6 +168,7 @@ async def _event(chat: _Chat, who: Visitor, message: VisitorMessage, attachments
         target=chat.channel.target.dump(opened.target),
         attachments=tuple(attachments),
         choice=message.choice or None,
+        claims_choice=claims_choice(message),
         message_id=message.id,
     )
 

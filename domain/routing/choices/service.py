@@ -15,6 +15,7 @@ from domain.conversations.message_ids import MessageId, parse_message_id
 from domain.instances.model import Instance
 from domain.routing.invocation.model import ConversationContext
 from ports.choices import OfferStore
+from ports.inbox import QueuedEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Picked:
 
     choice: Choice
     offer: Offer
+    message: MessageId
 
     def event(self, event: Event) -> Event:
         """The message in which the sender picked it: its text is the value."""
@@ -45,7 +47,19 @@ class ChoiceService:
         message = message_of(reference)
         offer = await self.store.offer(instance.id, message) if message else None
         choice = pressed_choice(offer.choices, reference) if offer else None
-        return Picked(choice, offer) if offer and choice else None
+        return Picked(choice, offer, message) if message and offer and choice else None
+
+    async def claimed(self, instance: Instance, event: Event) -> Picked | None:
+        """What was offered with the value that the event claims to pick; None where that was not offered."""
+        value = event.choice or ""
+        message = await self.store.with_value(instance.id, event.session_id, value)
+        offer = await self.store.offer(instance.id, message) if message else None
+        choice = next((choice for choice in offer.choices if choice.value == value), None) if offer else None
+        return Picked(choice, offer, message) if message and offer and choice else None
+
+    async def is_repeated(self, instance: Instance, queued: QueuedEvent, picked: Picked) -> bool:
+        """The sender has picked this choice before: it counts once, however often it is pressed."""
+        return await self.store.was_picked(instance.id, queued.event, picked.message, queued.id)
 
     async def typed(self, context: ConversationContext, event: Event) -> Picked | None:
         """None for a message that picks nothing of the numbered choices that were offered last."""
@@ -54,4 +68,4 @@ class ChoiceService:
             return None
         offer = await self.store.latest(context.instance.id, message)
         choice = typed_choice(offer.choices, event.text) if offer else None
-        return Picked(choice, offer) if offer and choice else None
+        return Picked(choice, offer, message) if offer and choice else None

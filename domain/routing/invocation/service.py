@@ -50,8 +50,8 @@ class InvocationService:
         if context.instance.resource_id is None:
             return Answer(NO_RESOURCE)
         picked = await self._pick(context, queued)
-        if picked is None:
-            return self.feedback.decided_nothing(context, queued.event, ApprovalResult(notice=GONE))
+        if not isinstance(picked, QueuedEvent):
+            return picked
         queued, event = picked, picked.event
         approval_result = await self._decide(context, queued, user_id)
         if prompt := approval_result.prompt:
@@ -86,18 +86,28 @@ class InvocationService:
             return request
         return replace(request, text=text, quoted=quoted, thread=thread)
 
-    async def _pick(self, context: ConversationContext, queued: QueuedEvent) -> QueuedEvent | None:
-        """The event, with the value of the choice that the sender picked. None for a button whose choice is not
-        known."""
+    async def _pick(self, context: ConversationContext, queued: QueuedEvent) -> QueuedEvent | Answer | None:
+        """The event, with the value of the choice that the sender picked; or the answer to a press that is not handed
+        on, as its choice is not known or was picked before. None: it gets no answer."""
         event = queued.event
-        if event.choice is not None and is_reference(event.choice):
-            picked = await self.choices.pressed(context.instance, event.choice)
-            if picked is None:
-                return None
-            self.feedback.chosen(context, event, picked)
+        is_press = event.choice is not None and is_reference(event.choice)
+        if is_press:
+            picked = await self.choices.pressed(context.instance, event.choice or "")
+        elif event.claims_choice and not presses_prompt(event):
+            picked = await self.choices.claimed(context.instance, event)
+            event = replace(event, choice=event.choice if picked else None)
         else:
             picked = await self.choices.typed(context, event)
-        return replace(queued, event=picked.event(event)) if picked else queued
+        if picked is None:
+            gone = ApprovalResult(notice=GONE)
+            if is_press:
+                return self.feedback.decided_nothing(context, event, gone)
+            return replace(queued, event=event)
+        if event.choice is not None and await self.choices.is_repeated(context.instance, queued, picked):
+            return self.feedback.chosen_before(context, event, picked)
+        if is_press:
+            self.feedback.chosen(context, event, picked)
+        return replace(queued, event=picked.event(event))
 
     async def skip(self, context: ConversationContext, queued: QueuedEvent, user_id: str | None) -> None:
         """A message that the channel answers itself clears the sender's question, like any other."""

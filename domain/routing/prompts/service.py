@@ -18,6 +18,7 @@ from ports.reply_capabilities import PromptCloser
 
 log = logging.getLogger(__name__)
 
+YOU_CHOSE = "You chose: "
 CALL_SECONDS = 5.0
 """What a platform gets for one call."""
 
@@ -61,11 +62,18 @@ class PromptFeedback:
         others may press as well."""
         closer = context.channel.prompt_closer
         if closer is None or not event.is_direct:
-            self.acknowledge(context, event, f"You chose: {picked.choice.label}")
+            self.acknowledge(context, event, f"{YOU_CHOSE}{picked.choice.label}")
             return
         context.acknowledged = True
         closed = chosen(picked.offer, picked.choice)
         self._call(partial(closer.close_prompt, context.config, context.target(event), closed))
+
+    def chosen_before(self, context: ConversationContext, event: Event, picked: Picked) -> Answer | None:
+        """Shows again what was chosen. Where the channel cannot show it, that is the answer."""
+        self.chosen(context, event, picked)
+        if context.channel.prompt_closer or context.channel.button_ack:
+            return None
+        return Answer(f"{YOU_CHOSE}{picked.choice.label}")
 
     def finished(self, context: ConversationContext, event: Event) -> None:
         """After the work on an event, however it ended, no button waits for an acknowledgement."""

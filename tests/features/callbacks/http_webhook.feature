@@ -126,6 +126,21 @@ Feature: The HTTP webhook
       Then the call is "failed"
       And the caller is told of an error, with a request id and an explanation
 
+  Rule: A program picks by its value what was offered, once
+
+    Scenario Outline: A value that <what>
+      Given a webhook that answers in the call, whose resource offers "Small" for "size-s"
+      When it is called where "message" says "a shirt", "sessionId" says "s"
+      And the choice "<value>" is made in the session "<session>", <times>
+      Then the resource gets "<value>" <how>
+
+      Examples:
+        | what                               | value  | session | times | how               |
+        | was offered                        | size-s | s       | once  | as a choice once  |
+        | was offered, and is picked twice   | size-s | s       | twice | as a choice once  |
+        | was never offered                  | size-x | s       | once  | as a message once |
+        | was offered in another session     | size-s | other   | once  | as a message once |
+
   Rule: With a secret, calls need a signature and answers carry one
 
     Scenario Outline: A good signature in <header>

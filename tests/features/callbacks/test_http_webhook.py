@@ -17,9 +17,11 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 from standardwebhooks import Webhook
 
+from domain.channels.answers import Choice
 from domain.channels.messages import RawCall
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
+from tests.drivers.resource import Resource
 from tests.drivers.ways import Reply, Way
 from tests.drivers.world import World
 from tests.features.callbacks.calls import body_of
@@ -108,6 +110,30 @@ def synchronous_failing(world: World, hook: Hook, receiver: Receiver) -> None:
     runners = world.container.resources()
     runners.router.default = runners_for(world, receiver)
     hook.create({"syncResponse": True}, "agent::somewhere")
+
+
+@given(
+    'a webhook that answers in the call, whose resource offers "Small" for "size-s"',
+    target_fixture="resource",
+)
+def synchronous_offering(world: World, hook: Hook) -> Resource:
+    choices = (Choice("Small", "size-s"), Choice("Large", "size-l"))
+    hook.create({"syncResponse": True}, "agent::shop")
+    return Resource(world, lambda request: RunResult("Which one?", choices=() if request.choice else choices))
+
+
+@when(
+    parsers.re(r'the choice "(?P<value>.+)" is made in the session "(?P<session>\w+)", (?P<times>once|twice)')
+)
+def picked(hook: Hook, value: str, session: str, times: str) -> None:
+    for _ in range({"once": 1, "twice": 2}[times]):
+        hook.call(json.dumps({"message": value, "sessionId": session, "choice": True}).encode())
+
+
+@then(parsers.re(r'the resource gets "(?P<text>.+)" as a (?P<kind>choice|message) once'))
+def gets_once(resource: Resource, text: str, kind: str) -> None:
+    got = [(request.text, request.choice) for request in resource.requests]
+    assert got == [("a shirt", False), (text, kind == "choice")]
 
 
 @given("a webhook that answers in the call, whose resource does not answer yet")

@@ -110,6 +110,52 @@ Feature: Choices
       Then the resource gets "size-s" as a choice of "ada"
       And the message keeps its buttons
 
+  Rule: A choice counts once, however often it is pressed
+
+    Scenario Outline: A button is pressed twice <when> on <platform>
+      Given a resource that offers "Small" for "size-s" and "Large" for "size-l"
+      When "ada" writes "a shirt" to the bot alone on <platform>
+      And "ada" presses "Large" twice, <when>
+      Then the resource gets "size-l" as a choice of "ada", once
+
+      Examples:
+        | platform   | when          |
+        | Telegram   | at once       |
+        | Telegram   | after a while |
+        | Slack      | at once       |
+        | Slack      | after a while |
+        | Teams      | at once       |
+        | Discord    | at once       |
+        | Mattermost | at once       |
+        | WhatsApp   | at once       |
+        | WhatsApp   | after a while |
+
+    Scenario: Somebody of a group presses twice
+      Given a resource that offers "Small" for "size-s" and "Large" for "size-l"
+      When "ada" writes "a shirt" on Telegram
+      And "ada" presses "Large" twice, at once
+      Then the resource gets "size-l" as a choice of "ada", once
+
+    Scenario: Another button of a message that keeps its buttons
+      Given a resource that offers "Small" for "size-s" and "Large" for "size-l"
+      When "ada" writes "a shirt" to the bot alone on WhatsApp
+      And "ada" presses "Large"
+      And "ada" presses "Small" of the first message
+      Then the resource gets "size-s" as a choice of "ada"
+
+    Scenario: The choice of a message sent first is pressed twice
+      Given a conversation of "ada" on Telegram
+      When "Which one?" is sent to it first with the choices "Small" for "size-s" and "Large" for "size-l"
+      And "ada" presses "Large" twice, after a while
+      Then the resource gets "size-l" as a choice of "ada", once
+
+    Scenario: A press that failed may be repeated
+      Given a resource that offers "Small" for "size-s" and "Large" for "size-l"
+      When "ada" writes "a shirt" to the bot alone on WhatsApp
+      And "ada" presses "Large", and the resource fails
+      And "ada" presses "Large"
+      Then the resource gets "size-l" as a choice of "ada", again
+
   Rule: A button that nobody offered does nothing
 
     Scenario Outline: An invented button on <platform>

@@ -10,6 +10,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from domain.access.model import Caller
 from domain.channels.answers import Choice
+from domain.routing.invocation.model import ProcessingFailed
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.groups import GROUPS, Group
 from tests.drivers.platform import PlatformDriver
@@ -41,12 +42,15 @@ class Scene:
         self.driver = driver
         self.question = "Which one?"
         self.choices: tuple[Choice, ...] = ()
+        self.fails = False
         self.resource = Resource(world, self.script)
         self.instance_id = 0
 
     def script(self, request: RunRequest) -> RunResult:
         if request.text == "open the valve":
             return RunResult("", confirmation=Confirmation("open_valve", {}))
+        if self.fails:
+            raise ProcessingFailed("Sorry.", "the resource is down")
         if request.text in ("a shirt", "a coat"):
             return RunResult(self.question, choices=self.choices)
         return RunResult(f"heard {request.text[:20]}")
@@ -69,18 +73,20 @@ class Scene:
         assert made.outcome == "created", made.body
         return int(made.body["instanceId"])
 
-    def post(self, call: Any, instance_id: int = 0) -> None:
+    def post(self, *calls: Any, instance_id: int = 0) -> None:
         way, at = UseCases(self.world), instance_id or self.instance_id
-        reply = way.call(self.group.channel_id, at, call.body, call.headers, call.callback)
-        assert reply.outcome == "done", reply
+        for call in calls:
+            reply = way.call(self.group.channel_id, at, call.body, call.headers, call.callback)
+            assert reply.outcome == "done", reply
         self.world.settle()
 
     def write(self, who: str, text: str) -> None:
         self.post(self.group.write(who, text, self.world.clock.now()))
 
-    def press(self, who: str, value: str, number: int = -1, instance_id: int = 0) -> None:
+    def press(self, who: str, value: str, number: int = -1, instance_id: int = 0, at_once: int = 1) -> None:
         position = number % len(self.group.questions())
-        self.post(self.group.press(who, position, value, self.world.clock.now()), instance_id)
+        calls = [self.group.press(who, position, value, self.world.clock.now()) for _ in range(at_once)]
+        self.post(*calls, instance_id=instance_id)
 
     def buttons(self, number: int = -1) -> dict[str, str]:
         return self.group.questions()[number]
@@ -162,7 +168,24 @@ def erased(scene: Scene, who: str) -> None:
     scene.erase(session_id)
 
 
-@when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)"'))
+@when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)" twice, (?P<when>at once|after a while)'))
+def presses_twice(scene: Scene, who: str, label: str, when: str) -> None:
+    value = scene.buttons()[label]
+    if when == "at once":
+        scene.press(who, value, at_once=2)
+    else:
+        scene.press(who, value)
+        scene.press(who, value)
+
+
+@when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)", and the resource fails'))
+def presses_in_vain(scene: Scene, who: str, label: str) -> None:
+    scene.fails = True
+    scene.press(who, scene.buttons()[label])
+    scene.fails = False
+
+
+@when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)"$'))
 def presses(scene: Scene, who: str, label: str) -> None:
     scene.press(who, scene.buttons()[label])
 
@@ -201,7 +224,8 @@ def conversation_too(scene: Scene, who: str) -> None:
 )
 def sent_first(scene: Scene, text: str, one: str, first: str, two: str, second: str) -> None:
     choices = [{"label": one, "value": first}, {"label": two, "value": second}]
-    body = {"sessionId": scene.resource.requests[0].session_id, "text": text, "choices": choices}
+    to = {"sessionId": scene.resource.requests[0].session_id, "takeOver": False}
+    body = {**to, "text": text, "choices": choices}
     reply = UseCases(scene.world).send("ann", scene.instance_id, body, None)
     assert reply.outcome == "accepted", reply
     scene.world.settle()
@@ -226,11 +250,18 @@ def keeps_buttons(scene: Scene) -> None:
     assert scene.group.shown(0)[1]
 
 
-@then(parsers.re(r'the resource gets "(?P<text>[^"]+)" as a choice of "(?P<who>\w+)"'))
+@then(parsers.re(r'the resource gets "(?P<text>[^"]+)" as a choice of "(?P<who>\w+)"$'))
 def gets_choice(scene: Scene, text: str, who: str) -> None:
     request = scene.resource.requests[-1]
     assert (request.text, request.choice) == (text, True)
     assert request.sender.external_id == sender_id(scene, who)
+
+
+@then(parsers.re(r'the resource gets "(?P<text>[^"]+)" as a choice of "(?P<who>\w+)", (?P<count>once|again)'))
+def gets_choices(scene: Scene, text: str, who: str, count: str) -> None:
+    picked = [request for request in scene.resource.requests if request.choice]
+    assert [request.text for request in picked] == [text] * {"once": 1, "again": 2}[count]
+    assert {request.sender.external_id for request in picked} == {sender_id(scene, who)}
 
 
 @then(parsers.re(r'the resource gets the value of 2000 characters as a choice of "(?P<who>\w+)"'))

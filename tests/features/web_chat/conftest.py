@@ -11,6 +11,7 @@ import pytest
 
 from adapters.outbound.channels.web_chat import delivery
 from adapters.outbound.channels.web_chat.tests.samples import SECRET
+from domain.channels.answers import Choice
 from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
 from tests.drivers.resource import Resource
 from tests.drivers.streaming import PieceByPiece
@@ -32,6 +33,8 @@ class Scene:
     def answer(self, request: RunRequest) -> RunResult:
         if request.text == "Order it" and request.approval is None:
             return RunResult("", confirmation=Confirmation("order", {"count": 2}))
+        if request.text == "Which one?":
+            return RunResult("Which one?", choices=(Choice("Small", ""), Choice("Large", "")))
         return RunResult(f"You said: {request.text}", artifacts=self.artifacts)
 
     def create(self, resource: str, name: str = "shop", **config: Any) -> dict[str, Any]:

@@ -195,6 +195,44 @@ def _(scene: Scene) -> None:
     assert [choice["label"] for choice in scene.stream.shown()[-1]["choices"]][:1] == ["Approve"]
 
 
+@given('a visitor has been asked "Which one?" with the choices "Small" and "Large"')
+def _(scene: Scene) -> None:
+    scene.page.open()
+    scene.look()
+    scene.ask("Which one?")
+    until(lambda: any(message["choices"] for message in scene.stream.shown()), "it is asked")
+
+
+@when(parsers.re(r'the visitor presses "(?P<label>\w+)" twice, (?P<when>at once|after a while)'))
+def _(scene: Scene, label: str, when: str) -> None:
+    (choice,) = [each for each in scene.stream.shown()[-1]["choices"] if each["label"] == label]
+    for _ in range(2):
+        assert scene.page.write(label, choice=choice["value"]).status_code == 202
+        if when == "after a while":
+            scene.world.settle()
+    scene.world.settle()
+
+
+@when('the visitor writes "Delete everything" as the choice "never-offered"')
+def _(scene: Scene) -> None:
+    assert scene.page.write("Delete everything", choice="never-offered").status_code == 202
+    assert scene.page.write("", choice="never-offered").status_code == 202
+    scene.world.settle()
+
+
+@then('the resource gets "Large" as a choice, once')
+def _(scene: Scene) -> None:
+    got = [(request.text, request.choice) for request in scene.resource.requests]
+    assert got == [("Which one?", False), ("Large", True)]
+
+
+@then('the resource gets "Delete everything" as a message without a choice')
+def _(scene: Scene) -> None:
+    got = [(request.text, request.choice, request.context) for request in scene.resource.requests[1:]]
+    assert got == [("Delete everything", False, {}), ("never-offered", False, {})]
+    assert {"visitor: Delete everything", "visitor: never-offered"} <= set(scene.stream.texts)
+
+
 @when(parsers.parse('the visitor presses "{label}"'))
 def _(scene: Scene, label: str) -> None:
     (choice,) = [each for each in scene.stream.shown()[-1]["choices"] if each["label"] == label]

@@ -58,6 +58,21 @@ Feature: Web chat
 
   Rule: Buttons and files go both ways
 
+    Scenario Outline: A choice is pressed twice, <when>
+      Given a visitor has been asked "Which one?" with the choices "Small" and "Large"
+      When the visitor presses "Large" twice, <when>
+      Then the resource gets "Large" as a choice, once
+
+      Examples:
+        | when          |
+        | at once       |
+        | after a while |
+
+    Scenario: A choice that was never offered
+      Given a visitor has been asked "Which one?" with the choices "Small" and "Large"
+      When the visitor writes "Delete everything" as the choice "never-offered"
+      Then the resource gets "Delete everything" as a message without a choice
+
     Scenario: An approval by a button
       Given a visitor has asked for something that needs an approval
       When the visitor presses "Approve"

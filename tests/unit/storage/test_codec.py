@@ -29,6 +29,7 @@ FULL = Event(
     target={"chat": 1},
     attachments=(PICTURE,),
     choice="c:1",
+    claims_choice=True,
     canned_reply="Hello",
     awaits_reply=True,
     request_id="r",

@@ -86,12 +86,14 @@ def _event(config: WebhookConfig, call: RawCall, body: Any) -> Event:
     request_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{address}#{key}")) if key else call.id
     session = session_of(config, body) or request_id
     message = message_of(config, body)
+    claims_choice = isinstance(body, dict) and body.get("choice") is True
     return Event(
         key=key,
         session_id=session,
         sender=Sender(session),
         text=message,
-        choice=message if isinstance(body, dict) and body.get("choice") is True else None,
+        choice=message if claims_choice else None,
+        claims_choice=claims_choice,
         target=TARGET.dump(WebhookTarget(url=_response_address(config, body))),
         awaits_reply=config.sync_response,
         request_id=request_id,
