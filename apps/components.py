@@ -11,7 +11,6 @@ from adapters.inbound.jobs.queue.worker import QueueWorker
 from adapters.outbound.storage.queue.conversations import INBOUND
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.outbox import OUTBOUND
-from adapters.outbound.tracing import Traces
 from apps.container import CommandContainer, Container, CoreContainer
 from apps.process import Component, Phase
 from domain.refusals import Unavailable
@@ -76,10 +75,10 @@ class WorkerComponent(Component):
         self._storage, self._work = container.storage(), container.work()
         self._links, self._supervisor = container.channels().links, container.channels().supervisor
         self._resources = container.resources()
-        traces, concurrency = container.foundation().traces, container.settings().worker_concurrency
+        concurrency = container.settings().worker_concurrency
         self.queue_workers: list[QueueWorker[Any]] = [
-            self._conversations(traces, concurrency),
-            self._deliveries(traces, concurrency),
+            self._conversations(concurrency),
+            self._deliveries(concurrency),
         ]
         self._dispatches: list[DirectDispatch[Any]] = [
             self._storage.event_dispatch,
@@ -88,12 +87,12 @@ class WorkerComponent(Component):
         self._periodic = PeriodicRunner([*self._lease_tasks(), *self._other_tasks()])
         self.periodic_task: asyncio.Task[None] | None = None
 
-    def _conversations(self, traces: Traces, concurrency: int) -> QueueWorker[Any]:
+    def _conversations(self, concurrency: int) -> QueueWorker[Any]:
         conversations = self._storage.conversations
         return QueueWorker(
             "conversations",
             conversations.lease,
-            traces.work("conversation", self._work.conversations.work),
+            self._work.conversations.work,
             conversations.release,
             partial(self._storage.leases.reclaim, INBOUND),
             self._storage.event_bus.inbound,
@@ -101,12 +100,12 @@ class WorkerComponent(Component):
             throttled=self._supervisor.held_by_other_process,
         )
 
-    def _deliveries(self, traces: Traces, concurrency: int) -> QueueWorker[Any]:
+    def _deliveries(self, concurrency: int) -> QueueWorker[Any]:
         outbox = self._storage.outbox
         return QueueWorker(
             "deliveries",
             outbox.lease,
-            traces.work("delivery", self._work.typing.during(self._work.deliveries.work)),
+            self._work.typing.during(self._work.deliveries.work),
             outbox.release,
             partial(self._storage.leases.reclaim, OUTBOUND),
             self._storage.event_bus.outbound,

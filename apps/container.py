@@ -42,14 +42,16 @@ with (
 
 
 class CommandContainer(containers.DeclarativeContainer):
-    """A command that needs the database. `solitary`: no other process works on its messages."""
+    """A command that needs the database. `solitary`: no other process works on its messages. `role`: which process of
+    the service it is; empty for all in one."""
 
     settings = providers.Dependency(instance_of=Settings)
     dsn = providers.Dependency(instance_of=str)
     solitary = providers.Dependency(instance_of=bool, default=False)
+    role = providers.Dependency(instance_of=str, default="")
 
     clock = providers.Singleton(SystemClock)
-    foundation = providers.Singleton(Foundation, settings, clock)
+    foundation = providers.Singleton(Foundation, settings, clock, role)
     storage = providers.Singleton(Storage, foundation, dsn, solitary=solitary)
     database = storage.provided.database
     files = providers.Singleton(Files, foundation, storage)

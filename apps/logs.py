@@ -18,6 +18,7 @@ from adapters.optional_modules import lacking
 with lacking("rich"):  # structlog draws tracebacks with it, which nobody asks it for, and it takes 3 MB
     import structlog
 
+from adapters import trace_context
 from apps.printable import cut, escaped, message_of, shown, traceback_of
 from apps.settings import Settings
 from apps.unknown_settings import unknown_settings
@@ -31,12 +32,13 @@ log = logging.getLogger("switchboard")
 _request: ContextVar[str] = ContextVar("request", default="")
 
 
-def set_up(settings: Settings) -> None:
-    """Sends all logging, all warnings and all errors that nobody caught to standard error in one form."""
+def set_up(settings: Settings, role: str = "") -> None:
+    """Sends all logging, all warnings and all errors that nobody caught to standard error in one form. `role`: the
+    command of the process, which JSON lines name."""
     terminal = sys.stderr.isatty()
     as_json = settings.log_format == "json" or (settings.log_format == "auto" and not terminal)
     root = logging.getLogger()
-    root.handlers[:] = [handler(sys.stderr, as_json=as_json, colors=terminal)]
+    root.handlers[:] = [handler(sys.stderr, as_json=as_json, colors=terminal, role=role if as_json else "")]
     root.setLevel(settings.log_level.upper())
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -51,8 +53,14 @@ def set_up(settings: Settings) -> None:
         log.warning("%s", sentence)
 
 
-def handler(stream: TextIO, *, as_json: bool, colors: bool = False) -> logging.Handler:
+def handler(stream: TextIO, *, as_json: bool, colors: bool = False, role: str = "") -> logging.Handler:
     """What writes log lines to a stream."""
+
+    def named(_logger: Any, _method: str, event: Any) -> Any:
+        if role:
+            event["role"] = role
+        return event
+
     renderer: Any = structlog.processors.JSONRenderer()
     if not as_json:
         renderer = structlog.dev.ConsoleRenderer(
@@ -62,6 +70,7 @@ def handler(stream: TextIO, *, as_json: bool, colors: bool = False) -> logging.H
     writer.setFormatter(
         _Formatter(
             foreign_pre_chain=[
+                named,
                 _with_request,
                 structlog.stdlib.add_log_level,
                 structlog.stdlib.add_logger_name,
@@ -131,4 +140,6 @@ def _with_request(_logger: Any, _method: str, event: Any) -> Any:
     request_id = _request.get()
     if request_id:
         event["request"] = request_id
+    if trace_id := trace_context.trace_id():
+        event["trace"] = trace_id
     return event

@@ -28,6 +28,7 @@ def build_gateway(container: CoreContainer) -> App:
         checks=container.checks(),
         metrics=container.metrics(),
         answered=foundation.meter.answered,
+        span=foundation.traces.span,
         max_streams=most_streams(settings),
         trusted_proxies=settings.trusted_proxies,
         verification_page=settings.verification_page,

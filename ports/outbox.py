@@ -17,7 +17,8 @@ class QueuedMessage:
 
     `apology`: it tells the sender that the message failed.
     `unreadable` says why the stored message cannot be read: it can never be sent.
-    `late`: it has been due for so long that nobody waits for it any more.
+    `late`: it has been due for so long that nobody waits for it any more. `trace`: the traceparent of the work that
+    made it; empty if it belongs to no trace.
     """
 
     id: int
@@ -28,6 +29,7 @@ class QueuedMessage:
     apology: bool = False
     unreadable: str = ""
     late: bool = False
+    trace: str = ""
 
 
 @value

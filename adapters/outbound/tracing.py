@@ -1,50 +1,41 @@
-"""OpenTelemetry traces of a message's way, when a collector is named. Nothing is imported otherwise."""
+"""OpenTelemetry traces of a message's way, when a collector is named. OpenTelemetry is not imported otherwise."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
+from adapters import trace_context
 from adapters.outbound.http.redaction import safe_url
 from domain.channels.messages import RawAnswer, RawCall
 from domain.routing.model import RunRequest, RunResult
 from ports.downstream import Downstream
 from ports.http import Http, HttpAnswer, HttpRequest
-from ports.queue import QueueKey
+from ports.tracing import Span
 from ports.use_cases import Callbacks
 
 LONGEST_ATTRIBUTE = 4000
 """Characters of an attribute of a span."""
 FLUSH_SECONDS = 0.5
 
-Span = Callable[..., AbstractContextManager[Any]]
-"""Opens a span by name; keyword arguments are its attributes."""
 
-
-class HasKey(Protocol):
-    @property
-    def key(self) -> QueueKey: ...
-
-
-L = TypeVar("L", bound=HasKey)
-
-
-def no_span(name: str, **attributes: object) -> AbstractContextManager[Any]:
-    return nullcontext()
+def _continued(name: str, /, traceparent: str = "", **attributes: object) -> AbstractContextManager[object]:
+    """A span that is not recorded: the trace goes on to what is called."""
+    return trace_context.within(traceparent)
 
 
 class Traces:
-    """Spans sent in batches over OTLP/HTTP to `endpoint`; without one, spans that cost nothing.
+    """Spans sent in batches over OTLP/HTTP to `endpoint`; without one, traces of callers only go through.
 
     `authorities`: the file of CAs to trust, as the exporter does not know SSL_CERT_FILE.
     """
 
     def __init__(self, endpoint: str, service: str = "switchboard", authorities: Path | None = None) -> None:
         self._provider: Any = None
-        self.span: Span = no_span
+        self.span: Span = _continued
         if endpoint:
             self._export(endpoint, service, authorities)
 
@@ -53,6 +44,7 @@ class Traces:
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import SpanLimits, TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
         self._provider = TracerProvider(
             resource=Resource.create({"service.name": service}),
@@ -66,11 +58,17 @@ class Traces:
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
         tracer = self._provider.get_tracer("switchboard")
 
-        def span(name: str, **attributes: Any) -> AbstractContextManager[Any]:
-            found: AbstractContextManager[Any] = tracer.start_as_current_span(
-                name, attributes={f"switchboard.{key}": value for key, value in attributes.items()}
-            )
-            return found
+        propagator = TraceContextTextMapPropagator()
+
+        @contextmanager
+        def span(name: str, /, traceparent: str = "", **attributes: Any) -> Iterator[None]:
+            parent = propagator.extract({trace_context.HEADER: traceparent or trace_context.current()})
+            named = {f"switchboard.{key}": value for key, value in attributes.items()}
+            with tracer.start_as_current_span(name, parent, attributes=named):
+                carrier: dict[str, str] = {}
+                propagator.inject(carrier)
+                with trace_context.within(carrier.get(trace_context.HEADER, "")):
+                    yield
 
         self.span = span
 
@@ -86,22 +84,13 @@ class Traces:
             sending.join(FLUSH_SECONDS)
 
     def callbacks(self, inner: Callbacks) -> Callbacks:
-        return TracedCallbacks(inner, self.span) if self.on else inner
+        return TracedCallbacks(inner, self.span)
 
     def downstream(self, inner: Downstream) -> Downstream:
         return TracedDownstream(inner, self.span) if self.on else inner
 
     def http(self, inner: Http) -> Http:
         return TracedHttp(inner, self.span) if self.on else inner
-
-    def work(self, name: str, work: Callable[[L], Awaitable[None]]) -> Callable[[L], Awaitable[None]]:
-        """The same work, in a span."""
-
-        async def traced(leased: L) -> None:
-            with self.span(name, instance=leased.key.instance_id):
-                await work(leased)
-
-        return traced if self.on else work
 
 
 class TracedCallbacks:
@@ -110,7 +99,8 @@ class TracedCallbacks:
         self._span = span
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
-        with self._span("callback", channel=channel_id, instance=instance_id, request=call.id):
+        traceparent = call.headers.get(trace_context.HEADER, "")
+        with self._span("callback", traceparent, channel=channel_id, instance=instance_id, request=call.id):
             return await self._inner.handle(channel_id, instance_id, call)
 
 

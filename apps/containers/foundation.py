@@ -6,14 +6,15 @@ from adapters.outbound.clock import RandomIds, SteadyClock, SystemClock
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.metrics import PrometheusMeter
-from adapters.outbound.tracing import Traces
 from apps.settings import Settings
+from apps.traces import traces_of
 
 
 class Foundation:
-    """`worker_id` is the number of this run of the process: the key of its advisory lock, the owner of its leases."""
+    """`role` is the command of the process, for its traces. `worker_id` is the number of this run of the process: the
+    key of its advisory lock, the owner of its leases."""
 
-    def __init__(self, settings: Settings, clock: SystemClock) -> None:
+    def __init__(self, settings: Settings, clock: SystemClock, role: str = "") -> None:
         self.settings = settings
         self.clock = clock
         self.steady_clock = SteadyClock() if isinstance(clock, SystemClock) else clock
@@ -22,5 +23,5 @@ class Foundation:
         self.worker_id = secrets.randbits(62)
         self.policy = AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(","))
         self.http = AioHttp(self.policy, observe=self.meter.exchanged)
-        self.traces = Traces(settings.otlp_endpoint, authorities=settings.ssl_cert_file)
+        self.traces = traces_of(settings, role)
         self.traced_http = self.traces.http(self.http)

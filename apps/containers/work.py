@@ -75,6 +75,7 @@ class Work:
             MessageSender(self.rate_limiter, health, foundation.steady_clock, meter, self.typing),
             ids,
             storage.opt_outs,
+            foundation.traces.span,
         )
 
     def _invocation(
@@ -121,7 +122,15 @@ def _conversations(
     withdrawals = Withdrawals()
     storage.event_bus.on_withdrawal(withdrawals.withdraw)
     return ConversationService(
-        storage.conversations, instances, channels.registry, events, health, forwarding, withdrawals, typing
+        storage.conversations,
+        instances,
+        channels.registry,
+        events,
+        health,
+        forwarding,
+        withdrawals,
+        typing,
+        foundation.traces.span,
     )
 
 

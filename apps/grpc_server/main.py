@@ -19,13 +19,13 @@ from apps.starting import check_free, migrated, shared_database, unlocked
 
 def main(settings: Settings, _: Namespace) -> int:
     """Runs until it is told to stop; the exit status."""
-    logs.set_up(settings)
+    logs.set_up(settings, "core")
     settings = complete(settings)
     check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")
     dsn = unlocked(settings, migrated(shared_database(settings)))
 
     async def core() -> int:
-        container = CoreContainer(settings=settings, dsn=dsn, solitary=False)
+        container = CoreContainer(settings=settings, dsn=dsn, solitary=False, role="core")
         components: list[Component] = [
             StorageComponent(container, "core"),
             FilesComponent(container),

@@ -50,7 +50,9 @@ from apps.setting_types import check_service_key
 from apps.settings import Settings
 from apps.starting import listen
 from apps.tls import tls_to_core
+from apps.traces import traces_of
 from domain.refusals import Unauthenticated, Unavailable
+from ports.tracing import Span, no_span
 from ports.use_cases import UseCases, Verification
 
 log = logging.getLogger("switchboard")
@@ -71,19 +73,23 @@ LACKS = {
 
 def main(settings: Settings, _: Namespace) -> int:
     """Runs until it is told to stop; the exit status. Needs no database."""
-    logs.set_up(settings)
+    logs.set_up(settings, "gateway")
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
     target = settings.core_target or address_of(settings.grpc_host, settings.grpc_port)
     host, port = listener.getsockname()[:2]
     service_key = _service_key(settings)
+    traces = traces_of(settings, "gateway")
 
     async def gateway() -> int:
         core = CoreConnection(target, tls_to_core(settings), service_key)
         callbacks = RemoteCallbacks(core)
-        rest = HttpComponent(build_remote_gateway(settings, core, callbacks), listener, settings)
+        rest = HttpComponent(build_remote_gateway(settings, core, callbacks, traces.span), listener, settings)
         has_certificate = settings.core_tls_cert_file is not None
         parts = [_Core(core, callbacks, has_certificate=has_certificate), rest]
-        return await run(parts, lambda: _banner(host, port, target))
+        try:
+            return await run(parts, lambda: _banner(host, port, target))
+        finally:
+            await asyncio.to_thread(traces.close)
 
     return serve(gateway())
 
@@ -99,7 +105,9 @@ def _service_key(settings: Settings) -> str:
     return key
 
 
-def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: RemoteCallbacks) -> App:
+def build_remote_gateway(
+    settings: Settings, core: CoreConnection, callbacks: RemoteCallbacks, span: Span = no_span
+) -> App:
     """The gateway over a remote core."""
     meter = PrometheusMeter()
     checks: dict[str, Callable[[], Awaitable[None]]]
@@ -124,6 +132,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         trusted_proxies=settings.trusted_proxies,
         verification_page=settings.verification_page,
         mcp_send=settings.mcp_send,
+        span=span,
     )
     return build(_remote_use_cases(core, callbacks), SystemClock(), RandomIds(), options)
 

@@ -16,7 +16,7 @@ from apps.starting import check_free, embedded_database, listen, migrated, unloc
 
 def main(settings: Settings, _: Namespace) -> int:
     """Runs until it is told to stop; the exit status."""
-    logs.set_up(settings)
+    logs.set_up(settings, "up")
     settings = complete(settings)
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
     check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")

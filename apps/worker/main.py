@@ -21,12 +21,12 @@ from apps.verification import VerificationBotComponent
 
 def main(settings: Settings, _: Namespace) -> int:
     """Runs until it is told to stop; the exit status."""
-    logs.set_up(settings)
+    logs.set_up(settings, "worker")
     settings = complete(settings)
     dsn = unlocked(settings, migrated(shared_database(settings)))
 
     async def worker() -> int:
-        container = Container(settings=settings, dsn=dsn, solitary=False)
+        container = Container(settings=settings, dsn=dsn, solitary=False, role="worker")
         components: list[Component] = [
             StorageComponent(container, "worker"),
             WorkerComponent(container),

@@ -177,6 +177,7 @@ class Event:
     `alias`: it belongs to the session that has this alias (see `SessionAlias`), where there is one.
     `written_at` is when the person wrote it, where the platform may hand it over much later.
     `context` is what else the platform says of the message, a JSON object with the keys of `domain.channels.context`.
+    `trace` is the traceparent of the call that brought it; empty if it belongs to no trace.
     """
 
     key: str | None
@@ -210,6 +211,7 @@ class Event:
     written_at: datetime | None = None
     context: Mapping[str, object] = field(default_factory=dict)
     raw: Mapping[str, object] = field(default_factory=dict)
+    trace: str = ""
 
     def proved_by(self, proof: Proof | None) -> "Event":
         """The event with who proves its sender; None: nobody, so that the sender has no identities."""

@@ -17,6 +17,7 @@ from ports.instances import HealthRecorder, InstanceLookup
 from ports.opt_outs import OptOuts
 from ports.outbox import Outbox, QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
+from ports.tracing import Span, no_span
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class DeliveryService:
         sender: MessageSender,
         ids: Ids,
         opt_outs: OptOuts,
+        span: Span = no_span,
     ) -> None:
         self._outbox = outbox
         self._instances = instances
@@ -60,6 +62,7 @@ class DeliveryService:
         self._sender = sender
         self._ids = ids
         self._opt_outs = opt_outs
+        self._span = span
         self._faults = Faults()
 
     async def work(self, leased: QueuedMessages) -> None:
@@ -68,7 +71,8 @@ class DeliveryService:
         for position, message in enumerate(leased.messages, start=1):
             delivery = _Delivery(leased.key, message, last=position == len(leased.messages))
             try:
-                done = await self._deliver(delivery)
+                with self._span("delivery", message.trace, instance=leased.key.instance_id):
+                    done = await self._deliver(delivery)
             except StorageAway:
                 raise
             except Exception as failure:  # noqa: BLE001 - logged there

@@ -27,6 +27,7 @@ from ports.channels import Channels
 from ports.inbox import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent
 from ports.instances import HealthRecorder, InstanceLookup
 from ports.queue import QueueKey
+from ports.tracing import Span, no_span
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ class ConversationService:
         forwarding: ForwardingService,
         withdrawals: Withdrawals,
         typing: LingeringTyping,
+        span: Span = no_span,
     ) -> None:
         self._withdrawals = withdrawals
         self._conversations = conversations
@@ -69,6 +71,7 @@ class ConversationService:
         self._health = health
         self._forwarding = forwarding
         self._typing = typing
+        self._span = span
         self._faults = Faults()
 
     async def work(self, conversation: Conversation) -> None:
@@ -84,7 +87,11 @@ class ConversationService:
                 if seconds > 0:
                     return await self._conversations.postpone(key, seconds)
                 rows = deque(row for row in rows if row.id not in queued.merged) if queued.merged else rows
-                recorded = await self._process(work := _Work(key, queued, context, last=not rows))
+                work = _Work(key, queued, context, last=not rows)
+                with self._span(
+                    "message", queued.event.trace, instance=key.instance_id, request=queued.event.request_id
+                ):
+                    recorded = await self._process(work)
             except StorageAway:
                 raise
             except Exception as failure:  # noqa: BLE001 - logged there

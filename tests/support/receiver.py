@@ -26,11 +26,13 @@ class Receiver:
 
     def __init__(self, answer: Callable[[Any], Any] = _nothing, status: int = 200) -> None:
         self.received: list[tuple[str | None, Any]] = []
-        received = self.received
+        self.traceparents: list[str | None] = []
+        received, traceparents = self.received, self.traceparents
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                traceparents.append(self.headers["traceparent"])
                 received.append((self.headers["Idempotency-Key"], body))
                 made = answer(body)
                 content = b"" if made is None else json.dumps(made).encode()

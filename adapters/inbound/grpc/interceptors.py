@@ -14,6 +14,7 @@ import grpc
 from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
+from adapters import trace_context
 from adapters.wire.metadata import CLIENT_ADDRESS, OF_SESSION, acting_for
 from adapters.wire.refusals import to_status
 from domain.access.model import Caller
@@ -118,9 +119,11 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         self._bind(self._ids.request_id())
         if method.startswith(OF_GRPC):
             return handler
+        metadata = tuple(handler_call_details.invocation_metadata or ())
+        trace_context.begin(str(dict(metadata).get(trace_context.HEADER, "")))
         if not _is_open(method):
             try:
-                await self._authenticate(tuple(handler_call_details.invocation_metadata or ()), method)
+                await self._authenticate(metadata, method)
             except Refusal as refusal:
                 return _at_once(partial(_refuse, refusal))
             except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace

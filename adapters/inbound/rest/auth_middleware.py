@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, response_to
 from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
+from adapters.trace_context import HEADER
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
 from domain.verification.rules import SERVICE_ONLY
 from ports.clock import Ids
@@ -39,6 +40,8 @@ PRIVATE = re.compile(
     r"/api/agent/(?:verification/identities|files|channel-instances/[^/]+/conversations)/(.+)"
 )
 """Paths whose group is kept out of the log."""
+PROBED = ("/healthz", "/readyz", "/metrics")
+"""Paths that are asked every few seconds, and would fill the log."""
 CLOSED_OUTSIDE = ("/metrics", "/readyz")
 """Paths that a reverse proxy closes to the outside by their names. They answer to no other spelling of the request's
 target, such as `/metrics#`, `/%6detrics` or `http://host/metrics`."""
@@ -74,8 +77,9 @@ class AuthMiddleware:
         response = ResponseRecorder(send, request_id, scope["path"])
         started = time.monotonic()
         try:
-            await self._authenticate(scope, headers)
-            await self._app(scope, self._limited(scope, headers, receive), response)
+            with self._options.span("request", headers.get(HEADER, ""), method=scope["method"]):
+                await self._authenticate(scope, headers)
+                await self._app(scope, self._limited(scope, headers, receive), response)
         except (Refusal, HTTPException) as error:
             await response_to(error)(scope, receive, response)
         except asyncio.CancelledError:
@@ -97,7 +101,8 @@ class AuthMiddleware:
         path = scope["path"]
         if match := PRIVATE.fullmatch(path):
             path = f"{path[: match.start(1)]}***"
-        log.info("%s %s %s", scope["method"], path, status, extra={"ms": round(seconds * 1000, 1)})
+        level = logging.DEBUG if path in PROBED else logging.INFO
+        log.log(level, "%s %s %s", scope["method"], path, status, extra={"ms": round(seconds * 1000, 1)})
 
     async def _authenticate(self, scope: Scope, headers: Headers) -> None:
         path = scope["path"]

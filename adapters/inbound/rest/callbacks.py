@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 import time
+from dataclasses import replace
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -18,6 +19,7 @@ from adapters.inbound.rest.errors import (
     response_to,
 )
 from adapters.inbound.rest.routing import GatewayOptions, parsed_id
+from adapters.trace_context import HEADER, current
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import NotFound, Refusal
 from ports.clock import Ids
@@ -61,7 +63,9 @@ class CallbackApp:
         try:
             channel_id, instance, callback = match.groups()
             call = await self._call(scope, receive, request_id, callback)
-            answer = await self._callbacks.handle(channel_id, _instance_id(instance, channel_id), call)
+            with self._options.span("request", call.headers.get(HEADER, ""), method=call.method):
+                call = replace(call, headers={**call.headers, HEADER: current()}) if current() else call
+                answer = await self._callbacks.handle(channel_id, _instance_id(instance, channel_id), call)
         except (Refusal, HTTPException) as error:
             log.info("%s %s was refused: %s", scope["method"], scope["path"], message_of(error))
             response = response_to(error)

@@ -19,6 +19,7 @@ from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW, NO_BASE
 from domain.paging import DEFAULT_LIMIT, unknown_cursor
 from domain.refusals import Fault, Invalid, NotFound
 from ports.clock import Clock, Ids
+from ports.tracing import Span, no_span
 from ports.use_cases import UseCases
 
 PUBLIC = re.compile(
@@ -59,7 +60,7 @@ class GatewayOptions:
     `trusted_proxies` say of the address of a client is believed;
     `verification_page`: where people verify who they are; `mcp_send`: MCP clients may send messages. `checks` raise
     when what they look at is not ready. `answered` is told of each callback: its channel, its
-    status, the seconds."""
+    status, the seconds. `span`: opens a span for each request."""
 
     agent_url: str
     platform_url: str
@@ -73,6 +74,7 @@ class GatewayOptions:
     trusted_proxies: str = "127.0.0.1"
     verification_page: str = "/console/identities"
     mcp_send: bool = False
+    span: Span = no_span
 
 
 @dataclass(frozen=True, slots=True)

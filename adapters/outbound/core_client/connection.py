@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 
 import grpc
 
+from adapters import trace_context
 from adapters.outbound.core_client.balancing import BalancedChannel
 from adapters.outbound.core_client.cores import Cores
 from adapters.outbound.core_client.targets import parse_targets
@@ -75,9 +76,8 @@ class CoreConnection:
     ) -> T:
         """The answer; a refusal of the core is raised as the same refusal here. `metadata`: None for the caller's
         credential."""
-        metadata = credential.get() if metadata is None else metadata
         try:
-            return await method(request, timeout=deadline, metadata=metadata)
+            return await method(request, timeout=deadline, metadata=_metadata(metadata))
         except grpc.aio.AioRpcError as error:
             refusal = from_error(error)
             if refusal is None:
@@ -105,8 +105,7 @@ class CoreConnection:
     ) -> AsyncGenerator[T, None]:
         """The answers one by one; a refusal of the core is raised as the same refusal here. None: no deadline.
         `metadata`: None for the caller's credential."""
-        metadata = credential.get() if metadata is None else metadata
-        call: Any = method(request, timeout=deadline, metadata=metadata)
+        call: Any = method(request, timeout=deadline, metadata=_metadata(metadata))
         try:
             async for answer in call:
                 yield answer
@@ -117,3 +116,10 @@ class CoreConnection:
             raise refusal from error
         finally:
             call.cancel()
+
+
+def _metadata(given: Metadata | None) -> Metadata:
+    """What is given, else the caller's credential; and the trace that the call belongs to."""
+    metadata = credential.get() if given is None else given
+    traceparent = trace_context.current()
+    return (*metadata, (trace_context.HEADER, traceparent)) if traceparent else metadata

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from adapters import trace_context
 from adapters.outbound.downstream.chat_tools import ChatTool
 from adapters.outbound.downstream.chat_wire import EventStream, Reply, message_of, reply_of
 from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES
@@ -80,6 +81,7 @@ class ModelClient:
 
     def _request(self, turns: Sequence[Turn], seconds: float, extra: Extra) -> HttpRequest:
         headers = {"Accept": "text/event-stream" if self._model.stream else "application/json"}
+        headers |= trace_context.headers()
         if self._model.token:
             headers["Authorization"] = f"Bearer {self._model.token}"
         return HttpRequest(

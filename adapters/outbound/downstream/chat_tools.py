@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from adapters import trace_context
 from adapters.outbound.downstream.chat_wire import ToolCall
 from ports.http import Http, HttpFailed, HttpRequest
 
@@ -43,7 +44,7 @@ async def call_tool(
     if parameters is None:
         return "The arguments are not a JSON object."
     digest = sha256(f"{call.name}\n{call.arguments}".encode()).hexdigest()[:16]
-    headers = {"Idempotency-Key": f"{request_id}-{digest}"}
+    headers = {"Idempotency-Key": f"{request_id}-{digest}", **trace_context.headers()}
     if tool.token:
         headers["Authorization"] = f"Bearer {tool.token}"
     request = HttpRequest(

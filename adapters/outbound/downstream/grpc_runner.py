@@ -9,6 +9,7 @@ from grpc import aio
 from switchboard.downstream.v1 import runner_pb2 as pb
 from switchboard.downstream.v1.runner_pb2_grpc import ResourceRunnerStub
 
+from adapters import trace_context
 from adapters.outbound.downstream.messages import (
     MAX_ANSWER_BYTES,
     BadAnswer,
@@ -117,7 +118,8 @@ class GrpcRunner:
         if self._tls:
             self._channels.renew(self._target, self._tls)
         stub = ResourceRunnerStub(self._channels.get(self._target, self._tls))
-        call = stub.Run(run_request_to_pb(request), timeout=request.timeout, metadata=self._metadata)
+        metadata = (*self._metadata, *trace_context.headers().items())
+        call = stub.Run(run_request_to_pb(request), timeout=request.timeout, metadata=metadata)
         begun = False
         try:
             async for message in call:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import orjson
 
+from adapters import trace_context
 from adapters.outbound.downstream.messages import (
     MAX_ANSWER_BYTES,
     MAX_TEXT,
@@ -61,6 +62,7 @@ class HttpRunner:
 
     def _call(self, request: RunRequest, answer: _Answer) -> HttpRequest:
         headers = {"Accept": f"{EVENTS}, application/json", "Idempotency-Key": request.request_id}
+        headers |= trace_context.headers()
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         return HttpRequest(

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from adapters import trace_context
 from domain.channels import context
 from domain.channels.answers import Answer, Artifact, Choice
 from domain.channels.messages import (
@@ -132,6 +133,7 @@ def _optional(event: Event) -> dict[str, Any]:
         "written": event.written_at and event.written_at.timestamp(),
         "context": event.context and context.bounded(event.context),
         "raw": event.raw,
+        "trace": event.trace or trace_context.current(),
         "key": event.key,
     }
 
@@ -212,6 +214,7 @@ def event_from_json(text: str | bytes) -> Event:
         written_at=_time(document.get("written")),
         context=document.get("context", {}),
         raw=document.get("raw", {}),
+        trace=document.get("trace", ""),
     )
 
 

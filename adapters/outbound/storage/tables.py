@@ -153,7 +153,7 @@ outbox = table(
     *optional(Timestamp, "next_attempt_at finished_at"),
     *optional(BigInteger, "inbox_id send_id"),
     *optional(SmallInteger, "delivery_state"),
-    *optional(Text, "last_error ref"),
+    *optional(Text, "last_error ref trace"),
     index(
         "outbox_by_queue",
         "",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,9 +14,13 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from adapters.outbound.tracing import Traces
+from adapters import trace_context
+from apps import logs
+from apps.settings_loading import load
+from apps.traces import traces_of
 from tests.drivers.ways import UseCases
 from tests.drivers.world import World
+from tests.support.receiver import Receiver
 from tests.support.waiting import until
 
 
@@ -23,6 +29,8 @@ class Collector:
 
     def __init__(self) -> None:
         spans = self.spans = list[str]()
+        traces = self.traces = list[tuple[str, str]]()
+        services = self.services = set[str]()
         attributes = self.attributes = list[str]()
 
         class Handler(BaseHTTPRequestHandler):
@@ -34,8 +42,14 @@ class Collector:
                     body = gzip.decompress(body)
                 request = ExportTraceServiceRequest.FromString(body)
                 for resource in request.resource_spans:
+                    services.update(
+                        each.value.string_value
+                        for each in resource.resource.attributes
+                        if each.key == "service.name"
+                    )
                     for scope in resource.scope_spans:
                         spans.extend(span.name for span in scope.spans)
+                        traces.extend((span.name, span.trace_id.hex()) for span in scope.spans)
                         attributes.extend(str(each) for span in scope.spans for each in span.attributes)
                 self.send_response(200)
                 self.end_headers()
@@ -80,21 +94,85 @@ def test_a_message_leaves_spans_of_its_way(database_url: str, tmp_path: Path, co
 
     assert reply.body["response"] == "private words"
     # The service leaves a slow collector behind; the rest comes from a thread that it leaves running.
-    until(
-        lambda: {"callback", "conversation", "downstream"} <= set(collector.spans), "all spans are collected"
-    )
+    until(lambda: {"callback", "message", "downstream"} <= set(collector.spans), "all spans are collected")
     assert not any("private words" in each for each in collector.attributes)
 
 
-def test_without_a_collector_nothing_is_wrapped() -> None:
-    traces = Traces("")
-    inner = object()
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+CALLER = f"00-{TRACE}-b7ad6b7169203331-01"
 
-    assert not traces.on
-    assert traces.callbacks(inner) is inner  # type: ignore[arg-type,comparison-overlap]
-    with traces.span("nothing", channel="x"):
-        pass
-    traces.close()
+
+@pytest.mark.parametrize("exported", [True, False], ids=["with a collector", "without one"])
+def test_a_message_stays_in_the_trace_of_its_caller_through_every_process(
+    database_url: str, tmp_path: Path, collector: Collector, exported: bool
+) -> None:
+    """One process accepts it, another works on it; a third would deliver it as well."""
+    endpoint = collector.url if exported else ""
+    with Receiver(lambda _: {"text": "You said hello"}) as resource, Receiver() as receiver:
+        settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "DOWNSTREAM_URL": resource.url}
+        accepting = World(database_url, tmp_path / "accepting", **settings)
+        accepting.start(worker=False)
+        way = UseCases(accepting)
+        body = {
+            "channelId": "http-webhook",
+            "channelName": "Traced",
+            "config": {"responseWebhookUrl": receiver.url},
+            "downStreamResourceId": "agent::helper",
+        }
+        instance_id = way.create("ann", body).body["instanceId"]
+        call = json.dumps({"message": "hello", "sessionId": "1"}).encode()
+        way.call("http-webhook", instance_id, call, {"traceparent": CALLER}, "webhook")
+        key = accepting.settings.config_encryption_key
+        working = World(database_url, tmp_path / "working", **settings, CONFIG_ENCRYPTION_KEY=key)
+        working.start()
+        until(lambda: receiver.received, "the answer is delivered")
+        working.stop()
+        accepting.stop()
+
+        assert [header and header[3:35] for header in resource.traceparents] == [TRACE]
+    if exported:
+        names = {"callback", "message", "downstream", "delivery"}
+        until(lambda: names <= set(collector.spans), "all spans are collected")
+        assert {trace for name, trace in collector.traces if name in names} == {TRACE}
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["", "00-1-2-01", f"00-{'0' * 32}-b7ad6b7169203331-01", f"ff-{TRACE}-b7ad6b7169203331-01", "x" * 100_000],
+)
+def test_a_header_that_is_no_trace_context_begins_no_trace(header: str) -> None:
+    with trace_context.within(header):
+        assert trace_context.headers() == {}
+    with trace_context.within(CALLER):
+        assert trace_context.headers() == {"traceparent": CALLER}
+    assert trace_context.trace_id() == ""
+
+
+def test_the_service_of_a_trace_is_named_by_its_process(collector: Collector) -> None:
+    for role in ("core", "worker", "gateway", ""):
+        settings = load({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}, env_file=None)
+        traces = traces_of(settings, role)
+        with traces.span("message"):
+            pass
+        traces.close()
+    names = {"switchboard-core", "switchboard-worker", "switchboard-gateway", "switchboard"}
+    until(lambda: collector.services == names, "all processes are named")
+
+
+def test_log_lines_name_the_trace_and_the_process_and_are_json_to_the_last_one() -> None:
+    stream = io.StringIO()
+    logger = logging.getLogger("switchboard.test_tracing")
+    handler = logs.handler(stream, as_json=True, role="worker")
+    logger.addHandler(handler)
+    try:
+        with trace_context.within(CALLER):
+            logger.error("a message failed\nand its second line", exc_info=ValueError("broken"))
+        logger.error("the process ends")
+    finally:
+        logger.removeHandler(handler)
+    first, last = map(json.loads, stream.getvalue().splitlines())
+    assert (first["trace"], first["role"]) == (TRACE, "worker")
+    assert ("trace" in last, last["role"]) == (False, "worker")
 
 
 def test_the_exporter_and_the_sdk_of_mcp_are_imported_only_when_they_are_used() -> None:

@@ -48,7 +48,7 @@ OUTCOME = {**columns_of([], []), **NOT_OFFERED, "owner": 1}
 MESSAGE = {
     **NOT_OFFERED, "owner": 1, "id": 1, "session_key": "s1", "session_id": "s1", "idempotency_key": None,
     "content": "{}", "author": "person", "instance_id": 1, "target": "{}", "messages": Texts(["{}"]),
-    "keys": Texts(["k"]), "offered": None, "taken_by": "ann",
+    "keys": Texts(["k"]), "offered": None, "taken_by": "ann", "trace": None,
 }  # fmt: skip
 QUEUE = {"instance": 1, "session": "s1"}
 STATUS = {**QUEUE, "key": "k", "ref": "r", "reached": 1}

@@ -32,7 +32,7 @@ from ports.queue import Capacity, Leases, QueueKey
 
 COLUMNS = f"""
 id, message, target, key, attempts, apology,
-coalesce(next_attempt_at, created_at) < now() - interval '{LATE_AFTER_DAYS} days' AS late
+coalesce(next_attempt_at, created_at) < now() - interval '{LATE_AFTER_DAYS} days' AS late, trace
 """
 OUTBOUND = Queue.of(QueueKind.OUTBOUND, "outbox", COLUMNS)
 _PENDING, _SENT, _DEAD = MessageStatus
@@ -287,12 +287,20 @@ class PostgresOutbox:
 
 
 def _queued(
-    id: int, message: str, target: str, key: str, attempts: int, apology: bool, late: bool
+    id: int,
+    message: str,
+    target: str,
+    key: str,
+    attempts: int,
+    apology: bool,
+    late: bool,
+    trace: str | None,
 ) -> QueuedMessage:
     """A row that cannot be read concerns itself alone: its message says why."""
     try:
         read = OutboundMessage(orjson.loads(message))
-        return QueuedMessage(id, read, orjson.loads(target), key, attempts, apology, late=late)
+        goes_to = orjson.loads(target)
+        return QueuedMessage(id, read, goes_to, key, attempts, apology, late=late, trace=trace or "")
     except ValueError:
         reason = "the stored message cannot be read: it is not JSON"
         return QueuedMessage(id, OutboundMessage({}), {}, key, attempts, apology, unreadable=reason)

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from adapters import trace_context
 from adapters.outbound.clock import url_uuid
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns, unnest_sql
 from adapters.outbound.storage.codec import content_to_json, dump_bytes, result_to_json, storable_reason
@@ -48,7 +49,13 @@ _EVENT_COLUMNS = {
     "answers": Texts,
     "told": Texts,
 }
-_MESSAGE_COLUMNS = {"message_ids": Bigints, "messages": Texts, "targets": Texts, "keys": Texts}
+_MESSAGE_COLUMNS = {
+    "events": Bigints,
+    "messages": Texts,
+    "targets": Texts,
+    "keys": Texts,
+    "traces": Texts,
+}
 
 COMPLETE = compact(f"""
 WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
@@ -65,12 +72,11 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
         AND (i.id, i.instance_id, i.session_key) = (r.id, r.instance_id, r.session_key)
     RETURNING r.*, i.await_until > now() AND r.result IS NOT NULL AS awaited
 ), sent AS (
-    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology, prompt)
-    SELECT d.instance_id, d.session_key, d.id, message, target, key, d.error IS NOT NULL, d.prompt
+    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, trace, apology, prompt)
+    SELECT instance_id, session_key, id, message, target, key, trace, error IS NOT NULL, prompt
     FROM {unnest_sql(*_MESSAGE_COLUMNS)} WITH ORDINALITY
-      m(event, message, target, key, n)
-    JOIN done d ON d.id = m.event AND d.awaited IS NOT TRUE
-    WHERE m.event NOT IN (TABLE echoes) ORDER BY m.n
+      m(event, message, target, key, trace, n)
+    JOIN done ON id = event AND awaited IS NOT TRUE WHERE event NOT IN (TABLE echoes) ORDER BY n
     RETURNING id, inbox_id, instance_id, session_key
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "done")}),
 logged AS ({_LOG})
@@ -107,18 +113,21 @@ class OutboxRows:
     messages: Sequence[bytes]
     keys: Sequence[str]
     apology: bool
+    trace: str | None
 
     @classmethod
     def of(cls, outcome: EventOutcome) -> OutboxRows:
         messages = [dump_bytes(message.payload) for message in outcome.messages]
         keys = [message_key(outcome.request_id, outcome.inbox_id, number) for number in range(len(messages))]
         target, apology = dump_bytes(outcome.target), outcome.error is not None
-        return cls(outcome.key, outcome.inbox_id, target, messages, keys, apology)
+        trace = trace_context.current() or None
+        return cls(outcome.key, outcome.inbox_id, target, messages, keys, apology, trace)
 
     def queued(self, ids: Sequence[int]) -> Iterable[QueuedMessage]:
         target = orjson.loads(self.target)
         for id, message, key in zip(ids, self.messages, self.keys, strict=False):
-            yield QueuedMessage(id, OutboundMessage(orjson.loads(message)), target, key, 0, self.apology)
+            read = OutboundMessage(orjson.loads(message))
+            yield QueuedMessage(id, read, target, key, 0, self.apology, trace=self.trace or "")
 
 
 def message_key(request_id: str, row: int, number: int) -> str:
@@ -131,7 +140,7 @@ def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> 
     """The parameters of `COMPLETE`, those of direct dispatch aside."""
     events = [_event(outcome, id) for outcome in outcomes for id in (outcome.inbox_id, *outcome.merged)]
     messages = [
-        (row.inbox_id, message, row.target, key)
+        (row.inbox_id, message, row.target, key, row.trace)
         for row in rows
         for message, key in zip(row.messages, row.keys, strict=True)
     ]

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from adapters import trace_context
 from adapters.outbound.storage.arrays import Texts, unnest_sql
 from adapters.outbound.storage.codec import content_of, dump, dump_bytes, key_of, stored_event
 from adapters.outbound.storage.conversations.handlers import (
@@ -33,8 +34,8 @@ WITH {OFFERED}, fresh AS (
     ON CONFLICT (instance_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING id, instance_id, session_key, author
 ), sent AS (
-    INSERT INTO outbox (instance_id, session_key, send_id, message, target, key, apology, prompt)
-    SELECT f.instance_id, f.session_key, f.id, m.message, %(target)s, m.key, false, false
+    INSERT INTO outbox (instance_id, session_key, send_id, message, target, key, trace, apology, prompt)
+    SELECT f.instance_id, f.session_key, f.id, m.message, %(target)s, m.key, %(trace)s, false, false
     FROM fresh f CROSS JOIN {unnest_sql("messages", "keys")} WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
     RETURNING instance_id, session_key
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), {ANSWERED_BY_PERSON}, conversation AS (
@@ -138,6 +139,7 @@ def _columns(send: NewSend) -> dict[str, Any]:
         "content": _content(send),
         "author": send.answer.author,
         "taken_by": send.taken_by,
+        "trace": trace_context.current() or None,
         "offered": str(MessageId(MessageKind.SENT_FIRST, send.id)) if send.numbered else None,
         "target": dump(send.target),
         "messages": Texts(dump_bytes(message.payload) for message in send.messages),
