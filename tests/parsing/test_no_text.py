@@ -95,3 +95,53 @@ def test_shifted_letters_are_no_language() -> None:
 def test_texts_are_compared_by_their_words() -> None:
     assert are_alike(PROSE, PROSE.replace("lighthouse", "1ighthouse").upper())
     assert not are_alike(PROSE, PROSE[::-1])
+
+
+MAIL = (
+    "From: Ann M\u00fcller <ann@example.com>\r\nSubject: Gr\u00f6\u00dfe\r\n"
+    "Content-Type: text/plain; charset={}\r\n\r\nDie Stra\u00dfe.\r\n"
+)
+
+
+@pytest.mark.parametrize("declared", ["utf-16", "us-ascii", "utf-8"])
+@pytest.mark.parametrize("form", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+async def test_a_mail_that_was_saved_in_utf_16_is_a_mail(parse, form, declared):
+    document = await parse(MAIL.format(declared).encode(form), "size.eml")
+
+    assert document.title == "Gr\u00f6\u00dfe"
+    assert document.text.endswith("Subject: Gr\u00f6\u00dfe\n\nDie Stra\u00dfe.")
+
+
+ARMOR = "-----BEGIN PGP MESSAGE-----\n\nhQEMA5d1=\n=aBcD\n-----END PGP MESSAGE-----\n"
+SIGNED = (
+    "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\nThe pump is serviced.\n- -- Ann\n"
+    "-----BEGIN PGP SIGNATURE-----\n\niQEz\n-----END PGP SIGNATURE-----\n"
+)
+HEAD = "From: ann@example.com\nSubject: Service\n"
+ENVELOPED = (
+    "Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m\n"
+    "Content-Transfer-Encoding: base64\n\nMIIBhgYJKoZIhvcNAQcDoIIBdzCC\n"
+)
+PGP_MIME = (
+    'Content-Type: multipart/encrypted; protocol="application/pgp-encrypted"; boundary=b\n\n--b\n'
+    "Content-Type: application/pgp-encrypted\n\nVersion: 1\n--b\n"
+    f"Content-Type: application/octet-stream\n\n{ARMOR}--b--\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(f"\nHello\n{ARMOR}", "PGP"), (PGP_MIME, "PGP"), (ENVELOPED, "S/MIME")],
+    ids=["PGP in the text", "PGP/MIME", "S/MIME"],
+)
+async def test_an_encrypted_mail_says_so(parse, content, kind):
+    document = await parse((HEAD + content).encode(), "service.eml")
+
+    assert document.warnings == (f"the text is encrypted ({kind}) and was not read",)
+    assert "hQEMA5d1" not in document.text
+
+
+async def test_an_encrypted_text_is_refused_and_a_signed_one_read(parse, refusal):
+    assert (await parse(SIGNED.encode(), "signed.txt")).text == "The pump is serviced.\n-- Ann"
+    assert (await parse(f"Before.\n\n{ARMOR}".encode(), "partly.txt")).text == "Before."
+    assert "encrypted" in await refusal(ARMOR.encode(), "secret.txt", Unreadable)

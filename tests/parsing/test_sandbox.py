@@ -97,7 +97,7 @@ async def test_a_child_that_talks_nonsense_is_no_result():
     [
         (MemoryError(), TooLarge.reason, "memory"),
         (RecursionError(), Unreadable.reason, "nested too deeply"),
-        (KeyError("word/document.xml"), Unreadable.reason, "word/document.xml"),
+        (KeyError("word/document.xml"), Unreadable.reason, "the content is damaged"),
         (ImportError("no", name="pocketsphinx"), Unsupported.reason, "needs the Python package pocketsphinx"),
         (Unreadable("as it is"), Unreadable.reason, "as it is"),
     ],

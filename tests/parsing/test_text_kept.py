@@ -214,6 +214,15 @@ async def test_a_word_in_normal_style_is_no_heading(parse):
     ]
 
 
+@pytest.mark.parametrize("declared", ["iso-8859-1", "latin1", "windows-1252"])
+async def test_a_charset_stands_for_its_superset_as_in_browsers(parse, declared):
+    page = f'<html><head><meta charset="{declared}"></head><body><p>25,75 € „Größe“</p></body></html>'
+
+    document = await parse(page.encode("cp1252"), "price.html")
+
+    assert document.text == "25,75 € „Größe“"
+
+
 async def test_pptx_keeps_groups_and_charts(parse):
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[5])

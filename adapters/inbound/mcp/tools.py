@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_snake
 from pydantic.json_schema import GenerateJsonSchema
 
-from adapters.inbound.rest.bodies import Answer, Text, WholeNumber
+from adapters.inbound.rest.bodies import Answer, Text, WholeNumber, standard_schema
 from domain import limits
 from domain.access.model import Caller
 from domain.paging import LARGEST_LIMIT
@@ -51,12 +51,15 @@ class ToolCall(BaseModel):
 
     @classmethod
     def input_schema(cls) -> dict[str, JsonValue]:
-        schema: dict[str, JsonValue] = cls.model_json_schema(schema_generator=Untitled)
+        schema: dict[str, JsonValue] = standard_schema(cls.model_json_schema(schema_generator=Untitled))
         return {name: value for name, value in schema.items() if name not in ("description", "title")}
 
     @classmethod
     def output_schema(cls) -> dict[str, JsonValue]:
-        return cls.ANSWER.model_json_schema(mode="serialization", schema_generator=Untitled)
+        schema: dict[str, JsonValue] = standard_schema(
+            cls.ANSWER.model_json_schema(mode="serialization", schema_generator=Untitled)
+        )
+        return schema
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         """Raises refusals."""

@@ -96,6 +96,19 @@ def _timestamp(value: Any) -> Any:
     return iso_milliseconds(value) if isinstance(value, datetime) else value
 
 
+def standard_schema(schema: Any) -> Any:
+    """A JSON schema with bounds under their standard names: behind a validator Pydantic writes them under its own."""
+    if isinstance(schema, list):
+        return [standard_schema(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        _BOUNDS.get(name, name) if isinstance(part, int | float) else name: standard_schema(part)
+        for name, part in schema.items()
+    }
+
+
+_BOUNDS = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
 Config = Annotated[dict[str, Any], BeforeValidator(_storable)]
 """Written as JSON it has at most `limits.JSON_BYTES`, which the domain checks."""
 Text = Annotated[StrictStr, BeforeValidator(_text)]

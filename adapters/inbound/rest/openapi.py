@@ -23,6 +23,7 @@ from adapters.inbound.rest import (
     web_chat_schemas,
 )
 from adapters.inbound.rest.auth_middleware import PROTECTED
+from adapters.inbound.rest.bodies import standard_schema
 from adapters.inbound.rest.call_examples import (
     CALLBACK_BODIES,
     CALLBACK_FORMS,
@@ -82,8 +83,8 @@ def describe(api: FastAPI) -> dict[str, Any]:
     """The description, made once."""
     if api.openapi_schema:
         return api.openapi_schema
-    document = get_openapi(
-        title="Switchboard", version=api.version, description=DESCRIPTION, routes=api.routes
+    document: dict[str, Any] = standard_schema(
+        get_openapi(title="Switchboard", version=api.version, description=DESCRIPTION, routes=api.routes)
     )
     document["paths"][CALLBACK_PATH] = _callback()
     components = document.setdefault("components", {})

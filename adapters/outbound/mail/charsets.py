@@ -40,13 +40,18 @@ def decode_bytes(data: bytes, charset: str) -> str:
     label = charset.strip().lower()
     if label == "iso-2022-jp":
         return _iso_2022_jp(data)
-    name = _SUPERSETS.get(label, charset)
+    name = codec_of(charset)
     for encoding in ("utf-8", name) if name == _WESTERN else (name, "utf-8"):
         try:
             return data.decode(encoding)
         except (LookupError, UnicodeError, ValueError):
             continue
     return _guessed(data, name)
+
+
+def codec_of(charset: str) -> str:
+    """Python's name of the charset that a declared one stands for; '' for one that says nothing."""
+    return _SUPERSETS.get(charset.strip().lower(), charset)
 
 
 def _guessed(data: bytes, charset: str) -> str:

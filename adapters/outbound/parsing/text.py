@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from charset_normalizer import from_bytes
 
+from adapters.outbound.mail.charsets import codec_of
 from adapters.outbound.parsing.reading import Job
 
 _BOMS: tuple[tuple[bytes, str], ...] = (
@@ -84,15 +85,15 @@ def decode(job: Job, declared: Callable[[bytes], str | None] | None = None) -> s
     return text
 
 
+def as_utf8(data: bytes) -> bytes:
+    """Text in UTF-16 or UTF-32 as UTF-8, without its byte order mark; any other bytes as they are."""
+    form = _unicode_form(data)
+    return data if form is None else data.decode(form, "replace").encode()
+
+
 def codec(page: int) -> str:
     """Python's name of a Windows code page; the number may be signed, as old files store it."""
     return _CODE_PAGES.get(page & 0xFFFF) or f"cp{page & 0xFFFF}"
-
-
-def declared_charset(head: bytes) -> str | None:
-    """The encoding that the head of an HTML document names."""
-    match = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w-]+)", head, re.IGNORECASE)
-    return match[1].decode() if match else None
 
 
 def decoded(data: bytes, declared: str | None = None) -> str | None:
@@ -100,8 +101,8 @@ def decoded(data: bytes, declared: str | None = None) -> str | None:
     shifting = (
         "iso-2022-jp" if _JAPANESE_SHIFT in data[:_SAMPLE_BYTES] else None
     )  # seven bits, so UTF-8 would fit
-    for encoding in (_unicode_form(data), shifting, "utf-8", declared):
-        if encoding is not None:
+    for encoding in (_unicode_form(data), shifting, "utf-8", codec_of(declared or "")):
+        if encoding:
             try:
                 return data.decode(encoding)
             except (UnicodeDecodeError, LookupError):

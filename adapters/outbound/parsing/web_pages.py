@@ -17,9 +17,10 @@ from lxml import html as lxml_html
 from trafilatura import extract, html2txt
 from trafilatura.settings import DEFAULT_CONFIG
 
+from adapters.outbound.mail.charsets import charset_of_html
 from adapters.outbound.parsing.cleaning import one_line, without_controls
 from adapters.outbound.parsing.reading import Job
-from adapters.outbound.parsing.text import declared_charset, decode
+from adapters.outbound.parsing.text import decode
 from domain.knowledge.documents import Format
 
 PAGE, SITEMAP, FILE = "page", "sitemap", "file"
@@ -116,7 +117,7 @@ def _inflated(job: Job, path: Path) -> Iterator[bytes]:
 
 
 def _page(job: Job, address: str, charset: str) -> dict[str, Any]:
-    markup = without_controls(decode(job, declared=lambda head: charset or declared_charset(head)))
+    markup = without_controls(decode(job, declared=lambda head: charset or charset_of_html(head)))
     try:
         root = lxml_html.document_fromstring(markup.encode(), parser=lxml_html.HTMLParser(encoding="utf-8"))
     except (etree.ParserError, etree.XMLSyntaxError) as error:

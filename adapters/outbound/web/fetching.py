@@ -22,7 +22,7 @@ MOST_WAITS = 3
 REST_AFTER_BUSY, LONGEST_REST = 60.0, 3600.0
 """How long a host rests that is too busy and does not say for how long, and how long at most."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_UNCHANGED, _BUSY, _GONE = 304, frozenset({429, 503}), frozenset({404, 410})
+_UNCHANGED, _UNAVAILABLE, _BUSY, _GONE = 304, 503, frozenset({429, 503}), frozenset({404, 410})
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 _PORTS = {"http": 80, "https": 443}
 
@@ -72,14 +72,17 @@ class PageFetcher:
         self._pause = pause
         self._max_bytes = max_bytes
 
-    async def fetch(self, address: str, known: Validators, path: Path, only_host: str = "") -> Fetched | None:
+    async def fetch(
+        self, address: str, known: Validators, path: Path, only_host: str = "", *, rests: bool = True
+    ) -> Fetched | None:
         """Writes what lies at an address to `path`; None: it is as it was `known`. With `only_host` redirects to
-        other hosts are refused. Raises `PageRefused`, `PageLater`."""
+        other hosts are refused. `rests`: an answer that the service is unavailable is taken as the host's, which then
+        rests, and not as that of the page. Raises `PageRefused`, `PageLater`."""
         url = address
         for hop in range(MOST_HOPS + 1):
             if only_host and host_name(url) != only_host:
                 raise PageRefused(PageStatus.SKIPPED, f"it leads to another host, {host_name(url)}")
-            answer = await self._ask(url, known, path, patient=hop > 0)
+            answer = await self._ask(url, known, path, patient=hop > 0, rests=rests)
             if answer is None:
                 return None
             target = answer.headers.get("location") if answer.status in _REDIRECTS else None
@@ -88,7 +91,9 @@ class PageFetcher:
             url = _next_hop(url, target)
         raise PageRefused(PageStatus.FAILED, f"it redirects more than {MOST_HOPS} times")
 
-    async def _ask(self, url: str, known: Validators, path: Path, *, patient: bool) -> HttpAnswer | None:
+    async def _ask(
+        self, url: str, known: Validators, path: Path, *, patient: bool, rests: bool
+    ) -> HttpAnswer | None:
         """One request, in its turn."""
         host = origin_of(url)
         async with self._turn(host, patient=patient) as turn:
@@ -99,7 +104,8 @@ class PageFetcher:
             answer = await self._send(url, known, path)
             if answer.status in _BUSY:
                 asked = REST_AFTER_BUSY if answer.retry_after is None else answer.retry_after
-                turn.rest = min(LONGEST_REST, max(turn.rest, asked))
+                if rests or answer.status != _UNAVAILABLE:
+                    turn.rest = min(LONGEST_REST, max(turn.rest, asked))
                 raise PageLater(turn.rest, f"{host} is too busy: it answers with status {answer.status}")
         return None if answer.status == _UNCHANGED else answer
 

@@ -41,7 +41,10 @@ class WebOrigin:
         only_host = "" if page.kind is PageKind.ROOT else host_name(page.address)
         with tempfile.TemporaryDirectory(prefix="switchboard-page-") as folder:
             path = Path(folder) / "page"
-            fetched = await self._fetcher.fetch(page.address, page.validators, path, only_host)
+            is_first = not page.attempts and not source.trouble and page.kind is PageKind.PAGE
+            fetched = await self._fetcher.fetch(
+                page.address, page.validators, path, only_host, rests=not is_first
+            )
             if fetched is None:
                 return None
             if _asks_not_to_be_indexed(fetched):

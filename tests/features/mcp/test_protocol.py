@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from jsonschema import Draft202012Validator
 from mcp import Client
 
 from domain.access.model import Caller
@@ -209,6 +210,24 @@ def test_many_users_at_once_each_see_their_own(world: McpWorld, address: str) ->
     assert [[base["name"] for base in each] for each in found] == [[f"Plans of {user}"] for user in users * 3]
 
 
+NOTES = {"title", "description", "default", "examples", "format", "$defs", "deprecated", "discriminator"}
+"""Keywords of JSON Schema and OpenAPI that no validator looks at."""
+
+
+def keywords(schema: Any) -> set[str]:
+    """The keywords of a schema and of those in it; names of properties and definitions are none."""
+    if isinstance(schema, list):
+        return set().union(*map(keywords, schema))
+    if not isinstance(schema, dict):
+        return set()
+    inner = (
+        part.values() if name in ("properties", "$defs") else [part]
+        for name, part in schema.items()
+        if name not in ("default", "examples", "enum", "const")
+    )
+    return schema.keys() | set().union(*(keywords(part) for parts in inner for part in parts))
+
+
 def test_each_tool_says_what_it_takes_gives_and_changes(world: McpWorld) -> None:
     async def listed(client: Client) -> list[Any]:
         return list((await client.list_tools()).tools)
@@ -222,6 +241,9 @@ def test_each_tool_says_what_it_takes_gives_and_changes(world: McpWorld) -> None
         assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
         assert tool.input_schema["additionalProperties"] is False
         assert "Untitled" not in str(tool.input_schema)
+        for schema in (tool.input_schema, tool.output_schema):
+            Draft202012Validator.check_schema(schema)
+            assert keywords(schema) <= Draft202012Validator.VALIDATORS.keys() | NOTES, tool.name
 
 
 def test_the_program_of_the_docs_runs(

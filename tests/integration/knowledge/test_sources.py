@@ -248,6 +248,43 @@ async def test_a_busy_host_rests_for_as_long_as_it_says(
     assert await sources.finds(ann, base, "cooling pump")
 
 
+async def test_a_page_that_is_unavailable_does_not_hold_up_the_others(
+    sources: Sources, site: WebSite, ann: Caller, base: int
+) -> None:
+    site.fails("/a", 503, Retry_After="120")
+    site.page("/b", PUMP, "Pumps")
+    site.page("/c", VALVE, "Valves")
+    site.sitemap("/sitemap.xml", ["/a", "/b", "/c"])
+    source = await sources.service.add_pages(ann, base, f"{site.url}/sitemap.xml", None)
+    for _ in range(4):
+        await sources.step()
+    assert site.asked == ["/robots.txt", "/sitemap.xml", "/a", "/b", "/c"]
+    while await sources.knowledge.work_one():
+        pass
+    await sources.step()  # only this page is left, and is unavailable again: now the host rests
+    assert 100.0 < await sources.hosts.acquire(site.url, 1.0) <= 120.0
+    await sources.work_off()
+    source = await sources.source(ann, base, source.id)
+    assert (source.read, source.failed, source.waiting) == (2, 1, 0)
+
+
+async def test_a_host_that_serves_no_page_rests(
+    sources: Sources, site: WebSite, ann: Caller, base: int
+) -> None:
+    pages = [f"/{number}" for number in range(30)]
+    for page in pages:
+        site.fails(page, 503, Retry_After="120")
+    site.sitemap("/sitemap.xml", pages)
+    source = await sources.service.add_pages(ann, base, f"{site.url}/sitemap.xml", None)
+    for _ in range(3):
+        await sources.step()
+    assert site.asked == ["/robots.txt", "/sitemap.xml", "/0", "/1"]
+    assert await sources.hosts.acquire(site.url, 1.0) > 100.0
+    await sources.work_off()
+    source = await sources.source(ann, base, source.id)
+    assert "the last 10 pages could not be reached" in (source.error or "")
+
+
 async def test_one_request_at_a_time_goes_to_a_host(
     sources: Sources, site: WebSite, ann: Caller, bob: Caller, base: int
 ) -> None:

@@ -6,35 +6,44 @@ from email.message import EmailMessage, Message
 from email.parser import BytesParser
 from pathlib import Path
 
-from adapters.outbound.mail.charsets import decode_bytes
+from adapters.outbound.mail.charsets import charset_of_html, decode_bytes
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.mime import POLICY, filename, is_smime, is_tnef
 from adapters.outbound.mail.smime import signed_content
 from adapters.outbound.mail.tnef import Tnef, read_tnef
+from adapters.outbound.parsing.armor import ENCRYPTED, without_armor
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.engines.mail import FIELDS, Attachment, MailMessage, shows
+from adapters.outbound.parsing.text import as_utf8
 
 _NAMELESS = "attachment"
+_AS_WRITTEN = frozenset({"", "7bit", "8bit", "binary"})
 
 
 def load(path: Path) -> MailMessage:
-    return _parsed(path.read_bytes())
+    data = path.read_bytes()
+    plain = as_utf8(data)  # a message that was saved as text in UTF-16 has no header otherwise
+    return _parsed(plain, is_saved=plain is not data)
 
 
-def _parsed(data: bytes) -> MailMessage:
-    return _message(BytesParser(EmailMessage, policy=policy.default).parsebytes(data))
+def _parsed(data: bytes, *, is_saved: bool = False) -> MailMessage:
+    return _message(BytesParser(EmailMessage, policy=policy.default).parsebytes(data), is_saved=is_saved)
 
 
-def _message(message: EmailMessage) -> MailMessage:
+def _message(message: EmailMessage, *, is_saved: bool = False) -> MailMessage:
+    """`is_saved`: what of its text is not encoded is UTF-8, whatever charset it declares."""
     headers = Headers((name, str(value)) for name, value in message.raw_items())
     fields = [(name, value) for name in FIELDS if (value := one_line(headers.text(name)))]
     subject = one_line(headers.text("Subject"))
     if (inner := _signed(message)) is not None:  # its text and files are the message's
         return MailMessage(fields, subject or inner.subject, inner.text, inner.markup, inner.attachments)
-    markup = _text(message.get_body(("html",)))
+    if (remark := _encryption(message)) and message.is_multipart():
+        return MailMessage(fields, subject, "", "", (), remark)
+    markup = _text(message.get_body(("html",)), is_saved=is_saved)
     parts = [part for part in message.iter_attachments() if not _is_layout(part, markup)]
-    more = [_text(part) for part in parts if _is_text(part)]
-    text = "\n\n".join([_text(message.get_body(("plain",))), *more]).strip()
+    more = [_text(part, is_saved=is_saved) for part in parts if _is_text(part)]
+    written = "\n\n".join([_text(message.get_body(("plain",)), is_saved=is_saved), *more]).strip()
+    text, was_encrypted = without_armor(written)
     attachments: list[Attachment | MailMessage] = []
     for part in parts:
         if (tnef := _tnef(part)) is not None:
@@ -42,7 +51,15 @@ def _message(message: EmailMessage) -> MailMessage:
             attachments += [Attachment(file.name or _NAMELESS, file.content) for file in tnef.files]
         elif not _is_text(part):
             attachments.append(_signed(part) or _attachment(part))
-    return MailMessage(fields, subject, text, markup, attachments)
+    return MailMessage(fields, subject, text, markup, attachments, ENCRYPTED if was_encrypted else remark)
+
+
+def _encryption(message: Message) -> str:
+    """What is said of a message whose text is encrypted; empty for any other."""
+    if message.get_content_type() == "multipart/encrypted":
+        return ENCRYPTED
+    is_sealed = not message.is_multipart() and is_smime(_named(message))
+    return "the text is encrypted (S/MIME) and was not read" if is_sealed else ""
 
 
 def _signed(part: Message) -> MailMessage | None:
@@ -80,11 +97,15 @@ def _is_text(part: Message) -> bool:
     return part.get_content_type() == "text/plain" and not part.get_filename()
 
 
-def _text(part: Message | None) -> str:
+def _text(part: Message | None, *, is_saved: bool = False) -> str:
     data = part.get_payload(decode=True) if part is not None else None
     if part is None or not isinstance(data, bytes):
         return ""
-    return decode_bytes(data, part.get_content_charset() or "")
+    is_as_written = str(part["Content-Transfer-Encoding"] or "").strip().lower() in _AS_WRITTEN
+    charset = part.get_content_charset() or ""
+    if not charset and part.get_content_subtype() == "html":
+        charset = charset_of_html(data)
+    return decode_bytes(data, "utf-8" if is_saved and is_as_written else charset)
 
 
 def _attachment(part: Message) -> Attachment | MailMessage:

@@ -14,13 +14,15 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class MailMessage:
-    """`fields` are the names and values of the header that people read; `markup` is the text as HTML."""
+    """`fields` are the names and values of the header that people read; `markup` is the text as HTML; `remark` says
+    what of the text could not be read."""
 
     fields: Sequence[tuple[str, str]]
     subject: str
     text: str
     markup: str
     attachments: "Sequence[Attachment | MailMessage]"
+    remark: str = ""
 
 
 FIELDS = ("From", "To", "Cc", "Date", "Subject")

@@ -9,12 +9,13 @@ from typing import Any
 from lxml import etree
 from lxml import html as lxml_html
 
+from adapters.outbound.mail.charsets import charset_of_html
 from adapters.outbound.parsing.cleaning import one_line, without_controls
 from adapters.outbound.parsing.engines import elements
 from adapters.outbound.parsing.menus import drop_menus
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.tables import expand_spans
-from adapters.outbound.parsing.text import declared_charset, decode
+from adapters.outbound.parsing.text import decode
 from domain.knowledge.documents import Block
 
 elements.prepare()
@@ -39,7 +40,7 @@ _TOO_DEEP = "Excessive depth"
 
 def read(job: Job) -> Reading:
     """Headings, paragraphs, list items, table rows and code, without navigation, scripts and styles."""
-    root = _root(job, without_controls(decode(job, declared=declared_charset)))
+    root = _root(job, without_controls(decode(job, declared=charset_of_html)))
     drop_menus(root)
     return _reading(root)
 

@@ -39,6 +39,9 @@ def _loaded(job: Job) -> MailMessage:
 def _blocks(job: Job, message: MailMessage, depth: int) -> Iterator[Block]:
     yield Block(BlockKind.FIELD, "\n".join(f"{name}: {value}" for name, value in message.fields))
     yield from body(job, message)
+    if message.remark:
+        job.warn(message.remark)
+        yield Block(BlockKind.NOTE, message.remark)
     for position, attachment in enumerate(message.attachments, start=1):
         yield from _attached(job, attachment, depth + 1)
         if not depth:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from adapters.outbound.parsing.armor import ENCRYPTED, without_armor
 from adapters.outbound.parsing.cleaning import clean
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.text import decode
@@ -15,7 +16,12 @@ _GATHERED_CHARS = 400
 
 def read(job: Job) -> Reading:
     """One block for each paragraph; in very long files short neighbours share a block."""
-    return Reading(paragraphs(decode(job).replace("\f", "\n\n")))
+    text, was_encrypted = without_armor(decode(job).replace("\f", "\n\n"))
+    if was_encrypted:
+        job.warn(ENCRYPTED)
+        if not text.strip():
+            raise job.unreadable("it is encrypted (PGP)")
+    return Reading(paragraphs(text))
 
 
 def paragraphs(text: str) -> Iterator[Block]:

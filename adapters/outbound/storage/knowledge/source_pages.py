@@ -127,7 +127,8 @@ class PostgresSourcePages:
         columns = (page.id, page.kind, page.address, page.name, page.attempts, page.etag, page.last_modified)
         waiting = select(*columns, is_list, page.file_id.is_not(None))
         waiting = waiting.filter_by(source_id=leased.id, status=PageStatus.WAITING).order_by(page.id).limit(1)
-        row = await self._database.fetch_one(waiting)
+        fresh = waiting.where(page.attempts == 0)
+        row = await self._database.fetch_one(fresh) or await self._database.fetch_one(waiting)
         if row is None:
             return None
         id_, kind, address, name, attempts, etag, modified, is_list_now, has_file = row

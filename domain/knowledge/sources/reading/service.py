@@ -121,7 +121,7 @@ class SourceReader:
         if later.reason is not None:
             again = page.attempts + 1 < MOST_ATTEMPTS
             status = PageStatus.WAITING if again else PageStatus.FAILED
-            await self._refuse(source, page, PageRefused(status, later.reason, unreachable=not again))
+            await self._refuse(source, page, PageRefused(status, later.reason, unreachable=True))
         return later.seconds
 
     async def _refuse(self, source: LeasedSource, page: PageToRead, refused: PageRefused) -> None:
