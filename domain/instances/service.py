@@ -133,10 +133,14 @@ class InstanceService:
 
     async def _saved(self, instance: Instance, channel: AnyChannel, operation: str) -> SaveResult:
         """Connects a saved instance to its platform; what the platform says fails no create or update."""
+        is_new = operation == "created"
+        if not is_new:
+            await self.schedules.saved(instance)
         await self.pairings.saved(instance)
-        try:
-            connected = await self.registration.connect(instance, channel)
-        finally:  # what is there already is counted before the first poll takes it
+        connected = await self.registration.connect(instance, channel)
+        if (
+            is_new
+        ):  # what is there already is counted before a poll takes it; `plan_missing` makes up for a stop
             await self.schedules.saved(instance)
         advised = advice(channel.definition, instance.config)
         return SaveResult(
