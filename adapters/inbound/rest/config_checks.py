@@ -40,6 +40,7 @@ def _form(definition: ChannelDefinition) -> dict[str, object]:
             "basic": definition.is_basic(field),
             "format": field.format,
             "choices": field.choices,
+            "suggested": field.suggested,
         }
         for field in definition.fields
     ]
