@@ -16,13 +16,12 @@ from adapters.outbound.rendering.extensions.leftovers import keep_leftovers
 from adapters.outbound.rendering.splitting import split
 from domain.channels.model import TextLimit
 
-MOST_MARKDOWN = 100_000
-"""Characters of a text that is read as Markdown; longer ones are shown as they are written."""
-_SLICE = TextLimit(50_000)
-"""Longer texts are parsed in slices, cut between blocks, so that parsing time grows with length alone."""
+MOST_MARKDOWN = 50_000
+"""Characters of a text that is read as Markdown; longer ones are shown as they are written. What the parser makes of
+more would hold the garbage collector, and with it all threads, up."""
 _BRACKETS = 2_000
-_SMALL_SLICE = TextLimit(5_000)
-"""For a slice of more opening brackets, for each of which the parser seeks the closing one."""
+_SLICE = TextLimit(5_000)
+"""Of a text of more opening brackets, cut between blocks: the parser seeks a closing one for each."""
 
 _WEB = re.compile(r"https?://\S+$", re.IGNORECASE)
 _PERSON = re.compile(r"(?:mailto|tel):(?=\S+$)", re.IGNORECASE)
@@ -41,10 +40,8 @@ for extend in (
 
 def tokens(markdown: str) -> Iterator[list[Token]]:
     """The tokens of a Markdown text, in slices of whole blocks."""
-    for piece in split(markdown, _SLICE):
-        parts = split(piece, _SMALL_SLICE) if piece.count("[") > _BRACKETS else [piece]
-        for part in parts:
-            yield _PARSER.parse(part)
+    for part in split(markdown, _SLICE if markdown.count("[") > _BRACKETS else None):
+        yield _PARSER.parse(part)
 
 
 def parsed(markdown: str) -> Iterator[SyntaxTreeNode]:
