@@ -183,10 +183,10 @@ def repeated_below(
 
 
 def uncalculated_warning(count: int, sheet: str) -> str:
-    formulas = "1 formula" if count == 1 else f"{count:,} formulas"
+    formulas = "1 formula of the sheet {} has" if count == 1 else f"{count:,} formulas of the sheet {{}} have"
     return (
-        f"{formulas} of the sheet {sheet} without a stored value; open the file in a spreadsheet program, save it, "
-        "and upload it again"
+        f"{formulas.format(sheet)} no stored value; open the file in a spreadsheet program, save it, and upload it "
+        "again"
     )
 
 
