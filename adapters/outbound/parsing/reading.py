@@ -10,6 +10,8 @@ from domain.refusals import TooLarge, Unreadable
 
 _MB = 1024 * 1024
 _MOST_WARNINGS, _WARNING_CHARS = 20, 300
+SECONDS_PER_BYTE = 1e-6
+"""What reading the cells of a sheet may take, by the size of its XML, on a slow processor."""
 
 
 @dataclass(frozen=True, slots=True)

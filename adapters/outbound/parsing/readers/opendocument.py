@@ -8,7 +8,7 @@ from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.containers import check_inflation
 from adapters.outbound.parsing.failures import contained
 from adapters.outbound.parsing.packages import Package
-from adapters.outbound.parsing.reading import Job, Reading, Sections
+from adapters.outbound.parsing.reading import SECONDS_PER_BYTE, Job, Reading, Sections
 from adapters.outbound.parsing.tables import (
     NOT_CALCULATED,
     repeated_below,
@@ -71,6 +71,8 @@ def _title(job: Job, package: Package) -> str:
 
 def _sheets(job: Job, package: Package, content: Any) -> Iterator[Block]:
     left = job.limits.rows
+    size = min(package.members["content.xml"].file_size, job.limits.inflated_bytes)
+    job.earn(size * SECONDS_PER_BYTE)
     sheets = content.findall(f"{_OFFICE}body/{_OFFICE}spreadsheet/{_TABLE}table")
     for position, sheet in enumerate(sheets, start=1):
         name = sheet.get(f"{_TABLE}name", "")

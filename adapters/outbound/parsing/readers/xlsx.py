@@ -16,7 +16,7 @@ from adapters.outbound.parsing.failures import contained
 from adapters.outbound.parsing.number_formats import BUILT_IN, GENERAL, displayed, with_text
 from adapters.outbound.parsing.ooxml import OfficePackage, Relation, part_texts, title_of
 from adapters.outbound.parsing.readers import workbook
-from adapters.outbound.parsing.reading import Job, Reading
+from adapters.outbound.parsing.reading import SECONDS_PER_BYTE, Job, Reading
 from adapters.outbound.parsing.tables import (
     NOT_CALCULATED,
     repeated_below,
@@ -153,6 +153,7 @@ def _blocks(job: Job, book: _Book, root: Any, relations: Mapping[str, Relation])
 
 def _rows(job: Job, book: _Book, name: str, part: str) -> Iterator[Block]:
     content = book.package.read(part)
+    job.earn(len(content) * SECONDS_PER_BYTE)
     sheet = _Sheet(name, *_merged(content))
     sheet.marked = set(_named_rows(book.package, part, content))
     cells = repeated_below(_cells(job, book, sheet, content), sheet.reaching)
