@@ -263,7 +263,7 @@ def test_web_pages_are_added_read_again_and_removed(client: Client, world: Serve
     base = base_of(ann)
     refused = post(ann, f"{base}/sources", url="mailto:ann", every="soon")
     assert refused.status_code == 400
-    assert "must be the http or https address" in refused.text
+    assert "must be an address that begins with http:// or https://" in refused.text
     assert "mailto:ann" in refused.text
     refused = post(ann, f"{base}/sources", url="http://127.0.0.1:9/a", every="soon")
     assert "leave it out to read the page once" in refused.text

@@ -70,7 +70,7 @@ def webhook(scene: Scene, url: str, name: str = "webhook") -> int:
 @given("ann has a bot that works and one whose platform refuses answers", target_fixture="works")
 def two_bots(scene: Scene, answers: Receiver) -> int:
     scene.create("ann")
-    scene.platform.refuse["sendMessage"] = "Bad Request: chat not found"
+    scene.platform.refuse["sendMessage"] = "Bad Request: this method is closed for the bot"
     return webhook(scene, answers.url)
 
 
@@ -96,7 +96,7 @@ def health_of_both(scene: Scene, works: int) -> None:
     assert (broken["instance"]["id"], working["instance"]["id"]) == (scene.bots["ann"], works)
     assert working["health"]["healthy"]
     assert not broken["health"]["healthy"]
-    assert "chat not found" in broken["health"]["lastError"]
+    assert "closed for the bot" in broken["health"]["lastError"]
     assert broken["health"]["queue"] == {"waiting": 0, "pending": 0, "dead": 1}
     for state in (broken, working):
         alone = scene.read(f"{INSTANCES}/{state['instance']['id']}/health")
