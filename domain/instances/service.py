@@ -138,9 +138,8 @@ class InstanceService:
             await self.schedules.saved(instance)
         await self.pairings.saved(instance)
         connected = await self.registration.connect(instance, channel)
-        if (
-            is_new
-        ):  # what is there already is counted before a poll takes it; `plan_missing` makes up for a stop
+        if is_new:
+            # What is there already is counted before a poll takes it; `plan_missing` makes up for a stop.
             await self.schedules.saved(instance)
         advised = advice(channel.definition, instance.config)
         return SaveResult(

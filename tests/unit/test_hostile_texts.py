@@ -19,6 +19,7 @@ from adapters.outbound.channels.bot_messenger.content import Bot, addressed
 from adapters.outbound.channels.common.bodies import clean, form
 from adapters.outbound.channels.community_chat.webhook import mention_of
 from adapters.outbound.channels.enterprise_chat.activities import content_of, mentions_bot
+from adapters.outbound.channels.enterprise_chat.quoting import read_html
 from adapters.outbound.channels.gaming_chat.messages import plain as discord_text
 from adapters.outbound.channels.http_webhook.webhook import at_path
 from adapters.outbound.channels.sms_provider.keywords import opt_out_type
@@ -113,8 +114,9 @@ def growing(text: str) -> object:
 
 
 def teams(text: str) -> object:
-    names = {"recipient": {"id": "b", "name": "Bot"}, "text": text}
-    return content_of(names), mentions_bot(names)
+    html = [{"contentType": "text/html", "content": text}]
+    names = {"recipient": {"id": "b", "name": "Bot"}, "text": text, "attachments": html}
+    return content_of(names, read_html(names)), mentions_bot(names)
 
 
 def choices(text: str) -> object:

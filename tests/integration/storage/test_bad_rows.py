@@ -22,6 +22,7 @@ from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, Event, Sender
 from domain.instances.model import Activity
+from domain.refusals import INTERNAL
 from ports.inbox import CallResult, EventOutcome
 from ports.queue import Capacity, QueueKey
 from ports.schedules import Due
@@ -201,7 +202,7 @@ async def test_a_conversation_that_cannot_be_leased_keeps_those_of_others_neithe
         await store.leases.reclaim(INBOUND, [])
 
     assert await store.reasons(instance) == {
-        Activity.PROCESSING: "its messages cannot be leased, as the database refuses that: CheckViolation"
+        Activity.PROCESSING: f"its messages cannot be leased, as the database refuses that: {INTERNAL}"
     }
     assert await store.reasons(others[0]) == {}
 
@@ -232,7 +233,7 @@ async def test_a_schedule_that_cannot_be_leased_keeps_no_others_waiting(store: S
 
     assert sorted(await runs.lease(100)) == sorted(others)
     assert await runs.lease(100) == []
-    reason = "its polls or firings cannot be begun, as the database refuses that: CheckViolation"
+    reason = f"its polls or firings cannot be begun, as the database refuses that: {INTERNAL}"
     assert await store.reasons(instance) == {Activity.RECEIVING: reason}
     assert await store.reasons(others[0]) == {}
 

@@ -44,7 +44,12 @@ async def test_room_for_files_is_needed(database: Database) -> None:
 
 @pytest.mark.parametrize(
     ("state", "reason"),
-    [("53100", "its disk is full"), ("25006", "it is read-only"), ("42501", "InsufficientPrivilege")],
+    [
+        ("53100", "its disk is full"),
+        ("25006", "it is read-only"),
+        ("42501", "the user of DATABASE_URL may not write to it"),
+        ("22012", "an internal error; the log has the details"),
+    ],
 )
 async def test_the_reason_is_told_without_the_servers_own_words(
     database: Database, state: str, reason: str
