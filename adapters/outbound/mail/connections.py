@@ -12,6 +12,7 @@ from collections.abc import Callable
 from enum import Enum
 from functools import cache
 
+from adapters.outbound.system_errors import reason_of
 from ports.http import Address, Addresses, HttpFailed
 
 TlsContexts = Callable[[], ssl.SSLContext]
@@ -94,7 +95,7 @@ async def _open_socket(addresses: Addresses, host: str, port: int, timeout: floa
             return await _connected(address, timeout)
         except OSError as error:  # TimeoutError is one of them
             failure = error
-    reason = (failure and failure.strerror) or "no answer in time"
+    reason = (failure and reason_of(failure)) or "no answer in time"
     raise HttpFailed(f"{host}:{port} cannot be reached: {reason}", before_request=True) from failure
 
 

@@ -257,7 +257,8 @@ def test_a_proxy_that_names_nobody_may_do_nothing(world: ServedWorld) -> None:
             for method in ("GET", "POST"):
                 for path in set(routes(method)) - {SIGN_OUT}:
                     answer = client.request(method, filled(path, furnished.parameters), headers=headers)
-                    assert answer.status_code == status, (way, method, path)
+                    expected = 204 if path == STREAM and status == 303 else status
+                    assert answer.status_code == expected, (way, method, path)
                     assert "of ann alone" not in answer.text, (way, path)
         named = client.get("/console", headers=[*bearer.items(), ("x-user-id", "ann"), ("x-user-id", "bob")])
         assert named.status_code == 400

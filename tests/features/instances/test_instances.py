@@ -208,6 +208,7 @@ def shows(way: Way, reply: Reply, channel_id: str, name: str, user: str, status:
         "status": status,
         "channelType": name,
         "channelTypeName": channel_id,
+        "trusted": False,
     }
 
 

@@ -18,9 +18,10 @@ import pytest
 
 from adapters.outbound.channels.community_chat.tests import samples as mattermost
 from adapters.outbound.storage.codec import LONGEST_KEY
+from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.limits import Limits
-from domain.channels.messages import Event, OptOut, Sender, Unanswered
+from domain.channels.messages import Event, OptOut, Sender, SessionAlias, Unanswered
 from domain.delivery.rate_limits.model import send_request
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from domain.web_chat.model import ChatMessage, ChatPlace
@@ -180,6 +181,12 @@ def unanswered_message(scene: Scene, text: str) -> None:
             await add_unanswered(connection, instance, [message])
 
     scene.world.run(add())
+
+
+def session_alias(scene: Scene, text: str) -> None:
+    sessions = PostgresSessions(scene.world.container.database())
+    scene.world.run(sessions.add_alias(scene.hook(), SessionAlias(text, "441632960001")))
+    scene.world.run(sessions.add_alias(scene.hook(), SessionAlias("GB.300", text)))
 
 
 def visitor_session(scene: Scene, text: str) -> None:
@@ -351,11 +358,14 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "queue.session_key": (session_id,),
     "outbox.hashtextextended(session_key, instance_id)": (session_id,),
     "outbox.hashtextextended(ref, 0::bigint)": (message_id,),
+    "push_cursor.session_key": (logged_session,),
     "schema_version.version_num": OUTSIDE_NONE,
     "send.idempotency_key": (sent_first,),
     "send.session_key": (sent_first,),
     "send_cooldown.key": (platform_limits,),
     "send_quota.key": (platform_limits,),
+    "session_alias.alias": (session_alias,),
+    "session_alias.session_key": (session_alias,),
     "tool_approval.session_key": (tool_name,),
     "tool_approval.tool_key": (tool_name,),
     "tool_confirmation.id": OUTSIDE_NONE,
@@ -382,6 +392,7 @@ KEPT = {
     post_id: "inbox.event_key",
     question: "tool_confirmation.session_key",
     tool_name: "tool_approval.tool_key",
+    session_alias: "session_alias.alias",
     unanswered_message: "unanswered.event_key",
     account_id: "verified_identity.normal",
 }

@@ -29,6 +29,7 @@ from adapters.inbound.console.setup_steps import (
     steps_of,
     works_from_here,
 )
+from adapters.inbound.rest.routing import path_id
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import ConversationFilter, ConversationView
 from domain.instances.checks.model import ConfigDraft, CredentialsCheck, CredentialsState
@@ -215,7 +216,7 @@ async def unanswered(request: Request) -> Response:
 
 async def release(request: Request) -> Response:
     number = instance_of(request)
-    message = int(request.path_params["message"])
+    message = path_id(request.path_params["message"], "there is no unanswered message {}")
     await services_of(request).operations.release(caller_of(request), number, message)
     return redirect(f"{CHANNELS}/{number}/unanswered", "The message is answered.")
 
@@ -231,5 +232,5 @@ ROUTES = [
     Route(ONE + "/trusted", trusted, methods=["POST"]),
     Route(ONE + "/delete", delete, methods=["POST"]),
     Route(ONE + "/unanswered", unanswered),
-    Route(ONE + "/unanswered/{message:int}/release", release, methods=["POST"]),
+    Route(ONE + "/unanswered/{message}/release", release, methods=["POST"]),
 ]
