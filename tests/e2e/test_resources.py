@@ -81,8 +81,6 @@ async def test_messages_go_where_the_rules_send_them(open_folder: Path) -> None:
             "RESOURCES_FILE": str(rules),
             "RUNNER_TOKEN": "s3cret",
             "DOWNSTREAM_URL": f"{base}/default/",
-            "HTTP_PORT": "0",
-            "GRPC_PORT": "0",
         }
         with Service(open_folder / "data", settings=settings) as service:
             async with client_of(service) as client:

@@ -64,7 +64,9 @@ class Programs:
         while len(answers) < 2:
             try:
                 answer = client.post(
-                    self._path, json=body, headers={"Idempotency-Key": text.replace(" ", "-")}
+                    self._path,
+                    json={**body, "takeOver": False},  # the resource goes on answering
+                    headers={"Idempotency-Key": text.replace(" ", "-")},
                 )
             except httpx.TransportError:
                 if self._stop.wait(0.02) and not answers:
