@@ -4,12 +4,12 @@ or without, and puts what happens in words that name the settings."""
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from adapters.system_errors import system_reason
 from adapters.tls.watching import WatchedFiles
 
 SECONDS = 2.0
@@ -49,7 +49,7 @@ async def probe(host: str, port: int, files: WatchedFiles | None, server_name: s
     except socket.gaierror as error:
         return ProbeResult(f"its name cannot be resolved: {error.strerror}")
     except OSError as error:
-        return ProbeResult(f"it cannot be reached: {os.strerror(error.errno) if error.errno else error}")
+        return ProbeResult(f"it cannot be reached: {system_reason(error) or error}")
 
 
 async def _plain(host: str, port: int) -> ProbeResult:

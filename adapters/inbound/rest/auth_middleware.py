@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 
 from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, response_to
+from adapters.inbound.rest.heads import ALWAYS_ANSWERED
 from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
 from adapters.trace_context import HEADER
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
@@ -40,8 +41,6 @@ PRIVATE = re.compile(
     r"/api/agent/(?:verification/identities|files|channel-instances/[^/]+/conversations)/(.+)"
 )
 """Paths whose group is kept out of the log."""
-PROBED = ("/healthz", "/readyz", "/metrics")
-"""Paths that are asked every few seconds, and would fill the log."""
 CLOSED_OUTSIDE = ("/metrics", "/readyz")
 """Paths that a reverse proxy closes to the outside by their names. They answer to no other spelling of the request's
 target, such as `/metrics#`, `/%6detrics` or `http://host/metrics`."""
@@ -101,7 +100,8 @@ class AuthMiddleware:
         path = scope["path"]
         if match := PRIVATE.fullmatch(path):
             path = f"{path[: match.start(1)]}***"
-        level = logging.DEBUG if path in PROBED else logging.INFO
+        # Probes come every few seconds, and would fill the log.
+        level = logging.DEBUG if path in ALWAYS_ANSWERED else logging.INFO
         log.log(level, "%s %s %s", scope["method"], path, status, extra={"ms": round(seconds * 1000, 1)})
 
     async def _authenticate(self, scope: Scope, headers: Headers) -> None:

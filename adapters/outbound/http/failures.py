@@ -5,7 +5,7 @@ import ssl
 from adapters.outbound.http.addresses import Forbidden, NameNotFound, refused
 from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.http.wire import Unreadable
-from adapters.outbound.system_errors import reason_of
+from adapters.system_errors import system_reason
 from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest
 
 
@@ -52,7 +52,7 @@ def _words(error: Exception, request: HttpRequest, sent: bool) -> str:
     if isinstance(error, ssl.SSLError):
         return "does not speak TLS as we do"
     if isinstance(error, OSError) and (not sent or hasattr(error, "os_error")):
-        return f"cannot be connected to: {reason_of(error) or 'connection failed'}"
+        return f"cannot be connected to: {system_reason(error) or 'connection failed'}"
     if isinstance(error, Unreadable):
         return f"does not answer as HTTP/1.1 wants it: {error}"
     if isinstance(error, ConnectionError):

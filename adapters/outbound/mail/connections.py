@@ -12,7 +12,7 @@ from collections.abc import Callable
 from enum import Enum
 from functools import cache
 
-from adapters.outbound.system_errors import reason_of
+from adapters.system_errors import system_reason
 from ports.http import Address, Addresses, HttpFailed
 
 TlsContexts = Callable[[], ssl.SSLContext]
@@ -95,7 +95,7 @@ async def _open_socket(addresses: Addresses, host: str, port: int, timeout: floa
             return await _connected(address, timeout)
         except OSError as error:  # TimeoutError is one of them
             failure = error
-    reason = (failure and reason_of(failure)) or "no answer in time"
+    reason = (failure and system_reason(failure)) or "no answer in time"
     raise HttpFailed(f"{host}:{port} cannot be reached: {reason}", before_request=True) from failure
 
 

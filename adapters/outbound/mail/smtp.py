@@ -26,7 +26,7 @@ from adapters.outbound.mail.connections import (
     open_mail_socket,
     plain_text_message,
 )
-from adapters.outbound.system_errors import reason_of
+from adapters.system_errors import system_reason
 from domain.channels.messages import Outcome, Sent
 from ports.http import Addresses, AddressRefused, HttpFailed
 
@@ -160,7 +160,7 @@ def classify(failure: Exception, server: SmtpServer, *, handed_over: bool) -> Se
         return Sent(Outcome.TRANSIENT, f"TLS with {where} failed: {failure}")
     if isinstance(failure, (SMTPNotSupported, ValueError)):
         return Sent(Outcome.PERMANENT, f"{where}: {failure}")
-    reason = (isinstance(failure, OSError) and reason_of(failure)) or str(failure)
+    reason = (isinstance(failure, OSError) and system_reason(failure)) or str(failure)
     if handed_over and not isinstance(failure, SMTPConnectError):
         return Sent(Outcome.UNKNOWN, f"the connection to {where} broke while the mail was sent: {reason}")
     return Sent(Outcome.TRANSIENT, f"{where} cannot be reached: {reason}")

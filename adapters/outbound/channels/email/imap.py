@@ -14,7 +14,7 @@ from typing import Any
 from imap_tools import BaseMailBox, MailboxLoginError
 
 from adapters.outbound.mail.connections import Security
-from adapters.outbound.system_errors import reason_of
+from adapters.system_errors import system_reason
 
 MAX_LITERAL = 64 * 1024 * 1024
 """Bytes that a server may send at once."""
@@ -195,7 +195,7 @@ def message_of(failure: Exception) -> str:
         return _one_line(failure.command_result[1][0].decode("utf-8", "replace"))
     if failure.args and isinstance(failure.args[0], bytes):
         return _one_line(failure.args[0].decode("utf-8", "replace"))
-    return _one_line((isinstance(failure, OSError) and reason_of(failure)) or failure)
+    return _one_line((isinstance(failure, OSError) and system_reason(failure)) or failure)
 
 
 def _one_line(data: object) -> str:
