@@ -27,7 +27,7 @@ from adapters.outbound.channels.sms_provider.keywords import opt_out_type
 from adapters.outbound.channels.workspace_chat.events import plain_command, without_mention
 from adapters.outbound.downstream.chat_wire import EventStream
 from adapters.outbound.downstream.server_events import ServerEvents
-from adapters.outbound.http.redaction import safe_text, safe_url
+from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.mail.authentication import authenticated_sender
 from adapters.outbound.mail.charsets import charset_of_html
 from adapters.outbound.mail.headers import Headers
@@ -166,7 +166,7 @@ WORK: dict[str, Callable[[str], object]] = {
         typed_choice([Choice("a", "b")], text),
         numbered(Answer(text, (), (Choice(text, "b"),))),
     ),
-    "log line": lambda text: (escaped(text), safe_text(text), safe_url(f"http://x.example/{text}")),
+    "log line": lambda text: (escaped(text), safe_url(f"http://x.example/{text}")),
     "page of the console": lambda text: (lines(text), visible(text)),
     "text as it was typed": lambda text: (plain_nodes(text), literal_body(text[:20_000])),
     "messages of a platform": lambda text: split(text, LIMIT),

@@ -4,7 +4,6 @@ import re
 from urllib.parse import parse_qsl, urlsplit
 
 _BOT_TOKEN = re.compile(r"/bot\d+(:|%3[aA])[^/?#]*")
-_URL = re.compile(r"https?://[^\s'\"<>)]+")
 _LONG = re.compile(r"(?<=/)[A-Za-z0-9_\-.%~=]{20,}(?=/|$)")
 
 
@@ -22,8 +21,3 @@ def safe_url(url: str) -> str:
     names = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
     query = "?" + "&".join(f"{name}=***" for name in names) if names else ""
     return f"{parts.scheme}://{host}{f':{port}' if port else ''}{path}{query}"
-
-
-def safe_text(text: str) -> str:
-    """The text with each address in it made safe."""
-    return _URL.sub(lambda found: safe_url(found.group()), text)
