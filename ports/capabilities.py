@@ -90,6 +90,15 @@ class MetadataSource(Protocol[C]):
     async def fetch_metadata(self, config: C) -> ChannelMetadata: ...
 
 
+class EventPlacer(Protocol[C]):
+    """Asks the platform to which conversation an event of a call belongs, where the call does not say."""
+
+    async def placed(self, config: C, event: Event) -> Event:
+        """The event in its conversation, as given where the platform does not tell in time. Never raises: the call
+        waits for its acknowledgement."""
+        ...
+
+
 class CallResponder(Protocol[C]):
     """Answers within the HTTP call (`Event.awaits_reply`). Pure."""
 

@@ -15,6 +15,7 @@ from ports.capabilities import (
     AttachmentFetcher,
     BaseFolder,
     CallResponder,
+    EventPlacer,
     MetadataSource,
     PollAck,
     Poller,
@@ -67,6 +68,7 @@ class Channel(Generic[C, T]):
     addresses: tuple[PlatformAddress, ...] = ()
     webhook: Webhook[C] | None = None
     metadata: MetadataSource[C] | None = None
+    placer: EventPlacer[C] | None = None
     call_responder: CallResponder[C] | None = None
     sender: ReplySender[C, T] | None = None
     opener: ConversationOpener[C, T] | None = None

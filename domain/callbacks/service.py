@@ -148,6 +148,9 @@ class EventIntake:
         self, instance: Instance, channel: AnyChannel, events: Sequence[Event], wait: float | None
     ) -> Sequence[Accepted]:
         """`wait`: the call waits for its answer that long. Raises `NotFound` where the instance was removed."""
+        if channel.placer:
+            config = channel.config.load(instance.config)
+            events = [await channel.placer.placed(config, event) for event in events]
         events = [await self.renames.resolved(instance.id, event) for event in events]
         accepted = await self._add(instance, events, wait)
         for stored in accepted:

@@ -52,6 +52,16 @@ Feature: Telegram
         | /start  |
         | /help   |
 
+    Scenario Outline: <event> is handed on
+      Given a bot that echoes
+      When the platform posts <event>
+      Then "<answer>" is written to the chat
+
+      Examples:
+        | event                           | answer     |
+        | /start with a payload of a link | invite42   |
+        | the data of a web app           | size-large |
+
     Scenario: Who is not served is not invited either
       Given a bot that echoes for verified users alone
       When the platform posts /start

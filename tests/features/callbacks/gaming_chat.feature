@@ -22,6 +22,7 @@ Feature: Discord
         | a direct command                    | that the answer follows         | hello             | the command's answer |
         | a button with the value c:1:approve | that the message stays as it is | c:1:approve       | a follow-up          |
         | two chosen options                  | that the message stays as it is | f, c              | a follow-up          |
+        | a submitted form                    | that the answer follows         | name: Ada         | the command's answer |
 
   Rule: Messages that a forwarder hands on are answered in their channel, without mention tags
 
@@ -69,7 +70,6 @@ Feature: Discord
         | a message to somebody else  | nothing                          |
         | a message of another bot    | nothing                          |
         | a message of the bot itself | nothing                          |
-        | a submitted form            | that the message stays as it is  |
         | a half-typed command        | that there is nothing to suggest |
 
   Rule: A platform that asks to wait is not written to earlier

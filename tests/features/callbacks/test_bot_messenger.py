@@ -27,6 +27,8 @@ EVENTS: Mapping[str, str] = {
     "a mention in the supergroup": "message_supergroup",
     "a button with the value c:1:approve": "callback_query",
     "/start": "message_start",
+    "/start with a payload of a link": "message_start_link",
+    "the data of a web app": "message_web_app",
     "/help": "message_help",
     "a message of another bot": "message_from_bot",
     "a note that somebody joined": "message_service",

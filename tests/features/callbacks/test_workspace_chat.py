@@ -40,7 +40,8 @@ EVENTS: Mapping[str, str] = {
     "a change of a message": "message_changed",
     "a deleted message": "message_deleted",
     "an added reaction": "reaction_added",
-    "a shortcut": "shortcut",
+    "a global shortcut": "shortcut",
+    "a shortcut of a message": "message_action",
     "the bot's answer as a person's message": "own_answer_of_a_person",
 }
 PLACES: Mapping[str, str] = {

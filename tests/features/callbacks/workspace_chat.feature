@@ -50,6 +50,38 @@ Feature: Slack
       Then "Good morning" is written to the direct chat
       And this is one conversation
 
+  Rule: A shortcut is answered where its message stands, a global one by direct message
+
+    Scenario Outline: <event> is answered
+      Given a bot that echoes
+      When the platform posts <event>
+      Then it is acknowledged with nothing
+      And "<answer>" is written to <place>
+
+      Examples:
+        | event                   | answer                        | place           |
+        | a global shortcut       | open                          | the direct chat |
+        | a shortcut of a message | The server is down since noon | the thread      |
+
+    Scenario: What a person writes after a global shortcut continues its conversation
+      Given a bot that echoes
+      When the platform posts a global shortcut
+      And the platform posts a direct message
+      Then "open" is written to the direct chat
+      And "Good morning" is written to the direct chat
+      And this is one conversation
+
+    Scenario Outline: A forged call of <event>
+      Given a bot that echoes
+      When somebody else posts <event>
+      Then the call is refused as "not known"
+      And nobody is asked
+
+      Examples:
+        | event                   |
+        | a global shortcut       |
+        | a shortcut of a message |
+
   Rule: A slash command is acknowledged to its sender alone and answered later
 
     Scenario: A slash command
@@ -100,7 +132,6 @@ Feature: Slack
         | a change of a message       |
         | a deleted message           |
         | an added reaction           |
-        | a shortcut                  |
 
   Rule: An answer that takes its time is shown while it is made, in one message
 

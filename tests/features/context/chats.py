@@ -73,6 +73,11 @@ class ChatPlatform(ABC):
 
 
 class TelegramChat(ChatPlatform):
+    specials: Mapping[str, str] = {
+        "a command": "message_command",
+        "a start by a link": "message_start_link",
+        "a choice in a web app": "message_web_app",
+    }
     channel_id = "bot-messenger"
     setting = telegram.SETTING
     config = telegram.CONFIG
@@ -114,7 +119,7 @@ class TelegramChat(ChatPlatform):
         self.telegram.files = {}
 
     def special(self, message: str, at: datetime) -> RawCall:
-        return telegram.update({"a command": "message_command"}[message])
+        return telegram.update(self.specials[message])
 
 
 class SlackChat(ChatPlatform):
@@ -142,6 +147,10 @@ class SlackChat(ChatPlatform):
         body["event"] |= {"text": f"<@{BOT}> {text}" if mention else text, "user": who}
         return slack.as_posted("message_channel", body, at)
 
+    def special(self, message: str, at: datetime) -> RawCall:
+        names = {"a global shortcut": "shortcut", "a shortcut of a message": "message_action"}
+        return slack.recorded(names[message], at)
+
 
 class DiscordChat(ChatPlatform):
     channel_id = "gaming-chat"
@@ -163,7 +172,8 @@ class DiscordChat(ChatPlatform):
         return self._forwarded(discord.fixture("message_other") | {"content": written})
 
     def special(self, message: str, at: datetime) -> RawCall:
-        return discord.posted(discord.fixture({"a command on a message": "command_on_message"}[message]), at)
+        name = {"a command on a message": "command_on_message", "a form": "modal_submit"}[message]
+        return discord.posted(discord.fixture(name), at)
 
     def _forwarded(self, message: dict[str, Any]) -> RawCall:
         return call(as_json=message, headers={FORWARDER_HEADER: str(self.config["botToken"])})

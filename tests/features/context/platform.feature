@@ -9,11 +9,20 @@ Feature: What a platform tells beside the words
       Then the resource is told the <key> "<value>"
 
       Examples:
-        | platform | message                         | key     | value  |
-        | WhatsApp | a press of a template's button  | payload | STOP   |
-        | WhatsApp | a row of a list of another make | payload | row2   |
-        | Discord  | a command on a message          | command | Explain |
-        | Telegram | a command                       | command | ask     |
+        | platform | message                         | key     | value      |
+        | WhatsApp | a press of a template's button  | payload | STOP       |
+        | WhatsApp | a row of a list of another make | payload | row2       |
+        | Discord  | a command on a message          | command | Explain    |
+        | Telegram | a command                       | command | ask        |
+        | Telegram | a start by a link               | payload | invite42   |
+        | Telegram | a choice in a web app           | payload | size-large |
+        | Slack    | a global shortcut               | command | open       |
+        | Slack    | a shortcut of a message         | command | summarise  |
+
+    Scenario: A form on Discord
+      Given a bot on Discord
+      When Ada sends a form
+      Then the resource is told the platform with the customId "order"
 
     Scenario Outline: The ad from which a person comes, on <platform>
       Given a bot on <platform>

@@ -137,7 +137,10 @@ _UNREADABLE = {
 
 
 def described(message: Mapping[str, Any]) -> str:
-    """A location, a venue, a contact or a dice as text; empty for messages without content (joins, pins, titles)."""
+    """A location, a venue, a contact, a dice or the data of a web app as text; empty for messages without content
+    (joins, pins, titles)."""
+    if data := text(message, "web_app_data", "data"):
+        return data
     if contact := at(message, "contact"):
         return contact_text(*_contact(contact))
     if dice := at(message, "dice"):

@@ -1,6 +1,7 @@
 """Reads the updates that Telegram posts (https://core.telegram.org/bots/api#update). Pure."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -37,6 +38,9 @@ from .content import (
 from .quoting import forwarded_in, name_of, quoted_in
 
 _HEADER = "x-telegram-bot-api-secret-token"
+START = "start"
+_DEEP_LINK = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""What a link to the bot hands on behind /start (https://core.telegram.org/bots/features#deep-linking)."""
 GREETING = "Hello! Send me a message, a question or a file, and I will answer here."
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
 
@@ -89,15 +93,22 @@ def _told(content: Mapping[str, Any], bot: Bot) -> dict[str, object]:
     """What an agent needs beside the text of a message or a press: the person's language and name, the group, the
     topic, the command."""
     message, person = content.get("message", content), at(content, "from")
+    button = at(content, "web_app_data")
     chat = at(message, "chat")
     in_group = text(chat, "type") != "private"
-    command = addressed(text(content, "text") or text(content, "caption"), bot).command
+    written = addressed(text(content, "text") or text(content, "caption"), bot)
+    is_start = written.command == START and _DEEP_LINK.fullmatch(written.text)
     topic = text(message, "message_thread_id") if at(message, "is_topic_message") is True else ""
     return {
         "language": text(person, "language_code"),
         "group": {"id": text(chat, "id"), "name": text(chat, "title")} if in_group else {},
-        "command": command,
-        "platform": {"username": text(person, "username"), "topicId": topic},
+        "command": written.command,
+        "payload": written.text if is_start else text(button, "data"),
+        "platform": {
+            "username": text(person, "username"),
+            "topicId": topic,
+            "buttonText": text(button, "button_text"),
+        },
     }
 
 
@@ -144,7 +155,8 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
     if not (body or attachments or written.addresses_bot or (kind and to_bot)):
         return "service"
     quoted = quoted_in(message, bot)
-    greeted = written.command in ("start", "help") or not (body or attachments or quoted)
+    is_greeting = written.command == "help" or (written.command == START and not body)
+    greeted = is_greeting or not (body or attachments or quoted)
     return Event(
         key=key,
         session_id=_session(chat, message),

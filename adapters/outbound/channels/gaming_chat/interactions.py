@@ -1,8 +1,9 @@
-"""Interactions: slash commands and message components. Pure.
+"""Interactions: slash commands, message components and submitted forms. Pure.
 
 https://docs.discord.com/developers/interactions/receiving-and-responding
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,7 +19,7 @@ from .threads import of_interaction
 
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 EPHEMERAL = 1 << 6
-_UNREADABLE = "This command could not be read. Please try again."
+_UNREADABLE = "This could not be read. Please try again."
 _PONG = {"type": 1}
 _REFUSED = {"type": 4, "data": {"content": _UNREADABLE, "flags": EPHEMERAL}}
 _NOT_HERE = {"type": 4, "data": {"content": "I am not set up to answer in this channel.", "flags": EPHEMERAL}}
@@ -45,12 +46,7 @@ def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: dateti
         case 1:
             return Interaction("challenge", _PONG)
         case 2:
-            event = _command(config, body, now)
-            if event and not (event := of_interaction(config, body, event)):
-                return Interaction("ignored:channel", _NOT_HERE)
-            if event is None:  # nothing would ever replace 'is thinking'
-                return Interaction("ignored:incomplete", _REFUSED)
-            return Interaction("command", _DEFERRED_MESSAGE, event)
+            return _deferred("command", config, body, _command(config, body, now))
         case 3:
             event = _component(config, body, now)
             if event and not (event := of_interaction(config, body, event)):
@@ -58,7 +54,19 @@ def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: dateti
             return Interaction("component" if event else "ignored:no-value", _DEFERRED_UPDATE, event)
         case 4:
             return Interaction("ignored:autocomplete", _NO_SUGGESTIONS)
+        case 5:
+            return _deferred("form", config, body, _form(config, body, now))
     return Interaction("ignored:other", _DEFERRED_UPDATE)
+
+
+def _deferred(kind: str, config: DiscordConfig, body: Mapping[str, Any], event: Event | None) -> Interaction:
+    """An interaction for which Discord shows 'is thinking', but where nothing would ever replace it."""
+    if event is None:
+        return Interaction("ignored:incomplete", _REFUSED)
+    placed = of_interaction(config, body, event)
+    return (
+        Interaction(kind, _DEFERRED_MESSAGE, placed) if placed else Interaction("ignored:channel", _NOT_HERE)
+    )
 
 
 def _command(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
@@ -104,6 +112,38 @@ def _component(config: DiscordConfig, body: Mapping[str, Any], now: datetime) ->
     custom_id = {"customId": text(body, "data", "custom_id")} if values else {}
     context = {**event.context, "platform": custom_id}
     return replace(event, choice=value, target={**event.target, **prompt}, context=context)
+
+
+def _form(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
+    """A submitted modal, which another program of the application opened. Discord tells the ids of its fields, not
+    their labels (https://docs.discord.com/developers/interactions/receiving-and-responding#modal-submit-data-structure).
+    """
+    rows = items(body, "data", "components")
+    fields = [field for row in rows for field in (at(row, "component"), *items(row, "components"))]
+    files, values = list[Attachment](), dict[str, str]()
+    for field in fields:
+        given = [value for value in items(field, "values") if isinstance(value, str)]
+        uploads = (attachment_of(at(body, "data", "resolved", "attachments", value)) for value in given)
+        uploaded = list(filter(None, uploads))
+        files += uploaded
+        value = text(field, "value") or ("" if uploaded else ", ".join(given))
+        if value and text(field, "custom_id"):
+            values[text(field, "custom_id")] = value
+    name = text(body, "data", "custom_id")
+    written = "\n".join(f"{id}: {value}" for id, value in values.items())
+    event = (
+        _event(config, body, written or ("" if files else name), now) if name or written or files else None
+    )
+    return event and replace(
+        event,
+        attachments=tuple(files),
+        target={**event.target, **TARGET.dump(DiscordTarget(deferred=True))},
+        context={
+            **event.context,
+            "payload": json.dumps(values, ensure_ascii=False) if values else "",
+            "platform": {"customId": name},
+        },
+    )
 
 
 def _label(body: Mapping[str, Any], value: str) -> str:

@@ -11,6 +11,7 @@ from .downloads import Downloads
 from .opening import Opener
 from .prompts import Prompts
 from .reactions import SlackReactions
+from .shortcuts import DirectMessages
 from .socket_mode import SocketMode
 from .streaming import SlackStreaming
 from .threads import Threads
@@ -23,6 +24,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
     prompts = Prompts(api)
     threads = Threads(api)
     downloads = Downloads(api)
+    direct_messages = DirectMessages(api)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
@@ -30,6 +32,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         target=TARGET,
         webhook=webhook,
         metadata=api,
+        placer=direct_messages,
         sender=delivery.Delivery(dependencies, api, streaming),
         opener=Opener(api),
         limits=delivery,
@@ -44,6 +47,6 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         streaming=streaming,
         button_ack=prompts,
         prompt_closer=prompts,
-        connector=SocketMode(dependencies, api),
+        connector=SocketMode(dependencies, api, direct_messages),
         connection_proof=Proof.PLATFORM,
     )

@@ -92,7 +92,10 @@ DEFINITION = ChannelDefinition(
                 "Under 'Interactivity & Shortcuts' turn interactivity on with the same address, so that "
                 "approval buttons work."
             ),
-            "Optional: under 'Slash Commands' create a command with the same address as Request URL.",
+            (
+                "Optional: under 'Slash Commands' create a command with the same address as Request URL; under "
+                "'Interactivity & Shortcuts' create shortcuts, global ones and on messages."
+            ),
             (
                 "Reinstall the app when Slack asks for it, and invite the bot to a channel with /invite "
                 "@your-bot."

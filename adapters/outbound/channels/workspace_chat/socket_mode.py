@@ -26,6 +26,7 @@ from ports.websockets import ConnectionClosed, Handshake, WebSocket
 
 from .api import WebApi
 from .config import SlackConfig
+from .shortcuts import DirectMessages
 from .webhook import read_envelope
 
 log = logging.getLogger(__name__)
@@ -49,9 +50,10 @@ class _Session:
 class SocketMode(StatelessConnector):
     """The next connection is open before Slack closes the last one, and Slack sends each event over one of them."""
 
-    def __init__(self, dependencies: ChannelDependencies, api: WebApi) -> None:
+    def __init__(self, dependencies: ChannelDependencies, api: WebApi, direct: DirectMessages) -> None:
         self._dependencies = dependencies
         self._api = api
+        self._direct = direct
 
     def wants(self, config: SlackConfig, registration: Registration) -> bool:
         return bool(config.app_token)
@@ -71,7 +73,7 @@ class SocketMode(StatelessConnector):
         tasks: set[asyncio.Task[None]] = set()
         try:
             while True:
-                connection = _Connection(self._dependencies, session)
+                connection = _Connection(self._dependencies, session, self._direct)
                 current = asyncio.create_task(connection.run(await self._api.open_connection(session.config)))
                 tasks.add(current)
                 while not connection.replaced.is_set():
@@ -106,6 +108,7 @@ class _Connection:
 
     dependencies: ChannelDependencies
     session: _Session
+    direct: DirectMessages
     replaced: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self, address: str) -> None:
@@ -140,7 +143,7 @@ class _Connection:
                 for alias in received.session_aliases:
                     await self.session.emit.join(alias)
                 for event in received.events:
-                    await self.session.emit(event)
+                    await self.session.emit(await self.direct.placed(self.session.config, event))
                 await socket.send(_acknowledgement(frame, received))
 
     def _received(self, envelope: Mapping[str, Any]) -> Received:

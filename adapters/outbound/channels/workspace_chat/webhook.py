@@ -1,4 +1,4 @@
-"""Calls from Slack: signed events, slash commands and pressed buttons. Pure.
+"""Calls from Slack: signed events, slash commands, pressed buttons and shortcuts. Pure.
 
 Sources: https://docs.slack.dev/authentication/verifying-requests-from-slack/,
 https://docs.slack.dev/interactivity/implementing-slash-commands and
@@ -20,6 +20,7 @@ from domain.refusals import Invalid, Unauthenticated
 from .config import TARGET, SlackConfig, SlackTarget
 from .events import GREETING, chat_of, plain_command, read_event, session_of, without_mention
 from .messages import ACTION
+from .shortcuts import GLOBAL, OF_MESSAGE, read_shortcut
 
 _WORKING_ON_IT = "Working on it…"
 NOT_HERE = "I am not set up to answer in this channel."
@@ -127,8 +128,14 @@ def _read_command(config: SlackConfig, fields: Mapping[str, str], bot: str, now:
 
 
 def _read_interaction(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Received:
-    """A pressed button or a chosen option."""
-    if text(payload, "type") != "block_actions":
+    """A pressed button, a chosen option or a shortcut."""
+    kind = text(payload, "type")
+    if kind in (GLOBAL, OF_MESSAGE):
+        called = read_shortcut(config, payload, now)
+        if isinstance(called, str):
+            return Received(kind=f"ignored:{called}")
+        return Received(events=(called,), kind="shortcut")
+    if kind != "block_actions":
         return Received(kind="ignored:interaction")
     action = next((action for action in items(payload, "actions") if _value(action)), None)
     channel = text(payload, "channel", "id") or text(payload, "container", "channel_id")

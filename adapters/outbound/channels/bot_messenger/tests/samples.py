@@ -87,6 +87,8 @@ SAMPLE = Sample(
         for name in (
             "message_text",
             "message_start",
+            "message_start_link",
+            "message_web_app",
             "message_photo",
             "message_topic",
             "edited_message",

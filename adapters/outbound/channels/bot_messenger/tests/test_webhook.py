@@ -109,6 +109,48 @@ def test_start_and_help_are_greeted(name: str) -> None:
     assert event(name).canned_reply == GREETING
 
 
+def test_what_a_link_to_the_bot_hands_on_is_handed_on() -> None:
+    started = event("message_start_link")
+    assert (started.text, started.canned_reply) == ("invite42", None)
+    assert (started.context["command"], started.context["payload"]) == ("start", "invite42")
+
+
+@pytest.mark.parametrize(
+    ("text", "heard", "payload"),
+    [
+        ("/start", "", ""),
+        ("/start ", "", ""),
+        ("/start@agent_bot a_B-9", "a_B-9", "a_B-9"),
+        ("/start how hot is it?", "how hot is it?", ""),
+        (f"/start {'x' * 65}", "x" * 65, ""),
+        ("/ask invite42", "invite42", ""),
+    ],
+)
+def test_the_words_behind_start_are_a_payload_where_a_link_may_have_them(
+    text: str, heard: str, payload: str
+) -> None:
+    body = fixture("message_start")
+    body["message"]["text"] = text
+    (started,) = received(posted(body)).events
+    assert (started.text, started.context["payload"]) == (heard, payload)
+    assert (started.canned_reply == GREETING) == (not heard)
+
+
+def test_the_data_of_a_web_app_is_a_message() -> None:
+    sent = event("message_web_app")
+    assert (sent.text, sent.canned_reply) == ("size-large", None)
+    context = bounded(sent.context)
+    assert context["payload"] == "size-large"
+    assert context["platform"] == {"username": "adab", "buttonText": "Choose a size"}
+
+
+@pytest.mark.parametrize("odd", [None, [], "x", 5, {}, {"data": ""}, {"data": {}}, {"button_text": "Choose"}])
+def test_a_web_app_without_data_is_no_message(odd: object) -> None:
+    body = fixture("message_web_app")
+    body["message"]["web_app_data"] = odd
+    assert received(posted(body)).kind == "ignored:service"
+
+
 def test_the_name_of_a_command_is_not_handed_on() -> None:
     asked = event("message_command")
     assert (asked.text, asked.canned_reply) == ("how hot is steam?", None)

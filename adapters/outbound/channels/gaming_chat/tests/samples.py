@@ -124,7 +124,14 @@ SAMPLE = Sample(
     config=CONFIG,
     genuine={
         name: interaction(name)
-        for name in ("command_guild", "command_dm", "command_nested", "component_button", "message_mention")
+        for name in (
+            "command_guild",
+            "command_dm",
+            "command_nested",
+            "component_button",
+            "modal_submit",
+            "message_mention",
+        )
     },
     forged={str(number): each for number, each in enumerate(tampered())},
     target=TARGET,

@@ -128,13 +128,73 @@ def test_a_body_that_is_no_object_is_invalid(body: bytes) -> None:
         ("component_button", b'{"type":6}'),
         ("component_select", b'{"type":6}'),
         ("autocomplete", b'{"type":8,"data":{"choices":[]}}'),
-        ("modal_submit", b'{"type":6}'),
+        ("modal_submit", b'{"type":5}'),
     ],
 )
 def test_each_type_is_answered_as_discord_expects(name: str, answer: bytes) -> None:
     found = received(interaction(name)).answer
     assert (found.status, found.body) == (200, answer)
     assert found.headers["content-type"] == "application/json"
+
+
+def form(**data: Any) -> Received:
+    """A submitted form with other data."""
+    body = fixture("modal_submit")
+    body["data"] = {"custom_id": "order", **data}
+    return received(posted(body))
+
+
+def test_a_submitted_form_is_a_message_with_its_values_and_files() -> None:
+    body = fixture("modal_submit")
+    file = {"id": "111", "filename": "engine.png", "url": "https://cdn.discordapp.com/1/engine.png"}
+    body["data"]["components"] += [
+        {"component": {"custom_id": "sizes", "values": ["small", "large"]}},
+        {"component": {"custom_id": "drawing", "values": ["111"]}},
+    ]
+    body["data"]["resolved"] = {"attachments": {"111": file}}
+    found = received(posted(body))
+    (sent,) = found.events
+    assert (found.kind, sent.text, sent.canned_reply) == ("form", "name: Ada\nsizes: small, large", None)
+    assert [file.name for file in sent.attachments] == ["engine.png"]
+    assert sent.session_id == event("command_guild").session_id
+    assert sent.target["deferred"] is True
+    context = bounded(sent.context)
+    assert json.loads(str(context["payload"])) == {"name": "Ada", "sizes": "small, large"}
+    assert context["platform"] == {"customId": "order"}
+
+
+@pytest.mark.parametrize(
+    "components",
+    [
+        None,
+        {},
+        "x",
+        [],
+        [None],
+        [[]],
+        [{"components": {}}],
+        [{"component": []}],
+        [{"component": {"values": [5]}}],
+    ],
+)
+def test_a_form_without_values_is_known_by_its_id(components: object) -> None:
+    (sent,) = form(components=components).events
+    assert sent.text == "order"
+    assert "payload" not in bounded(sent.context)
+
+
+def test_a_form_of_nobody_is_refused_so_that_nothing_waits() -> None:
+    body = fixture("modal_submit")
+    del body["member"]
+    found = received(posted(body))
+    assert (found.kind, found.events) == ("ignored:incomplete", ())
+    assert json.loads(found.answer.body)["type"] == 4
+    assert form(custom_id=None).kind == "ignored:incomplete"
+
+
+def test_a_form_counts_in_the_channels_that_were_chosen() -> None:
+    found = receive({**CONFIG, "allowedChannels": "5"}, interaction("modal_submit"), NOW)
+    assert (found.kind, json.loads(found.answer.body)["type"]) == ("ignored:channel", 4)
 
 
 def test_a_ping_is_no_message() -> None:

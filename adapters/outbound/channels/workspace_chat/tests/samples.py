@@ -22,7 +22,7 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 CONFIG: dict[str, Any] = {"botToken": TOKEN, "signingSecret": SECRET}
 SETTING = "WORKSPACE_CHAT_API_URL"
 TARGET = {"channel": "C0ROOM"}
-_FORMS = {"slash_command": False, "block_actions": True, "shortcut": True}
+_FORMS = {"slash_command": False, "block_actions": True, "shortcut": True, "message_action": True}
 """Fixtures that Slack posts as forms; true: as JSON in the form's field 'payload'."""
 
 
@@ -119,6 +119,8 @@ SAMPLE = Sample(
             "message_im_files",
             "slash_command",
             "block_actions",
+            "shortcut",
+            "message_action",
         )
     },
     forged={str(number): each for number, each in enumerate(tampered())},

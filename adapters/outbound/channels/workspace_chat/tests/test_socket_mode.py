@@ -23,7 +23,8 @@ from tests.support.platforms.websocket import Peer
 from .samples import CONFIG, SETTING, fixture, recorded
 
 SOCKET = {**CONFIG, "appToken": APP_TOKEN}
-TYPES = {"slash_command": "slash_commands", "block_actions": "interactive", "shortcut": "interactive"}
+TYPES = {"slash_command": "slash_commands", "block_actions": "interactive"}
+TYPES |= {"shortcut": "interactive", "message_action": "interactive"}
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +59,9 @@ async def said(server: Slack, listener: Listener) -> Peer:
     return await server.sockets.new.get()
 
 
-@pytest.mark.parametrize("name", ["message_im", "app_mention", "slash_command", "block_actions"])
+@pytest.mark.parametrize(
+    "name", ["message_im", "app_mention", "slash_command", "block_actions", "message_action"]
+)
 async def test_events_are_those_of_the_webhook(server: Slack, listener: Listener, name: str) -> None:
     peer = await said(server, listener)
     peer.say(envelope(name))
@@ -66,6 +69,14 @@ async def test_events_are_those_of_the_webhook(server: Slack, listener: Listener
     assert await listener.events.get() == event
     assert await peer.heard.get() == {"envelope_id": "env-1"}
     assert listener.recorder.ups == [True]
+
+
+async def test_a_global_shortcut_belongs_to_the_direct_messages(server: Slack, listener: Listener) -> None:
+    peer = await said(server, listener)
+    peer.say(envelope("shortcut"))
+    event = await listener.events.get()
+    assert (event.session_id, event.target["channel"]) == ("D0ADA", "D0ADA")
+    assert await peer.heard.get() == {"envelope_id": "env-1"}
 
 
 async def test_a_chat_that_was_opened_is_remembered(server: Slack, listener: Listener) -> None:
@@ -82,7 +93,7 @@ async def test_a_command_is_answered_in_its_acknowledgement(server: Slack, liste
     assert await peer.heard.get() == {"envelope_id": "env-1", "payload": answer}
 
 
-@pytest.mark.parametrize("name", ["message_own", "reaction_added", "shortcut", "message_from_bot"])
+@pytest.mark.parametrize("name", ["message_own", "reaction_added", "message_from_bot"])
 async def test_what_is_no_message_is_acknowledged(server: Slack, listener: Listener, name: str) -> None:
     peer = await said(server, listener)
     peer.say(envelope(name, accepts_response_payload=True))

@@ -227,7 +227,6 @@ def test_without_a_time_stamp_the_events_id_counts() -> None:
         ("message_from_bot", "ignored:bot"),
         ("message_own", "ignored:bot"),
         ("reaction_added", "ignored:reaction"),
-        ("shortcut", "ignored:interaction"),
     ],
 )
 def test_what_is_not_answered(name: str, kind: str) -> None:
@@ -358,6 +357,74 @@ def test_a_slash_command_without_words_is_greeted() -> None:
     form = fixture("slash_command") | {"text": " "}
     (asked,) = received(as_posted("slash_command", form)).events
     assert asked.canned_reply == GREETING
+
+
+def changed(name: str, **content: Any) -> Received:
+    """A recorded body with other members; those that are None are missing."""
+    body = {key: value for key, value in (fixture(name) | content).items() if value is not None}
+    return received(as_posted(name, body))
+
+
+def test_a_shortcut_is_a_message_with_its_callback_id() -> None:
+    found = received(recorded("shortcut"))
+    assert (found.answer, found.kind) == (RawAnswer(200, b""), "shortcut")
+    (called,) = found.events
+    assert (called.key, called.text, called.canned_reply) == ("shortcut:7.8.9", "open", None)
+    assert (called.sender.external_id, called.sender.display_name) == ("U0ADA", "ada")
+    assert (called.target["channel"], called.target["user"], called.is_direct) == ("U0ADA", "U0ADA", True)
+    assert bounded(called.context) == {"command": "open"}
+
+
+def test_a_shortcut_of_a_message_hands_on_its_text_and_files_and_is_answered_in_its_thread() -> None:
+    message = fixture("message_action")["message"] | {
+        "text": "The server is down since <https://status.example|noon> &amp; nobody knows why",
+        "files": fixture("message_im_files")["event"]["files"],
+    }
+    found = changed("message_action", message=message)
+    assert (found.answer, found.kind) == (RawAnswer(200, b""), "shortcut")
+    (called,) = found.events
+    assert called.text == "The server is down since noon (https://status.example) & nobody knows why"
+    assert [file.name for file in called.attachments] == ["engine.png"]
+    assert called.session_id == event("app_mention_in_thread").session_id
+    assert (called.target["channel"], called.target["thread_ts"]) == ("C0ROOM", "1800000001.000100")
+    assert bounded(called.context) == {
+        "command": "summarise",
+        "group": {"id": "C0ROOM", "name": "engine-room"},
+        "forwarded": {"author": "U0BOB", "at": "2027-01-15T08:00:02.000Z"},
+    }
+
+
+def test_a_shortcut_of_a_message_outside_of_threads_is_answered_in_the_channel() -> None:
+    message = {"user": "U0BOB", "text": "It is hot.", "ts": "1800000002.000200"}
+    (called,) = changed("message_action", message=message).events
+    assert (called.session_id, "thread_ts" in called.target) == ("C0ROOM", False)
+    call = as_posted("message_action", fixture("message_action") | {"message": message})
+    (called,) = receive({**CONFIG, "replyInThread": True}, call, KNOWN, NOW).events
+    assert called.session_id == "C0ROOM:1800000002.000200"
+
+
+def test_a_shortcut_of_a_message_without_words_hands_on_its_callback_id() -> None:
+    for message in (None, {}, [], "x", {"ts": "1800000002.000200", "blocks": [{"type": "image"}]}):
+        (called,) = changed("message_action", message=message).events
+        assert called.text == "summarise"
+    shared = [{"is_share": True, "author_name": "Bob", "text": "It is hot."}]
+    (called,) = changed("message_action", message={"text": "", "attachments": shared}).events
+    assert called.text == "It is hot."
+
+
+def test_a_shortcut_of_a_message_counts_in_the_channels_that_were_chosen() -> None:
+    call = recorded("message_action")
+    assert receive({**CONFIG, "allowedChannels": "C0OTHER"}, call, KNOWN, NOW).kind == "ignored:channel"
+    assert receive({**CONFIG, "allowedChannels": "C0ROOM"}, call, KNOWN, NOW).kind == "shortcut"
+
+
+@pytest.mark.parametrize("name", ["shortcut", "message_action"])
+@pytest.mark.parametrize("gone", ["user", "callback_id"])
+@pytest.mark.parametrize("value", [None, "", {}, [], True])
+def test_a_shortcut_of_nobody_or_without_a_callback_id_is_acknowledged(
+    name: str, gone: str, value: object
+) -> None:
+    assert changed(name, **{gone: value}) == Received(kind="ignored:incomplete")
 
 
 def test_slacks_certificate_check_is_acknowledged() -> None:
