@@ -126,7 +126,7 @@ def reindex(settings: Settings, _: argparse.Namespace) -> int:
         try:
             count = await service.run(lambda done, total: print(f"{done} of {total}", flush=True))
         finally:
-            container.embedder().close()
+            await container.embedder().close()
         if count is None:
             raise StartError("another process embeds anew at this moment; see: switchboard models list")
         print(

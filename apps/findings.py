@@ -125,8 +125,8 @@ def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]
     told = ", ".join(f"{count} {kind}" for kind, count in left.items())
     yield Finding(Grade.FAIL if left else Grade.OK, "orphans", told or "0")
     yield Finding(Grade.OK, "vectors", f"of {state.model}")
-    if not (state.model_prepared or can_prepare()):
-        yield Finding(Grade.FAIL, "model", f"{state.model} {UNPREPARED}")
+    if not state.model_prepared:
+        yield _unprepared(settings, state.model)
     if state.of_other_models:
         text = f"{state.embedded_anew} of {state.of_other_models} chunks are embedded anew with {state.model}"
         yield Finding(
@@ -140,6 +140,20 @@ def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]
         yield Finding(Grade.NOTE, "memory", f"{text}: {state.memory_error or 'not tried yet'}")
     if settings.kb_memory_sync and not settings.memory_url:
         yield Finding(Grade.FAIL, "memory", "KB_MEMORY_SYNC needs MEMORY_URL")
+
+
+def _unprepared(settings: Settings, model: str) -> Finding:
+    if not can_prepare():
+        return Finding(Grade.FAIL, "model", f"{model} {UNPREPARED}")
+    if settings.embedding_prepare_at_start or settings.embedding_preload:
+        when = "the service does it in the background after its start; the log tells the end of it"
+    else:
+        when = "the first file or search does it, as EMBEDDING_PREPARE_AT_START is off"
+    return Finding(
+        Grade.NOTE,
+        "model",
+        f"{model} is not prepared on this machine yet: {when}; files wait for it meanwhile",
+    )
 
 
 def of_retention(late: Sequence[str], bloated: Sequence[str]) -> Finding:

@@ -16,7 +16,8 @@ SOURCES_AT_ONCE = 4
 
 
 class ModelComponent(Component):
-    """Loads the embedding model right after the start, where that is asked for; it keeps nobody waiting."""
+    """Prepares the embedding model right after the start, and loads it where that is asked for; it keeps nobody
+    waiting."""
 
     name = "embedding model"
     phase = Phase.WORK
@@ -25,11 +26,14 @@ class ModelComponent(Component):
         self._container = container
 
     async def run(self) -> None:
-        if self._container.settings().embedding_preload:
-            try:
-                await self._container.embedder().prepare()
-            except Unavailable as refusal:
-                log.warning("the embedding model cannot be loaded: %s", refusal.message)
+        settings, embedder = self._container.settings(), self._container.embedder()
+        try:
+            if settings.embedding_preload:
+                await embedder.prepare()
+            elif settings.embedding_prepare_at_start:
+                await embedder.ensure_prepared()
+        except Unavailable as refusal:
+            log.warning("the embedding model cannot be used: %s", refusal.message)
         await asyncio.Event().wait()
 
 
@@ -43,7 +47,7 @@ class ReadersComponent(Component):
         self._container = container
 
     async def stop(self) -> None:
-        self._container.embedder().close()
+        await self._container.embedder().close()
         await self._container.uploads().parser.close()
 
 

@@ -65,5 +65,5 @@ async def look(settings: Settings, dsn: str) -> KnowledgeState:
     try:
         return await state_of(settings, container.knowledge(), container.embedder(), database)
     finally:
-        container.embedder().close()
+        await container.embedder().close()
         await database.close()

@@ -214,6 +214,12 @@ class Settings(TlsSettings, MetricsSettings):
     embedding_prepared_dir: Folder | None = setting(
         None, "folder with models prepared beforehand, which is only read; the images set it"
     )
+    embedding_prepare_at_start: Flag = setting(
+        True,
+        "prepare the embedding model in the background at the first start, so that the first file need not wait for"
+        " it (ten seconds of a processor at low priority, 1 GB of memory for that time); `false`: with the first file"
+        " or search, for installations without knowledge bases",
+    )
     embedding_preload: Flag = setting(
         False, "load the model right after the start instead of with the first file or search (about 100 MB)"
     )

@@ -47,6 +47,7 @@ def running(program: str, **settings: str) -> Iterator[Running]:
         "INTERNAL_SERVICE_KEY": SERVICE_KEY,
         "CONFIG_ENCRYPTION_KEY": KEY,
         "LOG_LEVEL": "error",
+        "EMBEDDING_PREPARE_AT_START": "false",
         **settings,
     }
     command = [*pinned(SERVER_CORE), python(), "-m", "apps.cli", program]

@@ -37,8 +37,13 @@ class Embedder(Protocol):
         """Which model it is; reads the model's files, does not load them. Raises `Unavailable`."""
         ...
 
+    async def ensure_prepared(self) -> bool:
+        """Whether the model is prepared, which takes minutes once on each machine. Where it is not, begins with it
+        and does not wait. Raises `Unavailable` without the model, and where preparing it has just failed."""
+        ...
+
     async def prepare(self) -> None:
-        """Loads the model, where that is still to be done; whoever embeds next does not wait for it."""
+        """Prepares and loads the model, where that is still to be done; whoever embeds next does not wait for it."""
         ...
 
     async def embed_query(self, text: str) -> Vector:

@@ -96,6 +96,10 @@ class UploadLeases(Protocol):
         """Prolongs the lease; False when it is lost."""
         ...
 
+    async def preparing(self, upload_id: int, owner: int, *, under_way: bool) -> None:
+        """Stores whether the upload waits for the embedding model to be prepared; until another leases it."""
+        ...
+
     async def fail(self, work: Work, owner: int, failure: Failure) -> Sequence[str]:
         """Takes all of the upload back; the blobs that it used."""
         ...

@@ -26,6 +26,9 @@ class Constant:
     async def release(self, in_use: Collection[str]) -> None:
         return
 
+    async def ensure_prepared(self) -> bool:
+        return True
+
     async def prepare(self) -> None:
         return
 
@@ -35,7 +38,7 @@ class Constant:
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         return [_SAME] * len(texts)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         return
 
 

@@ -57,7 +57,7 @@ async def _measure(settings: Settings, dsn: str, folders: Sequence[Path]) -> Non
             await _report(container, base_id, collection)
     finally:
         await container.uploads().parser.close()
-        container.embedder().close()
+        await container.embedder().close()
         await container.storage().signals.stop()
         await container.database().close()
 

@@ -28,6 +28,9 @@ class Given:
     async def release(self, in_use: Collection[str]) -> None:
         return
 
+    async def ensure_prepared(self) -> bool:
+        return True
+
     async def prepare(self) -> None:
         return
 

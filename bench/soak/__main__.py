@@ -57,6 +57,7 @@ def service(folder: Path, stub: str, given: dict[str, str]) -> Iterator[Service]
         "INTERNAL_SERVICE_KEY": SERVICE_KEY,
         "CONFIG_ENCRYPTION_KEY": KEY,
         "LOG_LEVEL": "error",
+        "EMBEDDING_PREPARE_AT_START": "false",
         "AGENT_URL": "https://soak.example",
         "DOWNSTREAM_URL": f"{stub}/resource",
         "BOT_MESSENGER_API_URL": stub,

@@ -11,10 +11,14 @@ from domain.knowledge.model import FileStatus
 
 
 class FileStep(StrEnum):
-    """What a file that is being processed waits for, or goes through."""
+    """What a file that is being processed waits for, or goes through.
+
+    `PREPARING_MODEL`: it has been read, and the embedding model is being prepared, once on each machine.
+    """
 
     WAITING = "waiting"
     READING = "reading"
+    PREPARING_MODEL = "preparing_model"
     EMBEDDING = "embedding"
 
 

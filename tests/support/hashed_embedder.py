@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from array import array
 from collections.abc import Collection, Sequence
 from hashlib import blake2b
@@ -18,6 +19,10 @@ class HashedEmbedder:
 
     def __init__(self, name: str = "hashed", *, latin_only: bool = True) -> None:
         self._latin_only = latin_only
+        self.prepared = asyncio.Event()
+        self.prepared.set()
+        self.waiting: list[str] = []
+        """Queries that came while it was not prepared."""
         self.become(name)
 
     def become(self, name: str) -> None:
@@ -38,16 +43,23 @@ class HashedEmbedder:
     async def is_prepared(self) -> bool:
         return True
 
+    async def ensure_prepared(self) -> bool:
+        return self.prepared.is_set()
+
     async def prepare(self) -> None:
-        """There is nothing to load."""
+        await self.prepared.wait()
 
     async def embed_query(self, text: str) -> Vector:
+        if not self.prepared.is_set():
+            self.waiting.append(text)
+            await self.prepared.wait()
         return self._vector(text)
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
+        await self.prepared.wait()
         return [self._vector(text) for text in texts]
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Nothing runs that would have to end."""
 
     def _vector(self, text: str) -> Vector:

@@ -31,10 +31,11 @@ STOPPED_S = 30.0
 
 def environment(data_dir: Path, settings: Mapping[str, str], root: Path | None = ROOT) -> dict[str, str]:
     """What a process sees: no setting of whoever runs the tests. `root`: the tree whose code it runs; None: the code
-    that its interpreter has installed."""
+    that its interpreter has installed. The model is prepared by the first file that needs it, not by each process."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     code = {"PYTHONPATH": f"{root}:{root / 'proto/gen'}"} if root else {}
-    return {**kept, **code, "DATA_DIR": str(data_dir), **settings}
+    unprepared = {"EMBEDDING_PREPARE_AT_START": "false"}
+    return {**kept, **code, **unprepared, "DATA_DIR": str(data_dir), **settings}
 
 
 def run_once(

@@ -39,9 +39,12 @@ class FileState(Answer):
     warnings: list[str] = Field(description="What of it could not be read.")
     chunkCount: int
     step: Annotated[
-        Literal["waiting", "reading", "embedding"] | None,
+        Literal["waiting", "reading", "preparing_model", "embedding"] | None,
         BeforeValidator(lambda step: None if step is None else str(step)),
-    ] = Field(description="While it is being processed.")
+    ] = Field(
+        description="While it is being processed. `preparing_model`: it is read, and waits for the embedding model"
+        " to be prepared, once on each machine."
+    )
     queuePosition: int | None = Field(
         description="Place among all uploads that wait, from 1; null once the upload is worked on."
     )

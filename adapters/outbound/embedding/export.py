@@ -1,10 +1,14 @@
 """Turns a sentence-transformers model into one file of ONNX: `python -m ... FOLDER FILE int8|float32`.
 
-It runs in a process of its own, since torch, which it needs, takes memory that a service never gets back.
+It runs in a process of its own, since torch, which it needs, takes memory that a service never gets back. Everything
+else comes before it, and it does not outlive the service, which holds its standard input open.
 """
 
+import contextlib
+import os
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUT = "sentence_embedding"  # "embedding" is taken by a name inside
 OPSET = 17
+NICENESS = 10
+"""A tenth of the share of a process that does not step back."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -78,5 +84,24 @@ def quantise(plain: Path, file: Path) -> Path:
     return file
 
 
+def step_back() -> None:
+    """Gives way to others; where memory runs out, this process is the one that goes."""
+    os.nice(NICENESS)
+    with contextlib.suppress(OSError):  # there is no such file but on Linux
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def end_with_parent() -> None:
+    """Begins to watch standard input, which closes when the service ends, however it does."""
+
+    def watch() -> None:
+        os.read(0, 1)  # not sys.stdin: its lock would be held when the interpreter ends
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 if __name__ == "__main__":
+    step_back()
+    end_with_parent()
     main(sys.argv[1:])

@@ -67,6 +67,9 @@ class InstalledEmbedders:
     async def model(self) -> EmbeddingModel:
         return await (await self._present()).model()
 
+    async def ensure_prepared(self) -> bool:
+        return await (await self._present()).ensure_prepared()
+
     async def prepare(self) -> None:
         await (await self._present()).prepare()
 
@@ -76,9 +79,10 @@ class InstalledEmbedders:
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         return await (await self._present()).embed_passages(texts)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         for embedder in self._embedders.values():
             embedder.close()
+        await self._exports.close()
 
     async def choose(self, model: PinnedModel) -> None:
         """Makes a model the installation's."""

@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from adapters.outbound.embedding.exports import Exports, Precision
@@ -67,8 +68,18 @@ class OnnxEmbedder:
         """Whether the model need not be exported first."""
         return await asyncio.to_thread(self._exports.is_there, self._files, self._precision)
 
+    async def ensure_prepared(self) -> bool:
+        return self._session is not None or await self._exports.begin(self._files, self._precision)
+
     async def prepare(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._passages, self._loaded)
+        await self.session()
+
+    async def session(self) -> Any:
+        """The loaded model; it is exported and loaded where that is still to be done."""
+        if (session := self._session) is not None:
+            return session
+        file = await self._exports.file_of(self._files, self._precision)
+        return await asyncio.get_running_loop().run_in_executor(self._queries, self._loaded, file)
 
     async def embed_query(self, text: str) -> Vector:
         if text in self._known:
@@ -77,9 +88,10 @@ class OnnxEmbedder:
         self._asking += 1
         self._quiet.clear()
         try:
+            session = await self.session()
             prompted = self._files.prompts.query + text
             loop = asyncio.get_running_loop()
-            vector = await loop.run_in_executor(self._queries, self.embed, prompted)
+            vector = await loop.run_in_executor(self._queries, self.embed, session, prompted)
         finally:
             self._asking -= 1
             if not self._asking:
@@ -97,7 +109,10 @@ class OnnxEmbedder:
         async def embed_next() -> None:
             loop = asyncio.get_running_loop()
             for place in waiting:
-                vectors[place] = await loop.run_in_executor(self._passages, self._passage, texts[place])
+                session = await self.session()
+                vectors[place] = await loop.run_in_executor(
+                    self._passages, self._passage, session, texts[place]
+                )
 
         await asyncio.gather(*(embed_next() for _ in range(self._threads * READY_FOR_A_THREAD)))
         return vectors
@@ -112,14 +127,13 @@ class OnnxEmbedder:
         with self._loading:
             self._session = None
 
-    def _passage(self, text: str) -> Vector:
+    def _passage(self, session: Any, text: str) -> Vector:
         self._quiet.wait(LONGEST_PAUSE)
-        return self.embed(self._files.prompts.passage + text)
+        return self.embed(session, self._files.prompts.passage + text)
 
-    def embed(self, text: str) -> Vector:
+    def embed(self, session: Any, text: str) -> Vector:
         import numpy
 
-        session = self._loaded()
         ids = numpy.array([self._files.token_ids(text)], dtype=numpy.int64)
         inputs = {
             "input_ids": ids,
@@ -130,17 +144,15 @@ class OnnxEmbedder:
         exact = session.run(None, wanted)[0][0]
         return array("f", exact.astype(numpy.float32).tobytes())
 
-    def _loaded(self) -> Any:
+    def _loaded(self, file: Path) -> Any:
         with self._loading:
             if self._session is None:
                 started = time.monotonic()
-                self._session = self.load()
+                self._session = self.load(file)
                 logger.info("embedding model loaded in %.1f s", time.monotonic() - started)
-        return self._session
+            return self._session
 
-    def load(self) -> Any:
-        logger.info("loading the embedding model from %s", self._files.folder)
-        file = self._exports.file_of(self._files, self._precision)
+    def load(self, file: Path) -> Any:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()

@@ -1,5 +1,6 @@
 """Prepares the model that comes with the installation in a folder, for images: `python -m ... FOLDER`."""
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from adapters.outbound.embedding.model_files import ModelFiles
 def main(folder: Path) -> None:
     exports = Exports(folder)
     for precision in PRECISIONS:
-        exports.file_of(ModelFiles(), precision)
+        asyncio.run(exports.file_of(ModelFiles(), precision))
     for lock in folder.glob("*.lock"):
         lock.unlink()
 

@@ -200,12 +200,21 @@ class IngestService:
         self, work: Work, embedder: Embedder, parsing: asyncio.Task[None], parsed: asyncio.Event
     ) -> None:
         """Embeds what is staged while reading goes on, and looks from the beginning once all is read."""
-        loading = asyncio.create_task(embedder.prepare())
+        loading = asyncio.create_task(self._prepare(work, embedder))
         try:
             await self._embed_staged(work, embedder, parsing, parsed)
         finally:
             loading.cancel()
             await asyncio.gather(loading, return_exceptions=True)
+
+    async def _prepare(self, work: Work, embedder: Embedder) -> None:
+        """Loads the model while the first file is read, and stores where it must be prepared before."""
+        if await embedder.ensure_prepared():
+            await embedder.prepare()
+            return
+        await self._uploads.preparing(work.upload_id, self._owner, under_way=True)
+        await embedder.prepare()
+        await self._uploads.preparing(work.upload_id, self._owner, under_way=False)
 
     async def _embed_staged(
         self, work: Work, embedder: Embedder, parsing: asyncio.Task[None], parsed: asyncio.Event

@@ -48,7 +48,7 @@ class ExplainedHit:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The answer of a search first, then what only one of the two searches found. `by_meaning`: vectors were
-    compared; they are not for scripts that the model does not know."""
+    compared; they are not for scripts that the model does not know, and while it is being prepared."""
 
     words: Sequence[QueryWord]
     hits: Sequence[ExplainedHit]

@@ -90,7 +90,10 @@ class SearchService:
         return [self._result(shown[hit.key], hit, wanted) for hit in _best(searched, _scored(searched))]
 
     async def _searched(self, base_id: int, query: str, options: SearchOptions) -> _Searched:
-        """By the vectors that the base has; once more where another model's have just taken their place."""
+        """By the vectors that the base has; once more where another model's have just taken their place.
+
+        While the model is being prepared words alone are compared, unless no chunk has any of them.
+        """
         model = await self._index.model_of(base_id)
         searched = await self._searched_by(await self._embedder.of(model), base_id, query, options)
         if searched.nearest or (now := await self._index.model_of(base_id)) == model:
@@ -103,10 +106,14 @@ class SearchService:
         parsed = Query.of(query)
         model = await embedder.model()
         unknown_script = model.latin_only and mostly_outside_latin(query)
+        compares = options.mode is not Mode.TEXT and not unknown_script
+        waits = compares and options.mode is Mode.HYBRID and not await embedder.ensure_prepared()
         (vector, nearest), (statistics, match, leading) = await asyncio.gather(
-            self._by_vector(embedder, base_id, query, options, skip=unknown_script),
-            self._by_text(base_id, parsed, options, alone=unknown_script),
+            self._by_vector(embedder, base_id, query, options, skip=waits or not compares),
+            self._by_text(base_id, parsed, options, alone=unknown_script or waits),
         )
+        if waits and not leading:
+            vector, nearest = await self._by_vector(embedder, base_id, query, options, skip=False)
         keys = dict.fromkeys([*leading, *(key for key, _ in nearest)])
         passages = await self._index.passages(
             base_id, list(keys), match.vocabulary, vector, model.fingerprint
@@ -142,7 +149,7 @@ class SearchService:
     async def _by_vector(
         self, embedder: Embedder, base_id: int, query: str, options: SearchOptions, *, skip: bool
     ) -> Nearest:
-        if skip or options.mode is Mode.TEXT:
+        if skip:
             return None, []
         vector, model = await embedder.embed_query(query), await embedder.model()
         return vector, await self._index.nearest(base_id, vector, model.fingerprint, options)

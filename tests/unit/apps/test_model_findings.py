@@ -9,7 +9,7 @@ import pytest
 from apps import findings
 from apps.knowledge_state import KnowledgeState
 from apps.settings_loading import load
-from domain.monitoring.model import Grade
+from domain.monitoring.model import Finding, Grade
 
 
 def said(subject: str, folder: Path) -> tuple[Grade, str]:
@@ -38,19 +38,31 @@ def test_a_prepared_folder_that_is_no_use_is_told(
     assert said("EMBEDDING_PREPARED_DIR", tmp_path / "empty")[0] is Grade.OK
 
 
-@pytest.mark.parametrize(
-    ("prepared", "torch", "failing"), [(True, False, 0), (False, True, 0), (False, False, 1)]
-)
-def test_a_model_that_nothing_here_can_prepare_is_told_with_the_mend(
-    prepared: bool, torch: bool, failing: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(findings, "can_prepare", lambda: torch)
+def said_of_model(*, prepared: bool, **settings: str) -> list[Finding]:
     state = KnowledgeState({}, "all-MiniLM-L6-v2", 0, 0, 0, None, (), prepared)
-    found = [
-        each for each in findings.of_knowledge(load({}, env_file=None), state) if each.subject == "model"
-    ]
-    assert [each.grade for each in found] == [Grade.FAIL] * failing
-    assert all("target `full`" in each.text for each in found)
+    found = findings.of_knowledge(load(settings, env_file=None), state)
+    return [each for each in found if each.subject == "model"]
+
+
+def test_a_model_that_nothing_here_can_prepare_is_told_with_the_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "can_prepare", lambda: False)
+    assert not said_of_model(prepared=True)
+    [found] = said_of_model(prepared=False)
+    assert found.grade is Grade.FAIL
+    assert "target `full`" in found.text
+
+
+@pytest.mark.parametrize(
+    ("at_start", "told"), [("true", "in the background"), ("false", "the first file or search")]
+)
+def test_a_model_that_is_not_prepared_yet_is_told_with_what_prepares_it(
+    at_start: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "can_prepare", lambda: True)
+    [found] = said_of_model(prepared=False, EMBEDDING_PREPARE_AT_START=at_start)
+    assert found.grade is Grade.NOTE
+    assert "is not prepared on this machine yet" in found.text
+    assert told in found.text
 
 
 def test_the_image_without_pytorch_has_a_sound_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Loading the embedding model ahead."""
+"""Preparing and loading the embedding model ahead."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from apps.knowledge import ModelComponent
 from domain.refusals import Unavailable
 
 
-class ChannelDependencies:
+class Installation:
     """As much of the container as the part asks for."""
 
-    embedding_preload = True
-
-    def __init__(self, refusal: Unavailable | None = None) -> None:
+    def __init__(
+        self, *, preload: bool = False, at_start: bool = True, refusal: Unavailable | None = None
+    ) -> None:
+        self.embedding_preload = preload
+        self.embedding_prepare_at_start = at_start
         self.refusal = refusal
-        self.asked = asyncio.Event()
+        self.asked: list[str] = []
 
     def settings(self) -> Any:
         return self
@@ -27,33 +29,46 @@ class ChannelDependencies:
         return self
 
     async def prepare(self) -> None:
-        self.asked.set()
+        self._ask("load")
+
+    async def ensure_prepared(self) -> bool:
+        self._ask("prepare")
+        return False
+
+    def _ask(self, what: str) -> None:
+        self.asked.append(what)
         if self.refusal:
             raise self.refusal
 
 
-async def started(dependencies: ChannelDependencies) -> asyncio.Task[None]:
-    part: Any = ModelComponent(dependencies)  # type: ignore[arg-type]
+async def runs(installation: Installation) -> bool:
+    """Whether the part goes on beside the rest of the process."""
+    part = ModelComponent(installation)  # type: ignore[arg-type]
     await part.start()
+    assert not installation.asked, "the model does not hold up the start"
     running = asyncio.create_task(part.run())
     for _ in range(5):  # turns of the event loop: all that it does without waiting
         await asyncio.wait({running}, timeout=0)
-    return running
-
-
-@pytest.mark.parametrize("refusal", [None, Unavailable("not installed")], ids=["loaded", "missing"])
-async def test_the_process_goes_on_whether_the_model_is_there_or_not(refusal: Unavailable | None) -> None:
-    dependencies = ChannelDependencies(refusal)
-    running = await started(dependencies)
-    assert dependencies.asked.is_set()
-    assert not running.done()
+    goes_on = not running.done()
     running.cancel()
+    return goes_on
 
 
-async def test_unasked_nothing_is_loaded() -> None:
-    dependencies = ChannelDependencies()
-    dependencies.embedding_preload = False
-    running = await started(dependencies)
-    assert not dependencies.asked.is_set()
-    assert not running.done()
-    running.cancel()
+@pytest.mark.parametrize(
+    ("preload", "at_start", "asked"),
+    [(False, True, ["prepare"]), (True, True, ["load"]), (True, False, ["load"]), (False, False, [])],
+)
+async def test_the_model_is_prepared_or_loaded_at_the_start_as_the_settings_say(
+    preload: bool, at_start: bool, asked: list[str]
+) -> None:
+    installation = Installation(preload=preload, at_start=at_start)
+    assert await runs(installation)
+    assert installation.asked == asked
+
+
+@pytest.mark.parametrize("preload", [True, False])
+async def test_the_process_goes_on_without_a_model_and_the_log_says_why(
+    preload: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await runs(Installation(preload=preload, refusal=Unavailable("it is not installed; install it")))
+    assert "the embedding model cannot be used: it is not installed; install it" in caplog.text

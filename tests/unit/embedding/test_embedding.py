@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.embedding import model_files, onnx_embedder
-from adapters.outbound.embedding.exports import Exports
+from adapters.outbound.embedding.exports import Exports, Precision
 from adapters.outbound.embedding.model_files import ModelFiles
 from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.embedding.processor import has_fast_int8
@@ -133,7 +133,10 @@ class Fake(OnnxEmbedder):
         self.held = held
         self.begun, self.free = threading.Event(), threading.Event()
 
-    def embed(self, text: str) -> Sequence[float]:
+    async def session(self) -> object:
+        return self
+
+    def embed(self, session: object, text: str) -> Sequence[float]:
         self.texts.append(text)
         if text == self.held:
             self.begun.set()
@@ -151,12 +154,17 @@ async def test_a_query_is_embedded_once() -> None:
 async def test_a_prepared_model_is_loaded_once_and_the_log_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    embedder = Fake()
-    loads: list[object] = []
-    monkeypatch.setattr(embedder, "load", lambda: loads.append(embedder) or embedder)
+    class Prepared(Exports):
+        async def file_of(self, files: ModelFiles, precision: Precision) -> Path:
+            return Path("model.onnx")
+
+    embedder = OnnxEmbedder(ModelFiles(), Prepared(Path()), precision="int8")
+    loads: list[Path] = []
+    monkeypatch.setattr(embedder, "load", lambda file: loads.append(file) or embedder)
     with caplog.at_level(logging.INFO):
         await asyncio.gather(embedder.prepare(), embedder.prepare())
-    assert len(loads) == 1
+    assert loads == [Path("model.onnx")]
+    assert await embedder.ensure_prepared()
     said = [record.message for record in caplog.records if record.name == onnx_embedder.__name__]
     assert [each.split(" in ")[0] for each in said] == ["embedding model loaded"]
     embedder.close()

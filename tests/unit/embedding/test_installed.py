@@ -77,7 +77,7 @@ async def test_vectors_of_every_model_that_is_here_find_their_embedder(tmp_path:
     assert await fingerprint_of(installed, "gone:384") == present.fingerprint
     await installed.release({present.fingerprint})
     assert await fingerprint_of(installed, PACKAGED) == PACKAGED
-    installed.close()
+    await installed.close()
 
 
 async def test_the_model_of_the_setting_wins(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ NAMED = (Invalid, TooLarge, Unreadable, Unsupported)
 STEPS = {
     FileStep.WAITING: "Waiting",
     FileStep.READING: "Reading",
+    FileStep.PREPARING_MODEL: "Read; the search model is being prepared, once, for a minute or more",
     FileStep.EMBEDDING: "Making it searchable",
 }
 LIVE = ("upload.ready", "upload.failed")

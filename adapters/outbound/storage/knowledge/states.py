@@ -34,6 +34,7 @@ each user the short ones first. Index
 _STEP = case(
     (file.status != FileStatus.PROCESSING, None),
     (upload.state == TODO, FileStep.WAITING),
+    (file.staged & upload.preparing, FileStep.PREPARING_MODEL),
     (file.staged, FileStep.EMBEDDING),
     else_=FileStep.READING,
 )

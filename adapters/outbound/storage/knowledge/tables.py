@@ -70,7 +70,7 @@ kb_upload = table(
     identity(),
     reference("kb_id", "knowledge_base.id"),
     *required(Text, "user_id"),
-    *required(Boolean, "respond_async"),
+    *required(Boolean, "respond_async preparing"),
     *required(SmallInteger, "state attempts"),
     *required(BigInteger, "size"),
     *required(Timestamp, "due_at created_at"),

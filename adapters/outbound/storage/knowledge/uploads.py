@@ -60,7 +60,7 @@ WITH held AS (
 CLAIM = f"""
 {_NEXT}
 UPDATE kb_upload u SET state = {WORKING}, owner = %s, attempts = attempts + 1,
-    due_at = now() + interval '{LEASE_SECONDS} seconds'
+    due_at = now() + interval '{LEASE_SECONDS} seconds', preparing = false
 FROM next WHERE u.id = next.id RETURNING u.id, u.kb_id, u.attempts
 """
 NEXT = f"{_NEXT} SELECT id FROM next"
@@ -199,6 +199,9 @@ class PostgresUploads:
     async def renew(self, upload_id: int, owner: int) -> bool:
         until = func.now() + timedelta(seconds=LEASE_SECONDS)
         return await self._database.execute(leased(upload_id, owner).values(due_at=until)) > 0
+
+    async def preparing(self, upload_id: int, owner: int, *, under_way: bool) -> None:
+        await self._database.execute(leased(upload_id, owner).values(preparing=under_way))
 
     async def retry(self, upload_id: int, owner: int, seconds: float) -> None:
         at = func.now() + timedelta(seconds=seconds)

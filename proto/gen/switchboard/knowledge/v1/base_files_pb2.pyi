@@ -177,7 +177,7 @@ class FileState(_message.Message):
     error: _builtins.str
     chunk_count: _builtins.int
     step: _builtins.str
-    """waiting, reading or embedding, while it is being processed."""
+    """waiting, reading, preparing_model or embedding, while it is being processed."""
     queue_position: _builtins.int
     """Among all uploads that wait, from 1."""
     @_builtins.property
