@@ -130,11 +130,12 @@ class AuthMiddleware:
 
 def _routed(scope: Scope) -> Scope:
     """A slash at the end of a path means nothing. A redirect to the path without it would not do: senders of
-    callbacks and many clients follow none."""
+    callbacks and many clients follow none. A line end means something: the path with it is another one, which the
+    patterns of routes would take for the one without."""
     path = scope["path"]
     if len(path) > 1 and path.endswith("/"):
         path = path[:-1]
-    if path in CLOSED_OUTSIDE:
+    if path in CLOSED_OUTSIDE or path.endswith("\n"):
         path = scope.get("target", scope["raw_path"]).partition(b"?")[0].decode("latin-1")
     return {**scope, "path": path}
 

@@ -220,6 +220,7 @@ Feature: The REST gateway
         | /metrics/   | 404    |
         | /readyz/    | 404    |
         | /metrics%2f | 404    |
+        | /metrics%0a | 404    |
         | /%6detrics  | 404    |
         | /%72eadyz/  | 404    |
 

@@ -88,6 +88,14 @@ def test_the_token_of_a_session_is_an_api_key_nowhere(
     assert {where: status for where, status in statuses.items() if status != 401} == {}
 
 
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/docs", "/openapi.json", "/console", "/console/keys", "/mcp", KB]
+)
+def test_a_path_with_a_line_end_is_another_one(rest: Rest, path: str) -> None:
+    for target in (f"{path}%0a", f"{path}%0a/"):
+        assert rest.request("GET", target, "admin").status_code == 404, target
+
+
 def test_an_answer_without_content_says_nothing_of_content(rest: Rest, document: dict[str, Any]) -> None:
     """Every operation that has such an answer is declared without one, and those that need little are tried."""
     for method, path, operation in operations(document):

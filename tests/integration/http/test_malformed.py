@@ -112,6 +112,7 @@ async def test_a_health_check_of_http_1_0_needs_no_host(port: int) -> None:
 
 SPELLINGS = (
     "{}#", "{}#x", "{}#/../x", "{}#?x", "{}/", "{}//", "/{}", "/.{}", "/x/..{}", "{}%23", "{}%00", "{}%20", "{};x",
+    "{}%0a", "{}%0A/", "{}%0a#", "{}%0d%0a", "{}%09", "{}/%0a", "/./{}", "{}/.", "{}%2e", "{}%5c", "{}%e2%80%a8",
     "/%2F{}", "http://gateway{}", "http://gateway{}#x", "HTTP://gateway{}",
 )  # fmt: skip
 
