@@ -56,9 +56,10 @@ class InstanceStore(Protocol):
         ...
 
     async def change(
-        self, instance_id: int, change: InstanceChange, *, connects: bool = False
+        self, instance_id: int, change: InstanceChange, *, connects: bool = False, ends_trust: bool = False
     ) -> Instance | None:
-        """None when it is gone. Raises `Conflict` when the new triple is taken."""
+        """None when it is gone. `ends_trust`: it is trusted no longer. Raises `Conflict` when the new triple is
+        taken."""
         ...
 
     async def set_trusted(self, instance_id: int, *, trusted: bool) -> None: ...

@@ -25,6 +25,10 @@ class Format(StrEnum):
     EVENTS_CSV = "events-csv"
 
 
+OF_SERVERS = (Format.URL, Format.BASE_URL, Format.HOST, Format.ED25519_HEX)
+"""The formats of fields that name a server, or the key by which it is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigField:
     """One field of an instance's `config`."""
@@ -137,6 +141,14 @@ class ChannelDefinition:
     def transcribes(self, config: Mapping[str, object]) -> bool:
         """Whether voice messages are handed on as text too."""
         return config.get(TRANSCRIBE.name) is not False and self.field_named(TRANSCRIBE.name) is not None
+
+    def origin(self, config: Mapping[str, object]) -> Mapping[str, object]:
+        """The fields of an instance that decide where its messages come from: secrets, servers, and what it cannot
+        work without, such as its account."""
+        deciding = (
+            field for field in self.fields if field.secret or field.required or field.format in OF_SERVERS
+        )
+        return {field.name: config.get(field.name, "") for field in deciding}
 
     def field_named(self, name: str) -> ConfigField | None:
         """The field of that name, or None."""

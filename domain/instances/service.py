@@ -31,6 +31,10 @@ from ports.schedules import ScheduleSync
 
 log = logging.getLogger(__name__)
 
+TRUST_ENDED = (
+    "The senders are no longer trusted, as a secret, a server or an account changed: ask an admin to mark the"
+    " instance as trusted again"
+)
 CALL_SECONDS = 5.0
 """What a platform gets for ending the indicators of answers that do not come any more."""
 
@@ -86,11 +90,14 @@ class InstanceService:
     async def _change(self, existing: Instance, channel: AnyChannel, change: InstanceChange) -> SaveResult:
         await self.destinations.check_config(existing.user_id, channel, change.config)
         connects = await self.registration.wants_connection(channel, change.config, existing.id)
-        instance = await self.store.change(existing.id, change, connects=connects)
+        origin = channel.definition.origin
+        ends_trust = origin(change.config) != origin(existing.config)
+        instance = await self.store.change(existing.id, change, connects=connects, ends_trust=ends_trust)
         if instance is None:
             raise unknown(existing.id)
         await self.registration.replaced(existing, instance, channel)
-        return await self._saved(instance, channel, "updated")
+        note = TRUST_ENDED if existing.trusted and not instance.trusted else ""
+        return await self._saved(instance, channel, "updated", note)
 
     async def set_trusted(self, caller: Caller, instance_id: int, *, trusted: bool) -> InstanceView:
         """Raises `NotFound`, `Forbidden`."""
@@ -131,7 +138,9 @@ class InstanceService:
             return InstanceView(instance, name)
         return InstanceView(instance, name, public_id(instance), embed_tag(self.agent_url, instance))
 
-    async def _saved(self, instance: Instance, channel: AnyChannel, operation: str) -> SaveResult:
+    async def _saved(
+        self, instance: Instance, channel: AnyChannel, operation: str, note: str = ""
+    ) -> SaveResult:
         """Connects a saved instance to its platform; what the platform says fails no create or update."""
         is_new = operation == "created"
         if not is_new:
@@ -145,7 +154,7 @@ class InstanceService:
         return SaveResult(
             instance_id=instance.id,
             operation=operation,
-            message=". ".join(filter(None, [f"Instance {operation}", *advised, connected.note])),
+            message=". ".join(filter(None, [f"Instance {operation}", note, *advised, connected.note])),
             worker_alive=await self.processes.worker_alive(),
             webhook_registered=connected.registered,
             webhook_error=connected.error,

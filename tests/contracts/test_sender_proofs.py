@@ -94,3 +94,42 @@ def test_an_event_is_proved_by_the_owner_unless_a_channel_says_otherwise() -> No
         "bot-messenger",
         "linked-device-messaging",
     }
+
+
+CHANGED_FREELY = {
+    *(
+        "accessMode",
+        "identifyUsers",
+        "mergeSeconds",
+        "transcribe",
+        "ackReaction",
+        "reactions",
+        "allowedChannels",
+    ),
+    *(
+        "requireMention",
+        "followThreads",
+        "replyInThread",
+        "connection",
+        "checkInterval",
+        "since",
+        "sharedThreads",
+    ),
+    *("answerLists", "answerAutomatic", "answerNoReply", "smtpSecure", "imapSecure"),
+    *("defaultChannel", "appId", "tenantId", "defaultChannelId", "parseMode", "disableWebPagePreview"),
+    *("apiVersion", "allowedNumbers", "messagingServiceSid", "acknowledge"),
+    *("messageField", "sessionIdField", "syncResponse"),
+    *("timezone", "enabled", "oneShot", "deliverInstanceId", "deliverTo", "fileTypes", "knowledgeBaseId"),
+    *("allowedOrigins", "title", "greeting", "colour"),
+}
+"""Fields that say nothing of who can write in the name of others: an owner may change them of a trusted instance."""
+
+
+def test_a_change_of_all_other_fields_ends_trust() -> None:
+    freely = {
+        field.name
+        for channel in CHANNELS.values()
+        for field in channel.definition.fields
+        if field.name not in channel.definition.origin({})
+    }
+    assert freely == CHANGED_FREELY

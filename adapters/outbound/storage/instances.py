@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
-from sqlalchemy import UpdateBase, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import UpdateBase, bindparam, delete, false, func, insert, or_, select, update
 
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.codec import stored_event
@@ -97,7 +97,7 @@ class PostgresInstances:
         return instance
 
     async def change(
-        self, instance_id: int, change: InstanceChange, *, connects: bool = False
+        self, instance_id: int, change: InstanceChange, *, connects: bool = False, ends_trust: bool = False
     ) -> Instance | None:
         changed = update(channel_instance).where(columns.id == instance_id)
         instance = await self._saved(
@@ -107,6 +107,7 @@ class PostgresInstances:
                 channel_name=func.coalesce(change.channel_name, columns.channel_name),
                 updated_at=func.now(),
                 connects=connects,
+                trusted=false() if ends_trust else columns.trusted,
             ),
             instance_id,
         )

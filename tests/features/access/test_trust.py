@@ -151,9 +151,25 @@ def trusted_no_longer(scene: Scene) -> None:
     scene.trust("admin", "no longer")
 
 
-@when("ann saves the channel again")
+@when("ann saves the channel with another name and other settings")
 def saves_again(scene: Scene) -> None:
-    assert scene.way.update("ann", scene.instance, {"config": scene.config}).outcome == "done"
+    change = {"channelName": "Works, again", "config": {**scene.config, "mergeSeconds": 0, "ackReaction": ""}}
+    assert scene.way.update("ann", scene.instance, change).outcome == "done"
+
+
+@when(parsers.re(r"(?P<user>ann|an admin) changes the (?P<field>\w+) of the channel"))
+def changes(scene: Scene, user: str, field: str) -> None:
+    stored = scene.config[field]
+    other = stored.replace("127.0.0.1", "localhost") if field == "SERVER_URL" else stored[::-1]
+    change = {"config": {**scene.config, field: other}}
+    scene.reply = scene.way.update(user.removeprefix("an "), scene.instance, change)
+    assert scene.reply.outcome == "done"
+
+
+@when(parsers.re(r"(?P<user>ann|an admin) changes the channel back"))
+def changes_back(scene: Scene, user: str) -> None:
+    change = {"config": scene.config}
+    assert scene.way.update(user.removeprefix("an "), scene.instance, change).outcome == "done"
 
 
 @then(parsers.parse("the resource is told that {who} writes, proved by {proof}"))
@@ -179,6 +195,12 @@ def says_trusted(scene: Scene) -> None:
 def says_untrusted(scene: Scene) -> None:
     assert scene.way.instance("ann", scene.instance).body["trusted"] is False
     assert UNTRUSTED in scene.way.health("ann", scene.instance).body["notes"]
+
+
+@then(parsers.re(r"(ann|an admin) is told that the senders are no longer trusted"))
+def told_of_trust(scene: Scene) -> None:
+    assert scene.reply is not None
+    assert "The senders are no longer trusted" in scene.reply.body["message"]
 
 
 @then("that is forbidden, as only admins may")

@@ -60,12 +60,29 @@ Feature: Whose word counts for who a sender is
       When ann trusts the channel
       Then that is forbidden, as only admins may
 
-    Scenario: A change by the owner leaves the trust as it is
+    Scenario: A change that has nothing to do with who writes leaves the trust as it is
       Given a channel of ann's on Mattermost, and bob has verified who "bob" is there
       When an admin trusts the channel
-      And ann saves the channel again
+      And ann saves the channel with another name and other settings
       And "bob" writes there
       Then the resource is told that bob writes, proved by the owner
+
+    Scenario Outline: <who> changes <what>, and changes it back
+      Given a channel of ann's on <platform>, and bob has verified who "bob" is there
+      When an admin trusts the channel
+      And <who> changes the <what> of the channel
+      Then <who> is told that the senders are no longer trusted
+      When <who> changes the channel back
+      And "bob" writes there
+      Then the resource is told that nobody writes, proved by the owner
+
+      Examples:
+        | platform   | who      | what          |
+        | Mattermost | ann      | SERVER_URL    |
+        | Mattermost | an admin | SERVER_URL    |
+        | Slack      | ann      | signingSecret |
+        | WhatsApp   | ann      | appSecret     |
+        | Discord    | ann      | publicKey     |
 
   Rule: A question is decided by whom it was asked of
 
