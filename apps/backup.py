@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from adapters.outbound.backup import dumps
-from adapters.outbound.backup.archive import NewArchive, written
+from adapters.outbound.backup.archive import BLOBS, DATABASE, DEVICES, SECRETS, NewArchive, is_member, written
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.version import VERSION
 from apps import restore
-from apps.backup_file import BLOBS, DATABASE, DEVICES, SECRETS, reported
+from apps.backup_file import reported
 from apps.containers.storage import UPLOADS, blob_store
 from apps.secrets import FOLDER, complete, folder_of_encryption_key
 from apps.settings import Settings
@@ -117,7 +117,8 @@ async def _add_blobs(archive: NewArchive, settings: Settings, blobs: Mapping[str
 def _add_secrets(archive: NewArchive, settings: Settings) -> bool:
     """Whether the encryption key in use is among them."""
     for path in sorted((settings.data_dir / FOLDER).glob("*")):
-        archive.add(SECRETS + path.name, path)
+        if path.is_file() and is_member(SECRETS + path.name):
+            archive.add(SECRETS + path.name, path)
     return folder_of_encryption_key(settings) is not None
 
 

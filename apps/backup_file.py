@@ -1,4 +1,4 @@
-"""What `backup` writes and `restore` reads: the names in the file, and what can go wrong."""
+"""What can go wrong while `backup` writes and `restore` reads."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ from adapters.outbound.backup.archive import BadBackup
 from adapters.outbound.backup.dumps import DumpFailed
 from adapters.outbound.storage.migrate import first_line
 from apps.starting import StartError
-
-DATABASE = "database.dump"
-BLOBS = "blobs/"
-SECRETS = "secrets/"
-DEVICES = "linked-devices/"
 
 
 @contextmanager

@@ -12,11 +12,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from adapters.outbound.backup import dumps
-from adapters.outbound.backup.archive import Archive
+from adapters.outbound.backup.archive import BLOBS, DATABASE, DEVICES, SECRETS, Archive
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.embedded.ownership import is_owned
 from adapters.outbound.storage.schema_version import head
-from apps.backup_file import BLOBS, DATABASE, DEVICES, SECRETS, reported
+from apps.backup_file import reported
 from apps.containers.storage import UPLOADS, blob_store
 from apps.secrets import ENCRYPTION_KEY, FOLDER, complete
 from apps.settings import Settings

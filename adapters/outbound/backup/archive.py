@@ -17,8 +17,16 @@ from typing import IO, Annotated, BinaryIO
 from pydantic import Field, NonNegativeInt, TypeAdapter
 
 FORMAT = 1
+DATABASE = "database.dump"
 MANIFEST = "manifest.json"
+BLOBS = "blobs/"
+SECRETS = "secrets/"
+DEVICES = "linked-devices/"
 LARGEST_MANIFEST = 1024 * 1024 * 1024
+LARGEST_HEADER = 2048
+"""Bytes of the header that holds a name or a size for which the plain header has no room."""
+LONGEST_NAME = 255
+"""Bytes of the last part of a name: what file systems take."""
 PIECE = 1024 * 1024
 
 
@@ -124,14 +132,14 @@ def _as_bad_backup(path: Path) -> Iterator[None]:
 class Archive:
     """A backup that is read. Raises `BadBackup` for what cannot be one.
 
-    Whoever wrote the file may have forged it: only plain files are taken, each in no folder or in one, and their
-    sizes are compared before their bytes are read.
+    Whoever wrote the file may have forged it: only plain files are taken, under the names that a backup has, and
+    sizes are compared before bytes are read.
     """
 
     def __init__(self, path: Path) -> None:
         self._infos: dict[str, tarfile.TarInfo] = {}
         with ExitStack() as opened, _as_bad_backup(path):
-            self._tar = opened.enter_context(tarfile.open(path, mode="r:"))
+            self._tar = opened.enter_context(tarfile.open(path, mode="r:", tarinfo=_Header))
             for info in self._tar:
                 _check_member(info, self._infos)
                 self._infos[info.name] = info
@@ -206,17 +214,39 @@ def _read(file: IO[bytes], name: str) -> bytes:
         raise BadBackup(f"the backup is damaged: {name} is cut off; take another one") from error
 
 
+class _Header(tarfile.TarInfo):
+    """The header of a member. It is judged before `tarfile` reads what it announces."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
+        info = super().frombuf(buf, encoding, errors)
+        is_file = info.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and info.size >= 0
+        if not is_file and not (info.type == tarfile.XHDTYPE and 0 <= info.size <= LARGEST_HEADER):
+            raise _strange(info.name)
+        return info
+
+
 def _check_member(info: tarfile.TarInfo, earlier: Mapping[str, tarfile.TarInfo]) -> None:
-    """Raises `BadBackup` for what no backup contains: links, devices, sparse files, negative sizes, a name twice, and
-    names that could lead out of the folder that the member is restored to."""
-    parts = info.name.split("/")
-    is_plain = info.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not info.issparse() and info.size >= 0
-    is_below = len(parts) <= 2 and not {"", ".", ".."} & set(parts) and "\0" not in info.name
-    if not (is_plain and is_below) or info.name in earlier:
-        fault = "twice" if info.name in earlier else "which is no file of a backup"
-        raise BadBackup(
-            f"the backup holds {info.name!r}, {fault}: Switchboard did not write it; take another one"
-        )
+    """Raises `BadBackup` for what no backup contains: sparse files, negative sizes, a name twice, strange names."""
+    if info.issparse() or info.size < 0:
+        raise _strange(info.name)
+    if info.name in earlier:
+        raise _strange(info.name, "twice")
+    if not is_member(info.name):
+        raise _strange(info.name)
+
+
+def is_member(name: str) -> bool:
+    """Whether a member may have this name: it leads nowhere out of the folder that the member is restored to, here or
+    on another system, and a file there can have it."""
+    folder, slash, last = name.rpartition("/")
+    is_known = f"{folder}{slash}" in (BLOBS, SECRETS, DEVICES) or name in (DATABASE, MANIFEST)
+    is_plain = last.isprintable() and last not in ("", ".", "..") and not {"\\", ":"} & set(last)
+    return is_known and is_plain and len(last.encode()) <= LONGEST_NAME
+
+
+def _strange(name: str, fault: str = "which is no file of a backup") -> BadBackup:
+    return BadBackup(f"the backup holds {name!r}, {fault}: Switchboard did not write it; take another one")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -62,6 +62,31 @@ def test_a_name_that_leads_out_of_its_folder_is_refused(tmp_path: Path, folder: 
     assert "Switchboard did not write it" in refusal(forged(tmp_path / "f.tar", member(folder + name)))
 
 
+@pytest.mark.parametrize("folder", [*FOLDERS, "blobs/"])
+@pytest.mark.parametrize(
+    "name", ["C:x", "..\\x", "x\n", "\x1b[2Jx", "\u202ex", "\udcffx", "a" * 256, "\u00e4" * 128, "x:stream"]
+)
+def test_a_name_that_no_backup_has_is_refused(tmp_path: Path, folder: str, name: str) -> None:
+    told = refusal(forged(tmp_path / "f.tar", member(folder + name)))
+    assert "Switchboard did not write it" in told
+    assert told.isprintable()
+
+
+@pytest.mark.parametrize("name", ["x", "other/x", "Secrets/x", "secrets", "secrets\\x", "manifest.json/x"])
+def test_a_member_outside_of_the_folders_of_a_backup_is_refused(tmp_path: Path, name: str) -> None:
+    assert "Switchboard did not write it" in refusal(forged(tmp_path / "f.tar", member(name)))
+
+
+@pytest.mark.parametrize("kind", [b"x", b"g", b"X", b"L", b"K", b"S", b"M", b"V"])
+@pytest.mark.parametrize("size", [4096, 2**33, 2**62])
+def test_a_header_is_bounded_before_it_is_read(tmp_path: Path, kind: bytes, size: int) -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, size
+    path = forged(tmp_path / "f.tar")
+    path.write_bytes(header.tobuf(tarfile.GNU_FORMAT) + path.read_bytes())
+    assert "Switchboard did not write it" in refusal(path)
+
+
 @pytest.mark.parametrize(
     "kind",
     [
