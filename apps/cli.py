@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from adapters.version import VERSION
 from apps import completion
+from domain.full_disk import is_full_disk
 
 if TYPE_CHECKING:
     from apps.settings import Settings
@@ -32,10 +33,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if stream:
                     stream.flush()
     except BrokenPipeError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):  # the interpreter flushes them once more at its end
-            os.dup2(nowhere, stream.fileno())
+        _discard_output()
         return 0
+    except OSError as error:
+        if not is_full_disk(error):
+            raise
+        print(
+            f"switchboard: a disk is full, that of the output or of DATA_DIR: {error.strerror}",
+            file=sys.stderr,
+        )
+        _discard_output()
+        return 1
+
+
+def _discard_output() -> None:
+    """The interpreter flushes both streams once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if stream:
+            os.dup2(nowhere, stream.fileno())
 
 
 def _run(arguments: Sequence[str] | None) -> int:

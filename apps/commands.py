@@ -24,7 +24,7 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
     name = options.name.strip()
     if fault := limits.text_fault(name, limits.KEY_NAME):
         raise StartError(f"--name {fault}")
-    expires_at = expiry(options.expires, datetime.now(UTC)) if options.expires else None
+    expires_at = expiry(options.expires, datetime.now(UTC)) if options.expires is not None else None
 
     async def run(container: CommandContainer) -> None:
         _, token = await container.access().create_key(options.user, Role(options.role), name, expires_at)

@@ -9,7 +9,7 @@ SHELLS = ("bash", "zsh", "fish")
 BASH = """\
 _switchboard() {
     local word command="" words=""
-    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    for word in "${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
         case "$command $word" in
             STEPS) command="${command:+$command }$word" ;;
         esac
@@ -25,6 +25,11 @@ WORDS
 }
 complete -o default -F _switchboard switchboard
 """
+ZSH = """\
+whence compdef >/dev/null || { autoload -U compinit && compinit; }
+autoload -U +X bashcompinit && bashcompinit
+"""
+"""zsh completes as bash does, once its own completion is set up."""
 
 
 def script(shell: str, commands: Mapping[str, ArgumentParser]) -> str:
@@ -44,7 +49,7 @@ def script(shell: str, commands: Mapping[str, ArgumentParser]) -> str:
     if shell == "fish":
         return _fish(words, options)
     text = _bash(words, options)
-    return f"autoload -U +X bashcompinit && bashcompinit\n{text}" if shell == "zsh" else text
+    return f"{ZSH}{text}" if shell == "zsh" else text
 
 
 def _bash(words: Mapping[str, Sequence[str]], options: Mapping[str, Mapping[str, Sequence[str]]]) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from argparse import Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +19,8 @@ from adapters.outbound.metrics import PrometheusMeter
 from adapters.version import VERSION
 from apps import completion
 from apps.cli import COMMANDS, main
-from apps.commands import expiry
+from apps.commands import create, expiry
+from apps.settings_loading import load
 from apps.starting import StartError
 from domain import limits
 
@@ -67,6 +70,21 @@ def test_output_into_a_closed_pipe_ends_quietly(arguments: Sequence[str]) -> Non
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_output_onto_a_full_disk_is_told_in_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, "completion", "bash"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("switchboard: a disk is full")
+    assert done.stderr.count("\n") == 1
+
+
 def completed(*words: str) -> set[str]:
     """What bash offers for the last word."""
     listed = " ".join(f"'{word}'" for word in words)
@@ -102,6 +120,7 @@ def test_the_script_of_each_shell_names_every_command_and_can_be_read(
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
     assert all(name in script for name, _, _ in COMMANDS)
+    assert not re.search(r"\$\{[^}]*:[A-Za-z]", script), "a letter behind a colon is a modifier for zsh"
     if shutil.which(shell):
         done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
@@ -122,8 +141,25 @@ def test_a_key_expires_after_days_or_at_the_end_of_a_day(text: str, end: datetim
 
 @pytest.mark.parametrize(
     "text",
-    ["0", "-1", "soon", "2026-02-28", "2026-02-30", "9999-12-31", "1" * 5000, "²", str(limits.KEY_DAYS + 1)],
+    [
+        "",
+        " ",
+        "0",
+        "-1",
+        "soon",
+        "2026-02-28",
+        "2026-02-30",
+        "9999-12-31",
+        "1" * 5000,
+        "²",
+        str(limits.KEY_DAYS + 1),
+    ],
 )
 def test_another_end_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(StartError, match=r"--expires must be a number of days .* such as 2026-05-30"):
         expiry(text, NOW)
+
+
+def test_an_end_that_is_empty_makes_no_lasting_key() -> None:
+    with pytest.raises(StartError, match="--expires must be a number of days"):
+        create(load({}, env_file=None), Namespace(user="ann", role="user", name="", expires=""))
