@@ -16,7 +16,7 @@ _ENDINGS = frozenset(
     {
         "ai", "cdr", "doc", "docm", "docx", "dot", "dotx", "dvi", "eps", "exe", "fm", "ind", "indd", "jpeg", "jpg",
         "odg", "odp", "ods", "odt", "p65", "pdf", "ppt", "pptx", "ps", "psd", "pub", "qxd", "rpt", "rtf", "tex",
-        "tif", "tiff", "vsd", "vsdx", "wpd", "xls", "xlsm", "xlsx",
+        "htm", "html", "mdi", "tif", "tiff", "tmp", "vsd", "vsdx", "wpd", "xls", "xlsm", "xlsx",
     }
 )  # fmt: skip
 """Of files whose name ends up as the title of what is made from them."""
@@ -29,7 +29,17 @@ _PLACEHOLDERS = frozenset(
         "n/a", "new document", "new microsoft word document", "no title", "none", "null", "page", "pdf document",
         "powerpoint", "presentation", "print", "scan", "scanned by camscanner", "scanned document", "sheet", "slide",
         "spreadsheet", "title", "unknown", "unnamed", "word document", "microsoft word document", "workbook",
-        "your title",
+        "your title", "document title", "title of document", "insert title", "slide title", "no slide title",
+        "untitled slide", "type your title here", "click to add title", "click to edit title",
+        "click to edit master title style", "adobe photoshop pdf", "acrobat ad hoc", "crystal reports",
+        "coreldraw graphic", "kompatibilitätsmodus", "compatibility mode", "neues dokument",
+        "dokument ohne titel", "nouveau document", "nuevo documento", "nuovo documento", "novo documento",
+        "kein folientitel", "titel durch klicken hinzufügen", "titelmasterformat durch klicken bearbeiten",
+        "pas de titre de diapositive", "cliquez pour ajouter un titre", "modifiez le style du titre",
+        "sin título de diapositiva", "haga clic para agregar título", "nessun titolo diapositiva",
+        "fare clic per aggiungere un titolo", "sem título de slide",
+        "titel", "titre", "título", "titolo", "tytuł", "název", "заголовок", "название", "标题", "標題",
+        "タイトル", "제목",
         # documents, presentations and workbooks without a title or a name, by the languages of the office suites
         "untitled", "untitled document", "untitled presentation", "untitled spreadsheet", "unbenannt", "ohne titel",
         "ohne namen", "sans titre", "sans nom", "document sans titre", "sin título", "sin nombre",
@@ -90,7 +100,8 @@ _NUMBERED = frozenset(
         # what cameras, scanners and telephones call pictures
         "img", "image", "dsc", "dscn", "dscf", "pxl", "vid", "mov", "pic", "picture", "photo", "foto",
         "screenshot",
-        "screen shot", "bildschirmfoto", "capture", "captura", "scn", "numérisation", "escaneo", "scansione",
+        "screen shot", "kmbt", "kmbt_c", "skm", "skm_c", "layout",
+        "bildschirmfoto", "capture", "captura", "scn", "numérisation", "escaneo", "scansione",
     }
 )  # fmt: skip
 """Words that are a title of their own, but not with a number behind them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Callable
 
 import docx
@@ -17,6 +18,8 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from PIL import Image
 from pptx.enum.shapes import PP_PLACEHOLDER
+from pypdf import PdfWriter
+from pypdf.generic import ArrayObject, NameObject, StreamObject
 
 from domain.refusals import Unreadable
 from tests.parsing.making import pdf, saved
@@ -206,6 +209,35 @@ async def test_a_page_that_is_no_page_costs_that_page(parse):
     assert document.text == "The first page of words.\n\nThe third page of words."
     (warning,) = document.warnings
     assert "page 2" in warning
+
+
+@pytest.mark.parametrize("damage", [b"garbage", b"cut off", "no filter", "no stream"], ids=str)
+async def test_a_page_whose_content_is_damaged_is_named(parse, damage):
+    whole = pdf([["The first page of words."], ["The second page of words."], ["The third page of words."]])
+    writer = PdfWriter(clone_from=io.BytesIO(whole))
+    page = writer.pages[1]
+    stream = StreamObject()
+    packed = zlib.compress(page.get_contents().get_data())
+    stream.set_data({b"garbage": b"\x78\x9cgarbage", b"cut off": packed[:-20]}.get(damage, b"kelp"))
+    stream[NameObject("/Filter")] = NameObject("/Unheard" if damage == "no filter" else "/FlateDecode")
+    content = ArrayObject([NameObject("/None")]) if damage == "no stream" else writer._add_object(stream)
+    page[NameObject("/Contents")] = content
+    damaged = io.BytesIO()
+    writer.write(damaged)
+
+    document = await parse(damaged.getvalue(), "pages.pdf")
+
+    assert [block.page for block in document.blocks] == [1, 3]
+    assert document.warnings == ("the content of page 2 is damaged and could not be read",)
+
+
+async def test_an_empty_page_is_no_damage(parse):
+    writer = PdfWriter(clone_from=io.BytesIO(pdf([["The first page of words."], ["The second page."]])))
+    writer.insert_blank_page(index=1)
+    written = io.BytesIO()
+    writer.write(written)
+
+    assert (await parse(written.getvalue(), "pages.pdf")).warnings == ()
 
 
 async def test_a_damaged_chapter_of_a_book_costs_that_chapter(parse):

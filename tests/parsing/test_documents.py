@@ -185,6 +185,11 @@ MENUS = {
     "a menu without a name": "<div><ul>{}</ul></div>",
     "a menu of buttons": '<div class="navbar"><ul>{}</ul></div>',
     "a notice about cookies": '<div class="cookie-banner">We use Nav0 cookies. <button>Accept</button></div>',
+    "a notice about cookies that its words tell": (
+        "<div><div><p>We use cookies for Nav0.</p></div><button>Accept</button></div>"
+    ),
+    "a notice about cookies that its label tells": '<div role="dialog" aria-label="cookieconsent">Nav0</div>',
+    "a foot of two links": '<footer><a href="/i">Nav0</a> | <a href="/p">Privacy</a></footer>',
     "a path": '<p class="breadcrumb"><a href="/">Nav0</a> &gt; Tales</p>',
 }
 LINKS = "".join(f'<li><a href="/{number}">Nav{number}</a></li>' for number in range(8))
@@ -201,6 +206,25 @@ async def test_menus_of_a_page_are_left_out(parse, menu):
     assert "Nav0" not in document.text
     assert "The quokka is small and eats grass." in document.text
     assert "Island 7" in document.text
+
+
+async def test_a_table_that_places_the_parts_of_a_page_is_read_as_a_page(parse):
+    data = "<table><tr><th>Item</th><th>Price</th></tr><tr><td>Kelp</td><td>5</td></tr></table>"
+    text = f"<h1>Quokka</h1><p>The quokka is small.</p><h2>Food</h2><p>It eats grass.</p>{data}"
+
+    document = await parse(
+        f"<html><body><table><tr><td>Left</td><td>{text}</td></tr></table></body></html>".encode(), "q.html"
+    )
+
+    assert [(block.text, block.heading_path) for block in document.blocks] == [
+        ("Left", ()),
+        ("Quokka", ("Quokka",)),
+        ("The quokka is small.", ("Quokka",)),
+        ("Food", ("Quokka", "Food")),
+        ("It eats grass.", ("Quokka", "Food")),
+        ("Item | Price", ("Quokka", "Food")),
+        ("Item: Kelp | Price: 5", ("Quokka", "Food")),
+    ]
 
 
 async def test_a_page_that_is_nothing_but_links_keeps_them(parse):

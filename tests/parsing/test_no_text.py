@@ -46,6 +46,23 @@ async def test_a_form_that_asks_to_wait_is_read_by_its_fields(parse, more):
     assert "form (XFA)" in warning
 
 
+@pytest.mark.parametrize(
+    ("page", "read"),
+    [
+        ("Bitte warten...", "Application for a berth"),
+        ("Application for a berth", "Application for a berth"),
+    ],
+    ids=["of another language", "that shows its form on its pages"],
+)
+async def test_a_form_is_read_by_its_fields_where_its_pages_show_none_of_them(parse, page, read):
+    document = await parse(
+        form(DATA, more="").replace(WAIT.encode(), page.ljust(len(WAIT)).encode()), "form.pdf"
+    )
+
+    assert document.text.startswith(read)
+    assert bool(document.warnings) == page.startswith("Bitte")
+
+
 async def test_a_form_without_fields_is_refused(refusal):
     assert "print it into a PDF" in await refusal(form("<xdp/>"), "form.pdf", Unreadable)
 
@@ -144,4 +161,6 @@ async def test_an_encrypted_mail_says_so(parse, content, kind):
 async def test_an_encrypted_text_is_refused_and_a_signed_one_read(parse, refusal):
     assert (await parse(SIGNED.encode(), "signed.txt")).text == "The pump is serviced.\n-- Ann"
     assert (await parse(f"Before.\n\n{ARMOR}".encode(), "partly.txt")).text == "Before."
+    assert (await parse(f"# Key\n\n{ARMOR}".encode(), "partly.md")).text == "Key"
     assert "encrypted" in await refusal(ARMOR.encode(), "secret.txt", Unreadable)
+    assert "encrypted" in await refusal(ARMOR.encode(), "secret.md", Unreadable)

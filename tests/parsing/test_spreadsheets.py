@@ -105,6 +105,39 @@ async def test_formulas_without_a_stored_value_are_named(parse, value):
     assert "2 formulas of the sheet Bill" in warning
 
 
+async def test_cells_of_an_old_workbook_stand_in_their_columns_and_formulas_without_a_value_are_named(parse):
+    document = await parse(SAMPLES / "uncalculated.xls", "rates.xls")
+
+    assert [block.text for block in document.blocks] == [
+        "Name | Satz | Q | F | T | B",
+        "Name: A | Satz: 19% | Q: 1 | F: not calculated | T: not calculated | B: not calculated",
+        "Name: B | Satz: 7% | Q: 2 | F: not calculated | T: x | B: FALSE",
+    ]
+    (warning,) = document.warnings
+    assert "4 formulas of the sheet S" in warning
+
+
+async def test_cells_of_an_opendocument_sheet_without_a_text_are_read_by_their_value(parse):
+    cells = (
+        ('office:value-type="percentage" office:value="0.125"', "12.5%"),
+        ('office:value-type="date" office:date-value="2027-01-05"', "2027-01-05"),
+        ('office:value-type="date" office:date-value="2027-01-05T10:30:00"', "2027-01-05T10:30:00"),
+        ('office:value-type="time" office:time-value="PT7H30M00S"', "07:30:00"),
+        ('office:value-type="boolean" office:boolean-value="true"', "TRUE"),
+        ('office:value-type="currency" office:currency="EUR" office:value="12.5"', "12.5 EUR"),
+        ('office:value-type="float" office:value="42.0"', "42"),
+        ('office:value-type="string" office:string-value="kelp"', "kelp"),
+    )
+    rows = "".join(
+        f"<table:table-row><table:table-cell {attributes}/></table:table-row>" for attributes, _ in cells
+    )
+    sheet = f'<office:spreadsheet><table:table table:name="S">{rows}</table:table></office:spreadsheet>'
+
+    document = await parse(open_document(".ods", sheet), "values.ods")
+
+    assert [block.text for block in document.blocks] == [text for _, text in cells]
+
+
 async def test_a_chart_is_read_by_its_categories(parse):
     def write(book: xlsxwriter.Workbook) -> None:
         sheet = book.add_worksheet("Sales")

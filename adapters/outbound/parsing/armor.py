@@ -2,6 +2,8 @@
 
 import re
 
+from adapters.outbound.parsing.reading import Job
+
 _MESSAGE = re.compile(r"^-----BEGIN PGP MESSAGE(?:, PART [\d/]{1,9})?-----\s*$", re.MULTILINE)
 _MESSAGE_END = re.compile(r"^-----END PGP MESSAGE(?:, PART [\d/]{1,9})?-----\s*?$", re.MULTILINE)
 _SIGNED = re.compile(r"^-----BEGIN PGP SIGNED MESSAGE-----[ \t]*\n(?:[\w-]+: .*\n)*\n?", re.MULTILINE)
@@ -19,6 +21,16 @@ def without_armor(text: str) -> tuple[str, bool]:
     plain = _without(text, _MESSAGE, _MESSAGE_END)
     signed = _SIGNED.sub("", _without(plain, _SIGNATURE, _SIGNATURE_END))
     return _DASHES.sub("", signed) if signed != plain else plain, plain != text
+
+
+def read_unarmored(job: Job, text: str) -> str:
+    """The text of a file without encrypted parts, with a warning of them; refuses one that is nothing else."""
+    text, was_encrypted = without_armor(text)
+    if was_encrypted:
+        job.warn(ENCRYPTED)
+        if not text.strip():
+            raise job.unreadable("it is encrypted (PGP)")
+    return text
 
 
 def _without(text: str, begin: re.Pattern[str], end: re.Pattern[str]) -> str:

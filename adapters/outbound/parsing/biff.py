@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from adapters.outbound.parsing.headers import NOT_CALCULATED
 from adapters.outbound.parsing.number_formats import BUILT_IN, GENERAL, displayed
 from adapters.outbound.parsing.reading import Job
+from adapters.outbound.parsing.tables import uncalculated_warning
 from adapters.outbound.parsing.text import codec
 
 _BOF, _EOF, _BOUND_SHEET, _FORMAT, _XF, _DATE_MODE, _CODE_PAGE = (
@@ -20,7 +22,7 @@ _BOF, _EOF, _BOUND_SHEET, _FORMAT, _XF, _DATE_MODE, _CODE_PAGE = (
 )
 _FORMULA, _NUMBER, _RK, _MUL_RK = 0x0006, 0x0203, 0x027E, 0x00BD
 _BIFF8, _CHART = 0x0600, 0x0020
-_NO_NUMBER = 0xFFFF
+_NO_NUMBER, _EMPTY_TEXT = 0xFFFF, 3
 
 
 @dataclass(slots=True)
@@ -38,27 +40,46 @@ class _Globals:
 
 
 def displayed_numbers(job: Job, ole: Any) -> Mapping[str, Mapping[tuple[int, int], str]]:
-    """By sheet the numbers that have a format, by row and column from 0. Warns of charts, which are not read."""
+    """By sheet the numbers that have a format, by row and column from 0. Warns of charts, which are not read.
+
+    A file whose formulas all have an empty text for a value was written by a program that does not calculate; they
+    are named as not calculated.
+    """
     name = "Workbook" if ole.exists("Workbook") else "Book"
     data: bytes = ole.openstream(name).read()
     book = _globals(data)
     numbers: dict[str, dict[tuple[int, int], str]] = {}
-    charts = 0
+    empty: dict[str, list[tuple[int, int]]] = {}
+    charts = formulas = 0
     for sheet, place in book.sheets:
         shown = numbers.setdefault(sheet, {})
-        depth = 0
-        for kind, body in _records(data, place):
-            if kind == _BOF:
-                charts += struct.unpack_from("<H", body, 2)[0] == _CHART
-            depth += (kind == _BOF) - (kind == _EOF)
-            if not depth:
-                break
-            for row, column, style, value in _values(kind, body) if depth == 1 else ():
+        for depth, kind, body in _of_sheet(data, place):
+            charts += kind == _BOF and struct.unpack_from("<H", body, 2)[0] == _CHART
+            if depth > 1:
+                continue
+            formulas += kind == _FORMULA
+            if kind == _FORMULA and _is_empty_text(body):
+                empty.setdefault(sheet, []).append(struct.unpack_from("<HH", body))
+            for row, column, style, value in _values(kind, body):
                 if (code := book.code_of(style)) != GENERAL:
                     shown[row, column] = displayed(value, code, from_1904=book.from_1904)
+    if formulas == sum(map(len, empty.values())):
+        for sheet, cells in empty.items():
+            numbers[sheet].update(dict.fromkeys(cells, NOT_CALCULATED))
+            job.warn(uncalculated_warning(len(cells), sheet))
     if charts:
         job.warn("charts of XLS files are not read, only the cells that they show")
     return numbers
+
+
+def _of_sheet(data: bytes, place: int) -> Iterator[tuple[int, int, bytes]]:
+    """The records of a sheet with their depth: 1 for its own, more for those of charts in it."""
+    depth = 0
+    for kind, body in _records(data, place):
+        depth += (kind == _BOF) - (kind == _EOF)
+        if not depth:
+            return
+        yield depth, kind, body
 
 
 def _records(data: bytes, at: int) -> Iterator[tuple[int, bytes]]:
@@ -120,6 +141,10 @@ def _values(kind: int, body: bytes) -> Sequence[tuple[int, int, int, float]]:
         cells = struct.iter_unpack("<HI", body[4 : 4 + (len(body) - 6) // 6 * 6])
         return [(row, first + index, style, _unpacked(rk)) for index, (style, rk) in enumerate(cells)]
     return ()
+
+
+def _is_empty_text(formula: bytes) -> bool:
+    return formula[6] == _EMPTY_TEXT and struct.unpack_from("<H", formula, 12)[0] == _NO_NUMBER
 
 
 def _unpacked(rk: int) -> float:

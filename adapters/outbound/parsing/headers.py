@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
+NOT_CALCULATED = "not calculated"
+"""Stands in the place of a formula whose value is not stored."""
 Row = Mapping[int, str]
 Spans = Mapping[int, Sequence[tuple[int, int]]]
 """For the index of a row, the first and the last column of each of its merged cells."""
@@ -20,7 +22,10 @@ _DATE = re.compile(
     r"(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?"
     r"|\d{1,2}:\d{2}(?::\d{2})?"
 )
+_EMPTY = re.compile(r"\W*(?:[^\W\d]{1,2}|n\W?/?\W?a|k\W?\s?a|nan|null|none)?\W*", re.IGNORECASE)
+"""What stands in the place of a value that is missing."""
 _YEAR = re.compile(r"(?:19|20|21)\d\d")
+_SENTENCE_ENDS = ".?!\u3002\uff1f"
 _LONGEST_NAME, _LONGEST_NUMBER = 100, 50
 _SCANNED = 30
 """So many rows are looked at below a row that may hold the names, and above the table."""
@@ -46,6 +51,8 @@ class Header:
 
 
 def kind_of(cell: str) -> Kind:
+    if cell.startswith(NOT_CALCULATED):
+        return Kind.NUMBER
     if len(cell) > _LONGEST_NUMBER:
         return Kind.TEXT
     if _DATE.fullmatch(cell):
@@ -92,8 +99,9 @@ def _is_form(
     widest = max(map(len, rows))
     if len(rows) > _LARGEST_FORM:
         return False
-    values = [kinds[index][max(row)] for index, row in enumerate(rows) if index and len(row) == _PAIR]
-    if widest == _PAIR and values and max(map(values.count, Kind)) < len(values) * _MOSTLY:
+    pairs = [(row, of) for row, of in zip(rows, kinds, strict=True) if len(row) == _PAIR][1:]
+    values = [of[max(row)] for row, of in pairs if not _EMPTY.fullmatch(row[max(row)])]
+    if widest == _PAIR and values and max(map(values.count, Kind)) < len(values) * _COVERED:
         return True
     return most_below > widest and (names is None or len(rows) - names <= _LEAST_DATA_ROWS)
 
@@ -144,8 +152,18 @@ def _of_words_alone(rows: Sequence[Row], kinds: Sequence[Mapping[int, Kind]]) ->
         _may_name(row, kinds[place])
         and len(set(row.values())) == len(row)
         and _covered(rows, place) >= _FITTING
+        and not _ends_like_those_below(rows, place)
     )
     return place if is_header else None
+
+
+def _ends_like_those_below(rows: Sequence[Row], place: int) -> bool:
+    """Return True for a row of questions or sentences above others: it names nothing."""
+    for column, cell in rows[place].items():
+        below = [row[column][-1] for row in rows[place + 1 : place + 1 + _SCANNED] if column in row]
+        if cell[-1] in _SENTENCE_ENDS and below.count(cell[-1]) * 2 > len(below):
+            return True
+    return False
 
 
 def _may_name(row: Row, kinds: Mapping[int, Kind]) -> bool:
@@ -199,13 +217,20 @@ def _is_group(rows: Sequence[Row], spans: Spans, index: int, last: int) -> bool:
     """Return True for a row above the names that names groups of columns; a title stands above all of them."""
     names, row = rows[last], rows[index]
     left, right = min(names), max(names)
-    if len(row) >= len(names) or not all(left <= column <= right for column in row):
+    if len(row) >= len(names) or any(cell.endswith(":") for cell in row.values()):
         return False
     wide = [span for span in spans.get(index, ()) if span[1] > span[0]]
     if any(begin <= left and end >= right for begin, end in wide):
         return False
     repeats = len(set(names.values())) < len(names)
-    return (repeats or bool(wide)) and (len(row) > 1 or min(row) > left)
+    return (repeats or bool(wide) or _names_others(rows, index, last)) and (len(row) > 1 or min(row) > left)
+
+
+def _names_others(rows: Sequence[Row], index: int, last: int) -> bool:
+    """Return True for a row that names columns of the table for which the line of names has nothing."""
+    others = rows[index].keys() - rows[last].keys()
+    below = {column for row in rows[last + 1 : last + 1 + _SCANNED] for column in row}
+    return bool(others) and others <= below
 
 
 def _names(lines: Sequence[Row], spans: Spans) -> dict[int, str]:

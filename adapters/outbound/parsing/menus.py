@@ -7,10 +7,12 @@ from typing import Any
 
 _ROLES = frozenset({"navigation", "menu", "menubar", "toolbar", "search"})
 _MENU = re.compile(
-    r"(?:^|[-_\s])(?:nav|navbar|navi|navigation|menu|menubar|submenu|dropdown|sitemap|toolbar|pagination|pager|lang(?:uages?)?|interlanguage|p-lang)(?:$|[-_\s\d])",
+    r"(?:^|[-_\s])(?:nav|navbar|navi|navigation|menu|menubar|submenu|dropdown|sitemap|toolbar|pagination|pager|toc|table-of-contents|foot|footer|lang(?:uages?)?|interlanguage|p-lang)(?:$|[-_\s\d])",
     re.IGNORECASE,
 )
-_NOTICE = re.compile(r"cookie|consent|gdpr|onetrust|cmp(?:$|[-_])|breadcrumb|skip-?link", re.IGNORECASE)
+_NOTICE = re.compile(
+    r"cookie|consent|gdpr|onetrust|cmp(?:$|[-_])|breadcrumb|skip-?link|cc-(?:window|banner)", re.IGNORECASE
+)
 _CONTENT = re.compile(
     r"(?:content|main|main-?content|page-?content|bodycontent|mw-content-text|primary|article|post|entry)\Z",
     re.IGNORECASE,
@@ -22,7 +24,7 @@ _BLOCKS = frozenset(
 )
 _LEAST_LINKS, _LONGEST_LINK = 4, 40
 _MOSTLY, _HALF = 0.8, 0.5
-_NOTICE_CHARS = 1_500
+_NOTICE_CHARS, _BANNER_CHARS = 1_500, 600
 _LEAST_LEFT = 40
 
 
@@ -93,10 +95,13 @@ def _is_menu(element: Any, measure: _Measure, *, is_inside: bool) -> bool:
     short links that no heading introduces."""
     if measure.holds_content:
         return False
-    label = f"{element.get('id') or ''} {element.get('class') or ''}"
+    label = " ".join(element.get(name) or "" for name in ("id", "class", "aria-label"))
     if _NOTICE.search(label) and measure.chars <= _NOTICE_CHARS:
         return True
-    if element.get("role") in _ROLES or (_MENU.search(label) and measure.linked >= measure.chars * _HALF):
+    is_marked = element.tag == "footer" or _MENU.search(label)
+    if element.get("role") in _ROLES or (is_marked and measure.linked >= measure.chars * _HALF):
+        return True
+    if not is_inside and measure.chars <= _BANNER_CHARS and _asks_about_cookies(element):
         return True
     return (
         not is_inside
@@ -105,6 +110,13 @@ def _is_menu(element: Any, measure: _Measure, *, is_inside: bool) -> bool:
         and measure.linked <= measure.links * _LONGEST_LINK
         and not _is_introduced(element)
     )
+
+
+def _asks_about_cookies(element: Any) -> bool:
+    """Return True for a text about cookies with a button to press."""
+    if next(element.iter("button"), None) is None or next(element.iter("h1"), None) is not None:
+        return False
+    return "cookie" in "".join(element.itertext()).casefold()
 
 
 def _is_introduced(element: Any) -> bool:

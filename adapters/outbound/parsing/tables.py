@@ -11,8 +11,6 @@ from adapters.outbound.parsing.headers import Header, Kind, Row, Spans, find_hea
 from domain.knowledge.documents import Block, BlockKind
 
 BETWEEN = " | "
-NOT_CALCULATED = "not calculated"
-"""Stands in the place of a formula whose value is not stored."""
 _MOST_COLUMNS = 100
 _MOST_ROWS = 10_000
 _REPEATED_CHARS = 200
@@ -61,12 +59,14 @@ def rows_to_blocks(
     ahead = deque(islice(stream, _WINDOW))
     table = latest = _NO_TABLE
     path, previous = heading_path, -1
+    below_single = False
     while ahead:
         number, cells = ahead[0]
-        if number > previous + 1 or previous < 0:
+        if number > previous + 1 or previous < 0 or _restarts(ahead, table, merged or {}, marked):
             table = _table_at(ahead, merged or {}, marked, latest)
             latest = table if table.names else latest
-        is_title = bool(sheet) and _is_title(ahead, table, merged or {}, marked)
+        below_single = below_single and number == previous + 1
+        is_title = bool(sheet) and not below_single and _is_title(ahead, table, merged or {}, marked)
         if is_title:
             path = (*heading_path, _joined(cells))
         yield Block(
@@ -81,7 +81,7 @@ def rows_to_blocks(
             slide=slide,
             header=table.header if number >= table.begins else None,
         )
-        previous = number
+        previous, below_single = number, len(cells) == 1
         ahead.popleft()
         ahead.extend(islice(stream, 1))
 
@@ -113,6 +113,19 @@ def _group(rows: Sequence[Numbered]) -> list[Numbered]:
     return [row for _, row in takewhile(lambda pair: pair[1][0] == first + pair[0], enumerate(rows))]
 
 
+def _restarts(ahead: Sequence[Numbered], table: _Table, merged: Spans, marked: Container[int]) -> bool:
+    """Return True for a title right below a table, and names of columns that do not fit that table."""
+    rows = list(islice(ahead, 2))
+    if not table.begins or rows[0][0] < table.begins or len(rows[0][1]) > 1 or rows[-1][0] != rows[0][0] + 1:
+        return False
+    names = rows[1][1]
+    if names.keys() == table.names.keys() and not any(
+        kind_of(names[column]) is Kind.TEXT for column in table.values
+    ):
+        return False
+    return _begins(list(islice(ahead, 1, None)), merged, marked)
+
+
 def _header_of(
     group: Sequence[Numbered], ahead: Sequence[Numbered], merged: Spans, marked: Container[int]
 ) -> Header | None:
@@ -136,15 +149,16 @@ def _continues(group: Sequence[Numbered], table: _Table) -> bool:
 
 
 def _is_title(ahead: Sequence[Numbered], table: _Table, merged: Spans, marked: Container[int]) -> bool:
-    """Return True for a single cell of words directly above a table, or above an empty row and a table."""
+    """Return True for words in the first of some single cells above a table, or an empty row and a table."""
     number, cells = ahead[0]
     (text,) = cells.values() if len(cells) == 1 else ("",)
     if not text or len(text) > _LONGEST_TITLE or kind_of(text) is not Kind.TEXT or number >= table.begins > 0:
         return False
+    singles = len(list(takewhile(lambda row: len(row[1]) == 1, _group(ahead))))
     if table.begins:
-        return number + 1 == table.first
-    following = list(islice(ahead, 1, None))
-    return bool(following) and following[0][0] == number + 2 and _begins(following, merged, marked)
+        return number + singles == table.first
+    following = list(islice(ahead, singles, None))
+    return bool(following) and following[0][0] == number + singles + 1 and _begins(following, merged, marked)
 
 
 def _begins(rows: Sequence[Numbered], merged: Spans, marked: Container[int]) -> bool:

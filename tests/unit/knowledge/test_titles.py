@@ -38,6 +38,9 @@ def titled(title: str, file_name: str = "4983.pdf", *lines: str) -> str:
         "Folie",
         "Libro de cocina",
         "Anonymous Four",
+        "Report 2024",
+        "Layout",
+        "Titelverteidigung",
     ],
 )
 def test_a_title_that_says_something_stands(title: str) -> None:
@@ -91,6 +94,17 @@ def test_a_title_that_says_something_stands(title: str) -> None:
         "Hoja 2",
         "IMG_2041.jpg",
         "Scanned by CamScanner",
+        "No Slide Title",
+        "Click to add title",
+        "Kein Folientitel",
+        "Insert Title",
+        "[Titel]",
+        "KMBT_C364-20270105",
+        "SKM_C25821",
+        "~WRL0001.tmp",
+        "Layout 1",
+        "Microsoft PowerPoint - [Kompatibilitätsmodus]",
+        "file:///C|/temp/x.htm",
     ],
 )
 def test_a_title_that_a_program_made_up_is_none(title: str) -> None:

@@ -55,6 +55,8 @@ def test_names_stand_below(above: str) -> None:
         (",2026,,2027,\nItem,Net,Gross,Net,Gross\nKelp,5,6,7,8\nAgar,1,2,3,4", "2026 Gross: 2 | 2027 Net: 3"),
         ("Item,Price,,Stock\n,net,gross,\nKelp,5,6,7\nAgar,1,2,3", "Price net: 1 | Price gross: 2 | Stock: 3"),
         ("Item,Net price,Stock\n,EUR,pcs\nKelp,5,6\nAgar,1,2", "Item: Agar | Net price EUR: 1 | Stock pcs: 2"),
+        ("Region,2026,,2027,\n,Plan,Actual,Plan,Actual\nNorth,5,6,7,8\nEast,1,2,3,4", "2026 Actual: 2 | 2027 P"),
+        ("Region,Sales,,Staff,\n,EUR,pcs,all,new\nNorth,5,6,7,8\nSouth,1,2,3,4", "Sales EUR: 1 | Sales pcs: 2"),
         ("Region,2024,2025,2026\nNorth,5,6,7\nSouth,8,9,10", "Region: South | 2024: 8 | 2025: 9 | 2026: 10"),
         ("Name,Born\nAda,1815-12-10\nBob,1900-01-01", "Name: Bob | Born: 1900-01-01"),
         ('Item,Price\nKelp,5.50 EUR\nAgar,"1.234,50 €"', "Item: Agar | Price: 1.234,50 €"),
@@ -73,6 +75,8 @@ def test_names_on_one_line_or_two(table: str, last: str) -> None:
         "Customer,Ada Quill\nDate,2027-01-05\nOrder no,4711\nPaid,no",
         "Customer:,Ada Quill\nCity:,Bremen\nContact:,Bob",
         "1,2\n3,4",
+        "Name,Ada Quill\nAge,36\nCity,Bremen\nSalary,50000",
+        "Where is the depot?,In Kiel.\nWho pays?,The customer.\nWhen?,In May.",
     ],
 )
 def test_a_form_has_no_names_of_columns(form: str) -> None:
@@ -94,6 +98,35 @@ def test_tables_of_a_sheet_have_names_of_their_own() -> None:
     assert (
         texts(f"{ITEMS}\nDulse,3,9\n\nCity,Depot\nKiel,North\nOslo,Fjord")[-1] == "City: Oslo | Depot: Fjord"
     )
+
+
+@pytest.mark.parametrize("first", ["", "Prices\n"])
+def test_a_table_right_below_another_has_names_of_its_own(first: str) -> None:
+    assert texts(f"{first}{ITEMS}\nDepots\nCity,Depot,Staff\nKiel,North,12\nOslo,Fjord,4")[-4:] == [
+        "Depots",
+        "City | Depot | Staff",
+        "City: Kiel | Depot: North | Staff: 12",
+        "City: Oslo | Depot: Fjord | Staff: 4",
+    ]
+
+
+def test_a_group_of_rows_stays_in_its_table() -> None:
+    assert texts(f"{ITEMS}\nRed ones\nDulse,3,9\nNori,1,2")[-2:] == [
+        "Item: Dulse | Qty: 3 | Price: 9",
+        "Item: Nori | Qty: 1 | Price: 2",
+    ]
+
+
+def test_the_first_line_above_a_table_is_its_title() -> None:
+    table = f"Store of kelp\nAs of: 5 May\nMade by: Ada\n\n{ITEMS}"
+
+    headings = [
+        block.text
+        for block in rows_to_blocks(enumerate(csv.reader(io.StringIO(table)), start=1), sheet="Store")
+        if block.kind is BlockKind.HEADING
+    ]
+
+    assert headings == ["Store of kelp"]
 
 
 def test_rows_below_an_empty_one_keep_the_names_that_fit() -> None:

@@ -1,6 +1,8 @@
-"""Pages whose text PDFium does not tell: of fonts that are not in the file, or without a map to characters."""
+"""Pages whose text PDFium does not tell: of fonts that are not in the file, without a map to characters, damaged."""
 
+import io
 import math
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,30 @@ class OtherReader:
 
         self._reader.pages[page].extract_text(visitor_text=visit)
         return _lines(pieces)
+
+    def is_damaged(self, page: int) -> bool:
+        """Return True for a page whose content is no stream, or one that cannot be unpacked."""
+        contents = self._reader.pages[page].get("/Contents")
+        whole = contents.get_object() if contents is not None else []
+        streams = whole if isinstance(whole, list) else [whole]
+        return any(_is_damaged(stream.get_object()) for stream in streams)
+
+
+def _is_damaged(stream: Any) -> bool:
+    if not hasattr(stream, "get_data"):
+        return stream is not None
+    stored = io.BytesIO()
+    stream.write_to_stream(stored)
+    packed = stored.getvalue().partition(b"\nstream\n")[2].rpartition(b"\nendstream")[0]
+    filters = stream.get("/Filter")
+    try:
+        if filters in ("/FlateDecode", ["/FlateDecode"]):
+            zlib.decompress(packed)
+        else:
+            stream.get_data()
+    except (zlib.error, ValueError, LookupError, NotImplementedError):
+        return True
+    return False
 
 
 def _lines(pieces: list[tuple[float, float, float, str]]) -> list[str]:

@@ -13,6 +13,7 @@ from domain.knowledge.documents import Block, BlockKind
 
 _MOST_BYTES = 64 * 1024 * 1024
 _PLACEHOLDER_CHARS = 2_000
+_LEAST_LABEL = 3
 
 
 def is_placeholder(document: Any, text: str) -> bool:
@@ -20,8 +21,20 @@ def is_placeholder(document: Any, text: str) -> bool:
     kind = pdfium_c.FPDF_GetFormType(document.raw)
     if kind == pdfium_c.FORMTYPE_XFA_FULL:
         return True
-    asks = "adobe" in text.casefold() and len(document) == 1 and len(text) < _PLACEHOLDER_CHARS
-    return bool(kind == pdfium_c.FORMTYPE_XFA_FOREGROUND and asks)
+    if kind != pdfium_c.FORMTYPE_XFA_FOREGROUND:
+        return False
+    labels = [label for root in _roots(document) for label in _labels(root)]
+    if labels:
+        shown = one_line(text)
+        return not any(label in shown for label in labels)
+    return "adobe" in text.casefold() and len(document) == 1 and len(text) < _PLACEHOLDER_CHARS
+
+
+def _labels(root: Any) -> Iterator[str]:
+    """The texts that the form shows."""
+    for element in (*root.iter("{*}draw"), *root.iterfind(".//{*}field/{*}caption")):
+        if len(text := _text(element)) >= _LEAST_LABEL:
+            yield text
 
 
 def blocks(document: Any) -> Iterator[Block]:

@@ -84,10 +84,30 @@ def tidy(root: Any) -> None:
     """Leaves only what every reader understands: blocks, lists, tables, code, and text."""
     etree.strip_elements(root, *_DROPPED, with_tail=False)
     for table in list(root.iter("table")):
-        expand_spans(table)
+        if _is_layout(table):
+            for part in (table, *_parts(table)):
+                part.tag = "div"
+        else:
+            expand_spans(table)
     for element in list(root.iter(etree.Element)):
         _tidy_one(element)
     etree.strip_tags(root, _UNWRAPPED)
+
+
+def _is_layout(table: Any) -> bool:
+    """Return True for a table that places parts of a page: one of its cells is a text under a heading."""
+    for cell in _parts(table):
+        heading = next(cell.iter("h1", "h2", "h3"), None) if cell.tag == "td" else None
+        if heading is not None and len("".join(cell.itertext())) > 2 * len("".join(heading.itertext())):
+            return True
+    return False
+
+
+def _parts(table: Any) -> Iterator[Any]:
+    """The rows and cells of a table, without those of tables in its cells."""
+    for part in table.iter("thead", "tbody", "tfoot", "tr", "td", "th"):
+        if next(part.iterancestors("table")) is table:
+            yield part
 
 
 def _tidy_one(element: Any) -> None:

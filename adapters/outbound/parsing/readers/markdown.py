@@ -4,6 +4,7 @@ import re
 
 from markdown_it import MarkdownIt
 
+from adapters.outbound.parsing.armor import read_unarmored
 from adapters.outbound.parsing.cleaning import without_controls
 from adapters.outbound.parsing.readers.html import read_markup
 from adapters.outbound.parsing.reading import Job, Reading
@@ -15,7 +16,7 @@ _TITLE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
 
 def read(job: Job) -> Reading:
     """Headings, paragraphs, list items, table rows and code; front matter as lines of its own."""
-    text = without_controls(decode(job)).replace("\r\n", "\n")
+    text = read_unarmored(job, without_controls(decode(job)).replace("\r\n", "\n"))
     front = _FRONT_MATTER.match(text)
     title = ""
     if front:

@@ -1,5 +1,6 @@
 """ODT, ODS and ODP (OpenDocument 1.3, part 3): text, tables, sheets and notes from content.xml."""
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,10 +8,11 @@ from typing import Any
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.containers import check_inflation
 from adapters.outbound.parsing.failures import contained
+from adapters.outbound.parsing.headers import NOT_CALCULATED
+from adapters.outbound.parsing.number_formats import displayed, general
 from adapters.outbound.parsing.packages import Package
 from adapters.outbound.parsing.reading import SECONDS_PER_BYTE, Job, Reading, Sections
 from adapters.outbound.parsing.tables import (
-    NOT_CALCULATED,
     repeated_below,
     rows_to_blocks,
     uncalculated_warning,
@@ -22,6 +24,9 @@ _TEXT, _TABLE = f"{{{_OASIS}:text:1.0}}", f"{{{_OASIS}:table:1.0}}"
 _DRAW, _OFFICE = f"{{{_OASIS}:drawing:1.0}}", f"{{{_OASIS}:office:1.0}}"
 _SHOW, _CHART = f"{{{_OASIS}:presentation:1.0}}", f"{{{_OASIS}:chart:1.0}}"
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
+_VALUES = {"date": "date-value", "time": "time-value", "boolean": "boolean-value", "string": "string-value"}
+"""The attribute with the value of a cell, by its type."""
+_CLOCK = re.compile(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,]\d+)?S)?")
 _OBJECT = re.compile(r"(?:\./)?object \d+/content\.xml")
 _LEFT_OUT = frozenset(
     {
@@ -48,7 +53,9 @@ def read(job: Job) -> Reading:
     """Headings, paragraphs, lists, rows of tables and sheets, slides; then charts, running headers and footers."""
     check_inflation(job)
     package = Package(job.path)
-    if "META-INF/manifest.xml" in package and b"encryption-data" in package.read("META-INF/manifest.xml"):
+    if "META-INF/manifest.xml" in package and b"encryption-data" in package.read_damaged(
+        "META-INF/manifest.xml"
+    ):
         raise job.unreadable("it is encrypted; remove its password and upload it again")
     content = package.recovered(job, "content.xml")
     if content is None:
@@ -101,7 +108,7 @@ def _sheet_rows(
             cells: dict[int, str] = {}
             column = 0
             for cell in row.iterchildren(*_CELLS):
-                text = one_line("\n".join(map(_shown, cell.iterchildren(*_PARAGRAPHS))))
+                text = one_line("\n".join(map(_shown, cell.iterchildren(*_PARAGRAPHS)))) or _stored(cell)
                 times = _count(cell, f"{_TABLE}number-columns-repeated")
                 if not text and cell.get(f"{_TABLE}formula") and cell.get(f"{_OFFICE}value-type") is None:
                     text, uncalculated = NOT_CALCULATED, uncalculated + 1
@@ -122,6 +129,20 @@ def _sheet_rows(
     yield from repeated_below(rows(), reaching)
     if uncalculated:
         job.warn(uncalculated_warning(uncalculated, name))
+
+
+def _stored(cell: Any) -> str:
+    """The value of a cell without a text, as programs write it that are no spreadsheet."""
+    kind = cell.get(f"{_OFFICE}value-type")
+    value = cell.get(f"{_OFFICE}{_VALUES.get(kind, 'value')}", "")
+    with contextlib.suppress(ValueError):
+        if kind == "percentage":
+            return displayed(float(value), "0.##########%").replace(".%", "%")
+        if kind in ("float", "currency"):
+            return f"{general(float(value))} {cell.get(f'{_OFFICE}currency', '')}".strip()
+    if kind == "time" and (clock := _CLOCK.fullmatch(value)):
+        return ":".join(part.zfill(2) for part in clock.groups("0"))
+    return value.upper() if kind == "boolean" else one_line(value.replace("T00:00:00", ""))
 
 
 def _count(element: Any, name: str) -> int:

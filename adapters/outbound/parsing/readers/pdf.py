@@ -93,6 +93,7 @@ class _Pages:
         self._other: OtherReader | None = None
         self._trusts_layer = False
         self._unmapped: list[int] = []
+        self._damaged: list[int] = []
 
     def blocks(self) -> Iterator[Block]:
         count = len(self._document)
@@ -109,6 +110,9 @@ class _Pages:
                 f"the text of {_shown(self._unmapped)} is stored without its characters and was recognised as in a "
                 "picture"
             )
+        if self._damaged:
+            are = "are" if len(self._damaged) > 1 else "is"
+            self._job.warn(f"the content of {_shown(self._damaged)} {are} damaged and could not be read")
         if xfa.is_placeholder(self._document, "\n".join(line for page in self._pages for line in page.lines)):
             yield from self._form()
             return
@@ -168,6 +172,8 @@ class _Pages:
                 return replace(
                     layer, lines=lines, edges=[], sized=[Headline(line, 0.0, 0.0) for line in lines]
                 )
+            if kinds.is_empty and self._other_reader().is_damaged(index):
+                self._damaged.append(index + 1)
             return (kinds.may_be_scanned and self._recognised(page, index)) or layer
         if not is_mapped:
             self._unmapped.append(index + 1)
@@ -241,16 +247,19 @@ class _Hidden:
 
     has_text: bool
     may_be_scanned: bool
+    is_empty: bool = False
 
 
 def _hidden_text(page: Any) -> _Hidden:
     paths, has_text = 0, False
+    is_empty = True
     for item in page.get_objects(max_depth=_OBJECT_DEPTH):
+        is_empty = False
         has_text = has_text or item.type == pdfium_c.FPDF_PAGEOBJ_TEXT
         paths += item.type == pdfium_c.FPDF_PAGEOBJ_PATH
         if item.type == pdfium_c.FPDF_PAGEOBJ_IMAGE or paths > _LINES_OF_LETTERS:
             return _Hidden(has_text, may_be_scanned=True)
-    return _Hidden(has_text, may_be_scanned=False)
+    return _Hidden(has_text, may_be_scanned=False, is_empty=is_empty)
 
 
 def _shown(pages: Sequence[int]) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from adapters.outbound.parsing.armor import ENCRYPTED, without_armor
+from adapters.outbound.parsing.armor import read_unarmored
 from adapters.outbound.parsing.cleaning import clean
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.text import decode
@@ -16,12 +16,7 @@ _GATHERED_CHARS = 400
 
 def read(job: Job) -> Reading:
     """One block for each paragraph; in very long files short neighbours share a block."""
-    text, was_encrypted = without_armor(decode(job).replace("\f", "\n\n"))
-    if was_encrypted:
-        job.warn(ENCRYPTED)
-        if not text.strip():
-            raise job.unreadable("it is encrypted (PGP)")
-    return Reading(paragraphs(text))
+    return Reading(paragraphs(read_unarmored(job, decode(job).replace("\f", "\n\n"))))
 
 
 def paragraphs(text: str) -> Iterator[Block]:

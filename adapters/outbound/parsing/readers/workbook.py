@@ -56,10 +56,12 @@ def _spans(sheet: Any) -> Mapping[int, Sequence[tuple[int, int]]]:
 
 
 def _rows(sheet: Any, numbers: Numbers) -> Iterator[tuple[int, Mapping[int, str]]]:
+    """Rows by number, from the first one of the sheet; calamine begins each with the first filled column."""
+    first = sheet.start[1] if sheet.start else 0
     for index, row in enumerate(sheet.iter_rows()):
         yield (
             index + 1,
-            {column: numbers.get((index, column)) or shown(cell) for column, cell in enumerate(row)},
+            {column: numbers.get((index, column)) or shown(cell) for column, cell in enumerate(row, first)},
         )
 
 

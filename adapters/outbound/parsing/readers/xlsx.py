@@ -13,12 +13,12 @@ from lxml import etree
 
 from adapters.outbound.parsing.containers import check_inflation
 from adapters.outbound.parsing.failures import contained
+from adapters.outbound.parsing.headers import NOT_CALCULATED
 from adapters.outbound.parsing.number_formats import BUILT_IN, GENERAL, displayed, with_text
 from adapters.outbound.parsing.ooxml import OfficePackage, Relation, part_texts, title_of
 from adapters.outbound.parsing.readers import workbook
 from adapters.outbound.parsing.reading import SECONDS_PER_BYTE, Job, Reading
 from adapters.outbound.parsing.tables import (
-    NOT_CALCULATED,
     repeated_below,
     rows_to_blocks,
     uncalculated_warning,
