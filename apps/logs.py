@@ -53,6 +53,28 @@ def set_up(settings: Settings, role: str = "") -> None:
         log.warning("%s", sentence)
 
 
+def announce(*lines: str) -> None:
+    """Says what a person or an operator is to read at the start: on a terminal as it is, else as JSON logs are."""
+    if _writes_json() and not sys.stdout.isatty():
+        for line in filter(None, map(str.strip, lines)):
+            log.info("%s", line)
+    else:
+        print("\n".join(lines), flush=True)
+
+
+def announce_end(reason: str) -> None:
+    """Says on standard error why the process ends."""
+    if _writes_json():
+        log.critical("%s", reason)
+    else:
+        print(f"switchboard: {escaped(reason)}", file=sys.stderr)
+
+
+def _writes_json() -> bool:
+    """True in a process of the service whose logs are JSON: the rest of what it says is JSON too."""
+    return any(isinstance(one, _Handler) and one.is_json for one in logging.getLogger().handlers)
+
+
 def handler(stream: TextIO, *, as_json: bool, colors: bool = False, role: str = "") -> logging.Handler:
     """What writes log lines to a stream."""
 
@@ -67,6 +89,7 @@ def handler(stream: TextIO, *, as_json: bool, colors: bool = False, role: str = 
             colors=colors, exception_formatter=structlog.dev.plain_traceback
         )
     writer = _Handler(stream)
+    writer.is_json = as_json and bool(role)
     writer.setFormatter(
         _Formatter(
             foreign_pre_chain=[
@@ -101,6 +124,8 @@ class _Formatter(structlog.stdlib.ProcessorFormatter):
 
 
 class _Handler(logging.StreamHandler[TextIO]):
+    is_json = False
+
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
         """The standard one would write the record out as it is."""
         error = sys.exc_info()[1]

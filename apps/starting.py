@@ -7,11 +7,10 @@ import errno
 import logging
 import resource
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from apps.printable import escaped
+from apps import logs
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 from apps.shutdown import INTERRUPTED, PROCESS
@@ -188,8 +187,8 @@ def _reported(main: Callable[[], int]) -> int:
     try:
         return main()
     except KeyboardInterrupt:
-        print("switchboard: interrupted", file=sys.stderr)
+        logs.announce_end("interrupted")
         return INTERRUPTED
     except (StartError, SettingsError, Refusal) as error:
-        print(f"switchboard: {escaped(str(error))}", file=sys.stderr)
+        logs.announce_end(str(error))
         return 1

@@ -38,7 +38,7 @@ def main(settings: Settings, _: Namespace) -> int:
         ]
         address = listening_address(settings)
         return await run(
-            components, lambda: print(f"Switchboard core {VERSION} is ready at {address}", flush=True)
+            components, lambda: logs.announce(f"Switchboard core {VERSION} is ready at {address}")
         )
 
     return serve(core())

@@ -234,4 +234,4 @@ class _Core(Component):
 
 
 def _banner(host: str, port: int, target: str) -> None:
-    print(f"Switchboard gateway {VERSION} is ready at http://{host}:{port}, core at {target}", flush=True)
+    logs.announce(f"Switchboard gateway {VERSION} is ready at http://{host}:{port}, core at {target}")

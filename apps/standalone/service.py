@@ -4,6 +4,7 @@ import socket
 import sys
 
 from adapters.version import VERSION
+from apps import logs
 from apps.components import (
     EventsComponent,
     FilesComponent,
@@ -90,4 +91,4 @@ def _banner(rest: str, grpc_port: int, settings: Settings, first: _FirstSignIn) 
         ]
     if first.token:
         lines += ["", "  Admin API key, shown this once:", f"  {first.token}"]
-    print("\n".join([*lines, ""]), file=sys.stdout, flush=True)
+    logs.announce(*lines, "")

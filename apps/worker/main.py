@@ -40,6 +40,6 @@ def main(settings: Settings, _: Namespace) -> int:
             ModelComponent(container),
             *metrics_components(container),
         ]
-        return await run(components, lambda: print(f"Switchboard worker {VERSION} is ready", flush=True))
+        return await run(components, lambda: logs.announce(f"Switchboard worker {VERSION} is ready"))
 
     return serve(worker())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import pwd
 import re
@@ -95,7 +96,7 @@ def test_start_stop_and_start_again(open_folder: Path) -> None:
 
 
 def test_what_is_no_terminal_gets_no_credential_but_the_way_to_one(open_folder: Path) -> None:
-    with Service(open_folder / "data") as service:
+    with Service(open_folder / "data", settings={"LOG_FORMAT": "console"}) as service:
         assert not re.search(r"sbl?_|link=", service.output)
         told = re.findall(
             r"^  switchboard ((?:keys create|console link) [^(\n]+[^ (\n])", service.output, re.MULTILINE
@@ -106,6 +107,18 @@ def test_what_is_no_terminal_gets_no_credential_but_the_way_to_one(open_folder: 
         link, key = (done.stdout.strip() for done in made)
         assert console_with(service, followed(service, link)) == 200
         assert status_with(service, key) == 200
+
+
+def test_logs_in_json_are_json_from_the_first_line_to_the_last(open_folder: Path) -> None:
+    with Service(open_folder / "data") as service:
+        second = run_once(
+            service.data_dir, "up", settings={"LOG_FORMAT": "json", "HTTP_PORT": str(free_port())}
+        )
+        service.stop()
+        lines = [json.loads(line) for line in (service.output + second.stdout + second.stderr).splitlines()]
+    assert {line["role"] for line in lines} == {"up"}
+    assert any("is ready" in line["event"] for line in lines)
+    assert "is in use by process" in lines[-1]["event"]
 
 
 def test_interrupted_while_it_starts_it_ends_quietly(open_folder: Path) -> None:

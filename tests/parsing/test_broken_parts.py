@@ -19,10 +19,9 @@ from docx.oxml.ns import qn
 from PIL import Image
 from pptx.enum.shapes import PP_PLACEHOLDER
 from pypdf import PdfWriter
-from pypdf.generic import ArrayObject, NameObject, StreamObject
 
 from domain.refusals import Unreadable
-from tests.parsing.making import pdf, saved
+from tests.parsing.making import assembled, pdf, saved
 from tests.parsing.making_open import book, open_document
 
 pytestmark = pytest.mark.anyio
@@ -211,24 +210,46 @@ async def test_a_page_that_is_no_page_costs_that_page(parse):
     assert "page 2" in warning
 
 
-@pytest.mark.parametrize("damage", [b"garbage", b"cut off", "no filter", "no stream"], ids=str)
-async def test_a_page_whose_content_is_damaged_is_named(parse, damage):
-    whole = pdf([["The first page of words."], ["The second page of words."], ["The third page of words."]])
-    writer = PdfWriter(clone_from=io.BytesIO(whole))
-    page = writer.pages[1]
-    stream = StreamObject()
-    packed = zlib.compress(page.get_contents().get_data())
-    stream.set_data({b"garbage": b"\x78\x9cgarbage", b"cut off": packed[:-20]}.get(damage, b"kelp"))
-    stream[NameObject("/Filter")] = NameObject("/Unheard" if damage == "no filter" else "/FlateDecode")
-    content = ArrayObject([NameObject("/None")]) if damage == "no stream" else writer._add_object(stream)
-    page[NameObject("/Contents")] = content
-    damaged = io.BytesIO()
-    writer.write(damaged)
+DAMAGES = {
+    "garbage": b"no packed content at all, whatever it says".ljust(60),
+    "cut off": zlib.compress(
+        b"BT /F1 12 Tf 72 700 Td (Kelp and agar, dulse and nori, all in the hall.) Tj ET"
+    )[:60],
+}
 
-    document = await parse(damaged.getvalue(), "pages.pdf")
 
-    assert [block.page for block in document.blocks] == [1, 3]
-    assert document.warnings == ("the content of page 2 is damaged and could not be read",)
+@pytest.mark.parametrize(
+    ("contents", "attributes", "content"),
+    [
+        ("6 0 R", "/Filter /FlateDecode", DAMAGES["garbage"]),
+        ("6 0 R", "/Filter /FlateDecode", DAMAGES["cut off"]),
+        ("6 0 R", "/Filter /Unheard", DAMAGES["garbage"]),
+        ("[/None]", "", DAMAGES["garbage"]),
+    ],
+    ids=["garbage", "cut off", "of an unknown kind", "that is none"],
+)
+async def test_a_page_whose_content_is_damaged_is_named(parse, contents, attributes, content):
+    page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 5 0 R >> >>"
+    words = "BT /F1 12 Tf 72 700 Td (The second page has all of its words.) Tj ET"
+    whole = assembled(
+        [
+            "<< /Type /Catalog /Pages 2 0 R >>",
+            "<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 >>",
+            f"{page} /Contents {contents} >>",
+            f"{page} /Contents 7 0 R >>",
+            "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            f"<< /Length 60 {attributes} >>\nstream\n{'X' * 60}\nendstream",
+            f"<< /Length {len(words)} >>\nstream\n{words}\nendstream",
+            "<< >>",
+        ]
+    )
+
+    document = await parse(whole.replace(b"X" * 60, content), "pages.pdf")
+
+    assert [(block.text, block.page) for block in document.blocks] == [
+        ("The second page has all of its words.", 2)
+    ]
+    assert document.warnings == ("the content of page 1 is damaged and could not be read",)
 
 
 async def test_an_empty_page_is_no_damage(parse):

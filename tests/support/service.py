@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pty
 import re
@@ -73,11 +74,13 @@ def admin_key(base: str, service_key: str) -> str:
 
 
 def one_line(done: subprocess.CompletedProcess[str]) -> str:
-    """The one line on standard error of a command that failed."""
+    """The one line on standard error of a command that failed: text, or a line of the service's log."""
     assert done.returncode not in (0, None)
     assert done.stderr.count("\n") == 1, done.stderr
-    assert done.stderr.startswith("switchboard: ")
     assert "Traceback" not in done.stdout + done.stderr
+    if done.stderr.startswith("{"):
+        return f"switchboard: {json.loads(done.stderr)['event']}"
+    assert done.stderr.startswith("switchboard: ")
     return done.stderr.strip()
 
 

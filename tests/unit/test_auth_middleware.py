@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 
 import pytest
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from adapters import trace_context
 from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.clock import RandomIds
+from adapters.outbound.tracing import Traces
 
 SCOPE = {"type": "http", "method": "GET", "path": "/healthz", "headers": []}
 
@@ -80,3 +83,32 @@ async def test_a_proxy_that_is_not_trusted_is_warned_of_once(
     told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(told) == warnings
     assert all(f"set TRUSTED_PROXIES={client}" in text for text in told)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_the_lines_of_a_request_name_its_trace(fails: bool, caplog: pytest.LogCaptureFixture) -> None:
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    traces: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if fails:
+            raise KeyError("broken")
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    def note(_: object) -> bool:
+        traces.append(trace_context.trace_id())
+        return True
+
+    unused: Any = None
+    options = GatewayOptions("", "", 1024, 4096, lambda _: None, {}, unused, span=Traces("").span)
+    middleware = AuthMiddleware(app, unused, RandomIds(), options)
+    headers = [(b"traceparent", f"00-{trace}-b7ad6b7169203331-01".encode())]
+    logger = logging.getLogger("switchboard.http")
+    logger.addFilter(note)
+    try:
+        with caplog.at_level(logging.INFO):
+            await middleware({**SCOPE, "path": "/nowhere", "headers": headers}, unused, Client().send)
+    finally:
+        logger.removeFilter(note)
+
+    assert traces == [trace] * (2 if fails else 1)

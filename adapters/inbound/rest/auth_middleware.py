@@ -75,10 +75,19 @@ class AuthMiddleware:
         self._options.bind(request_id)
         response = ResponseRecorder(send, request_id, scope["path"])
         started = time.monotonic()
+        with self._options.span("request", headers.get(HEADER, ""), method=scope["method"]):
+            await self._answer(scope, headers, receive, response)
+            self._log(scope, response.status, time.monotonic() - started)
+        if "x-forwarded-for" in headers and peer and scope["client"] == peer and not self._warned_of_proxy:
+            self._warned_of_proxy = True
+            log.warning(UNKNOWN_PROXY, peer[0], peer[0])
+
+    async def _answer(
+        self, scope: Scope, headers: Headers, receive: Receive, response: "ResponseRecorder"
+    ) -> None:
         try:
-            with self._options.span("request", headers.get(HEADER, ""), method=scope["method"]):
-                await self._authenticate(scope, headers)
-                await self._app(scope, self._limited(scope, headers, receive), response)
+            await self._authenticate(scope, headers)
+            await self._app(scope, self._limited(scope, headers, receive), response)
         except (Refusal, HTTPException) as error:
             await response_to(error)(scope, receive, response)
         except asyncio.CancelledError:
@@ -91,10 +100,6 @@ class AuthMiddleware:
             log.exception("a request failed")
             if not response.started:
                 await error_response(500, INTERNAL)(scope, receive, response)
-        self._log(scope, response.status, time.monotonic() - started)
-        if "x-forwarded-for" in headers and peer and scope["client"] == peer and not self._warned_of_proxy:
-            self._warned_of_proxy = True
-            log.warning(UNKNOWN_PROXY, peer[0], peer[0])
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
         path = scope["path"]

@@ -6,6 +6,7 @@ import re
 import time
 from dataclasses import replace
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -50,7 +51,9 @@ class CallbackApp:
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
-        channel_id, status = await self._respond(match, scope, receive, send)
+        traceparent = Headers(scope=scope).get(HEADER, "")
+        with self._options.span("request", traceparent, method=scope["method"]):
+            channel_id, status = await self._respond(match, scope, receive, send)
         if status:
             self._options.answered(channel_id, status, time.perf_counter() - started)
 
@@ -63,9 +66,9 @@ class CallbackApp:
         try:
             channel_id, instance, callback = match.groups()
             call = await self._call(scope, receive, request_id, callback)
-            with self._options.span("request", call.headers.get(HEADER, ""), method=call.method):
-                call = replace(call, headers={**call.headers, HEADER: current()}) if current() else call
-                answer = await self._callbacks.handle(channel_id, _instance_id(instance, channel_id), call)
+            if traceparent := current():
+                call = replace(call, headers={**call.headers, HEADER: traceparent})
+            answer = await self._callbacks.handle(channel_id, _instance_id(instance, channel_id), call)
         except (Refusal, HTTPException) as error:
             log.info("%s %s was refused: %s", scope["method"], scope["path"], message_of(error))
             response = response_to(error)

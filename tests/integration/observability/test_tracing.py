@@ -130,6 +130,7 @@ def test_a_message_stays_in_the_trace_of_its_caller_through_every_process(
         accepting.stop()
 
         assert [header and header[3:35] for header in resource.traceparents] == [TRACE]
+        assert [header and header[3:35] for header in receiver.traceparents] == [TRACE]
     if exported:
         names = {"callback", "message", "downstream", "delivery"}
         until(lambda: names <= set(collector.spans), "all spans are collected")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from adapters import trace_context
 from adapters.outbound.channels.common.outcomes import send
 from adapters.outbound.channels.common.standard_webhooks import BadSecret
 from domain.channels.answers import Answer, OutboundMessage
@@ -52,7 +53,7 @@ class Delivery:
             signature = sign(secret, key, body, self._clock.now()) if secret else {}
         except BadSecret as error:
             return Sent(Outcome.PERMANENT, str(error))
-        own = {"Content-Type": "application/json", "Idempotency-Key": key}
+        own = {"Content-Type": "application/json", "Idempotency-Key": key, **trace_context.headers()}
         headers = _merged(own, _configured_headers(config), signature)
         request = HttpRequest("POST", target.url, headers, content=body, user_address=True)
         sent = await send(self._http, request)
