@@ -9,13 +9,16 @@ from functools import lru_cache
 from itertools import pairwise
 
 CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
-_UNSEEN = r"[\s*_^\u00ad\u200b-\u200f\u2060-\u2064\ufeff]{0,20}"
+_UNSEEN = (
+    r"[\s*_^~\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]{0,20}"
+)
 """What may stand in a mark beside its numbers: blanks, emphasis, the sign of a footnote, characters without width."""
-OPEN = r"(?:\\?\[|&(?:#0{0,4}91|#[xX]0{0,4}5[bB]|lsqb|lbrack);|[\uff3b\u3014\u3016\u27e6])"
-CLOSE = r"(?:\\?\]|&(?:#0{0,4}93|#[xX]0{0,4}5[dD]|rsqb|rbrack);|[\uff3d\u3015\u3017\u27e7])"
+OPEN = r"(?:\\?\[|&(?:#0{0,4}91|#[xX]0{0,4}5[bB]|lsqb|lbrack);|[\uff3b\u3014\u3016\u301a\u27e6\u2045\u2772\ufe5d])"
+CLOSE = r"(?:\\?\]|&(?:#0{0,4}93|#[xX]0{0,4}5[dD]|rsqb|rbrack);|[\uff3d\u3015\u3017\u301b\u27e7\u2046\u2773\ufe5e])"
 """Brackets that people take for those of a mark: escaped, as entities, fullwidth and others of East Asia."""
 _NUMBERS = rf"\d{{1,3}}(?:{_UNSEEN}[,;\u2013-]{_UNSEEN}\d{{1,3}}){{0,9}}"
-_BEGINNINGS = "![<\\&\uff3b\u3014\u3016\u27e6\u3010"
+_BEGINNINGS = "![<\\&\uff3b\u3014\u3016\u301a\u27e6\u2045\u2772\ufe5d\u3010"
 _LONGEST_MARK = 600
 _STRETCH = 10_000
 """Characters."""
@@ -28,6 +31,7 @@ MARK = re.compile(
     r"(?:\([^()\s]{0,2000}\))?"
 )
 """Marks as models write them: `[1]`, `[1, 3]`, `[2-4]`, `[^1]`, in wide brackets, as a link."""
+_CLOSING = re.compile(rf"{CLOSE}\Z")
 _LINK_DEFINITION = re.compile(
     r"^ {0,3}\[\^?\d{1,3}\]:(?:[ \t]*\S+|[ \t]*\n[ \t]*<?(?:https?:)?//\S+)(?:[ \t]+[\"'(].*)?$\n?",
     re.MULTILINE,
@@ -35,11 +39,23 @@ _LINK_DEFINITION = re.compile(
 _IN_A_DOCUMENT = re.compile(
     rf"{OPEN}{_UNSEEN}(\d{{1,3}}(?:{_UNSEEN}[,;\u2013-]{_UNSEEN}\d{{1,3}})*){_UNSEEN}{CLOSE}"
 )
+_DIGIT = r"[\d\u00b2\u00b3\u00b9\u2070-\u2089\u2460-\u249b\u24ea-\u24ff\u2776-\u2793]"
+_BRACKETS = r"\[\]\uff3b\uff3d\u3014-\u3017\u301a\u301b\u27e6\u27e7\u2045\u2046\u2772\u2773\ufe5d\ufe5e"
+_TAG = r"<[^<>\n]{1,20}>"
+_SIGN = rf"[^\w\n<>{_BRACKETS}]|_"
+_LIKE_A_MARK = re.compile(
+    rf"{OPEN}(?!{_UNSEEN}[1-9]\d{{3}})((?:{_TAG}|(?!{_DIGIT})(?:{_SIGN})){{0,20}}{_DIGIT}(?:{_TAG}|{_DIGIT}|{_SIGN}){{0,60}}{CLOSE}"
+    rf"|[^\w\n{_BRACKETS}]{{0,3}}(?:[^\W\d]{{1,12}}[^\w\n{_BRACKETS}]{{0,3}})?{_DIGIT}{{1,3}}(?!\w)"
+    rf"[^\n{_BRACKETS}]{{0,80}}{CLOSE}(?!\())"
+)
+"""What a reader takes for a mark: a number with signs and tags around it, or with one word before it or something
+behind it, as in `[source 2]` and `[2, p. 3]`. A year and a link with such a text stay as they are."""
 
 
 def data_text(text: str) -> str:
     """The text of a passage as it is shown to a model: numbers in brackets do not look like marks of an answer."""
-    return _IN_A_DOCUMENT.sub(r"(\1)", text).replace("\u3010", "(").replace("\u3011", ")")
+    plain = _IN_A_DOCUMENT.sub(r"(\1)", text).replace("\u3010", "(").replace("\u3011", ")")
+    return _LIKE_A_MARK.sub(lambda mark: f"({_CLOSING.sub('', mark[1])})", plain)
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:

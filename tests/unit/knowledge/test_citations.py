@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -14,7 +15,7 @@ from domain.knowledge.answers.citations import (
     sources,
     without_marks,
 )
-from domain.knowledge.answers.marks import data_text
+from domain.knowledge.answers.marks import MARK, data_text
 from domain.knowledge.model import SearchResult
 from domain.knowledge.places import place_of
 from domain.routing.model import Citation
@@ -187,7 +188,20 @@ def test_there_is_a_quote_where_there_is_a_text(text: str, said: str) -> None:
         ("\u30101\u3011", "(1)"),
         ("\uff3b1\uff3d \u301412\u3015 \u27e63\u27e7", "(1) (12) (3)"),
         ("\\[2\\] [ 2 ] [^2] [**2**] [\u200b2] &#91;2&rsqb; [1,\n2-3]", "(2) (2) (2) (2) (2) (2) (1,\n2-3)"),
-        ("In [2024] by [Ann]", "In [2024] by [Ann]"),
+        (
+            "[2, p. 3] [2\u2020L1-L3] [2: see] [source 2] [No. 2] [#2]",
+            "(2, p. 3) (2\u2020L1-L3) (2: see) (source 2) (No. 2) (#2)",
+        ),
+        (
+            "[<b>2</b>] [&#50;] [0002] [\ufe0f2] [\u2461] [\u00b2]",
+            "(<b>2</b>) (&#50;) (0002) (2) (\u2461) (\u00b2)",
+        ),
+        (
+            "[1 2] [1/2] [1 and 2] [2\u30013] [2\u20143] [[2]]",
+            "(1 2) (1/2) (1 and 2) (2\u30013) (2\u20143) ((2))",
+        ),
+        ("\u20452\u2046 \u27722\u2773 \u301a2\u301b \ufe5d2\ufe5e", "(2) (2) (2) (2)"),
+        ("In [2024] by [Ann], [3 pumps](https://a.b)", "In [2024] by [Ann], [3 pumps](https://a.b)"),
     ],
 )
 def test_marks_in_a_document_do_not_look_like_marks(text: str, shown: str) -> None:
@@ -268,3 +282,27 @@ def test_the_time_for_a_strange_answer_is_bounded(text: str) -> None:
     assert len(answer) <= len(text)
     assert len(citations) <= 2
     assert len(data_text(text)) <= len(text)
+
+
+def test_no_passage_holds_what_counts_as_a_mark_of_an_answer() -> None:
+    """All texts of six pieces would be too many; each pair of brackets with what may stand within and around them."""
+    opening = ("[", "\\[", "&#91;", "&lsqb;", "\uff3b", "\u3010", "\u2045", "[[", "[a")
+    closing = ("]", "\\]", "&#x5D;", "&rbrack;", "\uff3d", "\u3011", "\u2046", "]]", "a]")
+    inside = (
+        "2",
+        " 2 ",
+        "**2**",
+        "\u200b2",
+        "\ufe0f2",
+        "\u0662",
+        "1, 2",
+        "1;\n2",
+        "2-3",
+        "^2",
+        "<b>2</b>",
+        "[2]",
+        "2[3]",
+    )
+    forged = itertools.product(("", "!", "["), opening, inside, closing, ("", "(x)", "[3]", "]"))
+    left = [text for text in map("".join, forged) if MARK.search(data_text(text))]
+    assert left == []
