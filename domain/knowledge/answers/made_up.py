@@ -3,17 +3,18 @@
 import re
 from collections.abc import Collection, Sequence
 
-from domain.knowledge.answers.marks import CLOSE, OPEN, outside_code
+from domain.knowledge.answers.marks import CLOSE, CODE_BLOCK, OPEN, outside_code
 
 _NAME = r"(?:\w\.[A-Za-z]\w{1,4}\b|https?://|www\.|\]\()"
 _MARK = rf"(?:{OPEN}\^?\d{{1,3}}(?:{CLOSE}|[,\u2013-])|\u3010)"
 _SOURCE = rf"(?:(?:[-*\u2022]|\d{{1,3}}[.)])[ \t]+)?(?:{_MARK}|.{{0,200}}{_NAME}).*"
 """A line of a list of sources: a mark, a link, or something like the name of a file."""
 _LIST_NAMES = (
-    "(?:(?:list of|used|cited) )?(?:sources?|references?|citations?|footnotes?|bibliography)"
+    "(?:(?:list of|used|cited) )?(?:sources?|references?|citations?|footnotes?|bibliography|further reading|based on)"
     "(?: (?:used|cited|consulted|documents?|and references?))?"
-    "|(?:source|used) documents?|documents? (?:used|cited|consulted)"
-    "|quellen(?:angaben?|verzeichnis)?|literatur|fuentes?|referencias?|références?|fonti|riferimenti|fontes"
+    "|(?:source|used|cited|relevant|supporting) (?:documents?|passages?|files?)"
+    "|(?:documents?|passages?|files?) (?:used|cited|consulted)"
+    "|quellen?(?:angaben?|verzeichnis)?|literatur|fuentes?|referencias?|références?|fonti|riferimenti|fontes"
     "|referências|bronnen|źródła|kaynaklar|kaynakça|источники|ссылки|المصادر|المراجع|参考(?:资料|文献)|来源|出典|출처"
 )
 _HEADING = re.compile(
@@ -35,11 +36,18 @@ _PICTURE = re.compile(
     r"!+\[(?P<label>[^\[\]]{0,1000})\]"
     r"(?P<target>\(\s{0,3}<?(?P<address>[^\s()<>]{0,2000})>?(?:\s[^()]{0,500})?\)|\[[^\[\]]{0,200}\])?"
     r"|!+(?=\[)"
-    r"|<(?:img|image|picture|source|video|audio|iframe|embed|object)[\s/](?P<attributes>[^<>]{0,3000})>?",
+    r"|<(?P<tag>[a-z][\w:-]{0,20})(?P<attributes>[\s/][^<>]{0,3000}|(?=>))>?",
     re.IGNORECASE,
 )
-"""What may be shown as a picture, in Markdown and in HTML."""
-_IN_ATTRIBUTES = re.compile(r"""\bsrc\s{0,3}=\s{0,3}["']?([^"'\s>]{1,2000})""", re.IGNORECASE)
+"""What may be shown as a picture in Markdown, and a tag of HTML."""
+_SHOWN = ("img", "image", "picture", "source", "video", "audio", "iframe", "embed", "object")
+_RUN = ("script", "style", "base", "meta", "link")
+_FETCHED = re.compile(
+    r"(?<![\w-])(?:(?:low|dyn)?src(?:set|doc)?|poster|background|data|(?:xlink:)?href|(?:form)?action|ping)\s{0,3}=|\burl\s{0,3}\(",
+    re.IGNORECASE,
+)
+"""In a tag: what a program may fetch when it shows the tag."""
+_HREF = re.compile(r"""(?<![\w:-])href\s{0,3}=\s{0,3}(?:"[^"]*"|'[^']*'|[^\s>"']+)""", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\^?\d{1,3}")
 _ADDRESS = re.compile(r"(?:https?:)?//[^\s<>()\[\]\"']{1,2000}")
 
@@ -88,20 +96,31 @@ def addresses(text: str) -> set[str]:
 
 
 def without_pictures(text: str, own: Collection[str]) -> str:
-    """The text with the labels of pictures in place of those whose address is not among `own`: a reader's program
-    fetches a picture at once, and tells its server so. Code stays as it is."""
+    """The text with the labels of pictures in place of those whose address is not among `own`, and without tags that
+    fetch something else: a reader's program fetches it at once, and tells its server so. Blocks of code stay as they
+    are; where code within a line ends, programs disagree."""
 
     def shown(picture: re.Match[str]) -> str:
-        label, attributes = picture["label"], picture["attributes"]
-        if attributes is not None:
-            address = _IN_ATTRIBUTES.search(attributes)
-            is_kept = "=" not in attributes or bool(address and address[1] in own)
-        elif label is None:  # the sign before a link whose label has brackets
+        label, tag = picture["label"], picture["tag"]
+        if tag is not None:
+            return _shown_tag(picture, own)
+        if label is None:  # the sign before a link whose label has brackets
             return ""
-        else:
-            is_kept = picture["address"] in own or (
-                not picture["target"] and bool(_FOOTNOTE.fullmatch(label))
-            )
-        return picture[0] if is_kept else f"({(label or '').strip() or 'picture'})"
+        is_footnote = not picture["target"] and bool(_FOOTNOTE.fullmatch(label))
+        is_kept = is_footnote or picture["address"] in own
+        return picture[0] if is_kept else f"({label.strip() or 'picture'})"
 
-    return outside_code(text, lambda part: _PICTURE.sub(shown, part))
+    return outside_code(text, lambda part: _PICTURE.sub(shown, part), CODE_BLOCK)
+
+
+def _shown_tag(match: re.Match[str], own: Collection[str]) -> str:
+    tag, attributes = match["tag"].lower(), match["attributes"]
+    if tag in _RUN:
+        return ""
+    if tag == "a":  # nothing is fetched before somebody follows the link
+        attributes = _HREF.sub("", attributes)
+    is_fetched = "=" in attributes if tag in _SHOWN else bool(_FETCHED.search(attributes))
+    named = addresses(attributes)
+    if not is_fetched or (named and named <= set(own)):
+        return match[0]
+    return "(picture)" if tag in _SHOWN else ""

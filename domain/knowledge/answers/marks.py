@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+_BLOCK = r"^ {0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*(?:\n.*?)?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
+CODE_BLOCK = re.compile(_BLOCK, re.DOTALL | re.MULTILINE)
+CODE = re.compile(rf"{_BLOCK}|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 _UNSEEN = (
     r"[\s*_^~\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]{0,20}"
@@ -58,9 +60,9 @@ def data_text(text: str) -> str:
     return _LIKE_A_MARK.sub(lambda mark: f"({_CLOSING.sub('', mark[1])})", plain)
 
 
-def outside_code(text: str, change: Callable[[str], str]) -> str:
+def outside_code(text: str, change: Callable[[str], str], code: re.Pattern[str] = CODE) -> str:
     """The text with its parts outside of code changed, a stretch at a time."""
-    edges = [0, *(edge for match in CODE.finditer(text) for edge in match.span()), len(text)]
+    edges = [0, *(edge for match in code.finditer(text) for edge in match.span()), len(text)]
     changed: list[str] = []
     for at, (start, end) in enumerate(pairwise(edges)):
         changed += [text[start:end]] if at % 2 else map(change, stretches(text[start:end]))

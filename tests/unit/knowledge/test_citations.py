@@ -97,6 +97,10 @@ def test_marks_that_point_to_no_passage_are_removed(answer: str, left: str) -> N
         "Fuentes\n1. https://evil.example/a",
         "出典:a.pdf",
         "Источники:\n- a.pdf",
+        "Quelle: a.pdf",
+        "Relevant documents:\n- a.pdf",
+        "**Cited passages:**\n[1] a.pdf, page 2",
+        "Based on: a.pdf",
     ],
 )
 def test_a_list_of_sources_of_the_models_own_is_left_out(listed: str) -> None:
@@ -222,8 +226,26 @@ def test_marks_in_a_document_do_not_look_like_marks(text: str, shown: str) -> No
         ("See ![the plan](http://own.example/plan.png).", "See ![the plan](http://own.example/plan.png)."),
         (
             "It is blue![1] Write `![x](y)` or List<Object>.",
-            "It is blue![1] Write `![x](y)` or List<Object>.",
+            "It is blue![1] Write `(x)` or List<Object>.",
         ),
+        ("A ``` ![a](http://evil.example) [1].", "A ``` (a) [1]."),
+        ("A `` ` `` ![a](http://evil.example) ` ` [1].", "A `` ` `` (a) ` ` [1]."),
+        ("[a](`) ![b](http://evil.example) `", "[a](`) (b) `"),
+        ("~~~\n```\n~~~\n![a](http://evil.example)\n```", "~~~\n```\n~~~\n(a)\n```"),
+        ("~~~ md\n![a](http://evil.example)\n~~~\nIt.", "~~~ md\n![a](http://evil.example)\n~~~\nIt."),
+        ('A <img src="http://own.example/plan.png" srcset="http://evil.example 2x">.', "A (picture)."),
+        ('A <img src="http://own.example/plan.png">.', 'A <img src="http://own.example/plan.png">.'),
+        ("A <input type=image src=http://evil.example>.", "A ."),
+        ('<td style="background: URL (//evil.example)">A</td>', "A</td>"),
+        ("<table background='http://evil.example'>", ""),
+        ("<style>@import 'http://evil.example'</style>", "@import 'http://evil.example'</style>"),
+        ("A <base href=http://evil.example><track src=//evil.example>", "A "),
+        ("<a href='http://x.example' ping='http://evil.example'>A</a>", "A</a>"),
+        (
+            "<a href='http://x.example'>A</a> <b class=c>B</b>",
+            "<a href='http://x.example'>A</a> <b class=c>B</b>",
+        ),
+        ("If a <b and c> d, see List<Map<x, src>>.", "If a <b and c> d, see List<Map<x, src>>."),
     ],
 )
 def test_only_pictures_that_stand_in_a_passage_are_shown(answer: str, left: str) -> None:
