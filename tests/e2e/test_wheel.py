@@ -98,7 +98,8 @@ def test_the_wheel_works_in_another_environment_and_moves_to_another_folder_by_a
     assert shipped(wheel) == wanted()
     program = [str(installed(wheel, tmp_path / "environment"))]
     file, new = open_folder / "backup.tar", open_folder / "new"
-    with Service(open_folder / "data", root=None, program=program) as service:
+    default = {"EMBEDDING_PREPARE_AT_START": "true"}
+    with Service(open_folder / "data", settings=default, root=None, program=program) as service:
         search = check_first_steps(service)
         looked = run_once(service.data_dir, "doctor", root=None, program=program)
         assert looked.returncode == 0, looked.stdout + looked.stderr

@@ -36,6 +36,7 @@ than the tries of an upload take together."""
 LOCK_SECONDS = 0.5
 """Between two looks whether another process is done."""
 CLOSE_SECONDS = 1.0
+UNWRITABLE = "the embedding model cannot be prepared in {}, which the service must be able to write"
 MEMORY_NEEDED = "1 GB"
 MODULE = "adapters.outbound.embedding.export"
 
@@ -94,6 +95,11 @@ class Exports:
             failure = self._failed.get(key)
             if failure and self._now() < failure.until:
                 raise Unavailable(failure.why)
+            if not can_prepare():
+                raise Unavailable(
+                    f"the embedding model in {files.folder} must be prepared with PyTorch, which is not installed"
+                    " here; use the image of the target `full` (docs/deployment.md)"
+                )
             task = asyncio.create_task(self._tried(key, files, precision))
             task.add_done_callback(seen)
             task.add_done_callback(lambda _: self._making.pop(key))
@@ -115,13 +121,20 @@ class Exports:
                     found = await asyncio.to_thread(self._sound, key)
                     path = found or await self._made(key, files, precision)
         except Refusal as refusal:
-            before = self._failed.get(key)
-            pause = min(before.pause * 2, LONGEST_PAUSE_SECONDS) if before else FIRST_PAUSE_SECONDS
-            self._failed[key] = _Failure(refusal.message, pause, self._now() + pause)
-            logger.error("%s; tried again after %g seconds, when it is needed", refusal.message, pause)
+            self._fails(key, refusal.message)
             raise
+        except OSError as error:
+            why = f"{UNWRITABLE.format(self.folder)}: {error.strerror or error}"
+            self._fails(key, why)
+            raise Unavailable(why) from error
         self._failed.pop(key, None)
         return path
+
+    def _fails(self, key: str, why: str) -> None:
+        before = self._failed.get(key)
+        pause = min(before.pause * 2, LONGEST_PAUSE_SECONDS) if before else FIRST_PAUSE_SECONDS
+        self._failed[key] = _Failure(why, pause, self._now() + pause)
+        logger.error("%s; tried again after %g seconds, when it is needed", why, pause)
 
     @asynccontextmanager
     async def _alone(self, key: str) -> AsyncIterator[None]:
@@ -176,11 +189,6 @@ def can_prepare() -> bool:
 
 
 async def _run(folder: Path, file: Path, precision: Precision) -> None:
-    if not can_prepare():
-        raise Unavailable(
-            f"the embedding model in {folder} must be prepared with PyTorch, which is not installed here; use the"
-            " image of the target `full` (docs/deployment.md)"
-        )
     command = [sys.executable, "-P", "-m", MODULE, str(folder), str(file), precision]
     environment = {
         "HF_HUB_OFFLINE": "1",

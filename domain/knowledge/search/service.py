@@ -107,12 +107,12 @@ class SearchService:
         model = await embedder.model()
         unknown_script = model.latin_only and mostly_outside_latin(query)
         compares = options.mode is not Mode.TEXT and not unknown_script
-        waits = compares and options.mode is Mode.HYBRID and not await embedder.ensure_prepared()
+        waits = compares and not await embedder.ensure_prepared()
         (vector, nearest), (statistics, match, leading) = await asyncio.gather(
             self._by_vector(embedder, base_id, query, options, skip=waits or not compares),
             self._by_text(base_id, parsed, options, alone=unknown_script or waits),
         )
-        if waits and not leading:
+        if waits and statistics.chunks and not leading:
             vector, nearest = await self._by_vector(embedder, base_id, query, options, skip=False)
         keys = dict.fromkeys([*leading, *(key for key, _ in nearest)])
         passages = await self._index.passages(

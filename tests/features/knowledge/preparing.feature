@@ -20,6 +20,11 @@ Feature: The embedding model of a new installation
       When ann uploads a page without text, without waiting
       Then at last the file is "failed" in no step
 
+    Scenario: A base without files
+      Given the embedding model is still being prepared
+      When ann searches for "greenhouse"
+      Then nothing is found
+
   Rule: Searches go by words until the model is prepared
 
     Background:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from tests.drivers.knowledge import KB, Scene, upload
+from tests.drivers.knowledge import KB, Scene, send, upload
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.hashed_embedder import HashedEmbedder
@@ -54,6 +54,16 @@ def uploads(rest: Rest, scene: Scene, name: str, text: str) -> None:
 def uploads_nothing(rest: Rest, scene: Scene) -> None:
     page = b"<!doctype html><html><body></body></html>"
     upload(rest, scene, [("file", "empty.html", page)], prefer="respond-async")
+
+
+@when(parsers.parse('ann searches for "{query}"'))
+def searches_at_once(rest: Rest, scene: Scene, query: str) -> None:
+    send(rest, scene, "POST", f"{KB}/{scene.base}/search", json={"query": query})
+
+
+@then("nothing is found")
+def nothing_found(scene: Scene) -> None:
+    assert scene.answer.json() == {"results": []}
 
 
 @when(parsers.parse('ann begins to search for "{query}"'), target_fixture="search")

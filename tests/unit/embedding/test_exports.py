@@ -133,6 +133,18 @@ async def test_an_export_that_fails_says_why_and_leaves_nothing(
     assert (await Exports(tmp_path / "cache").file_of(files, "int8")).is_file()
 
 
+async def test_a_folder_that_cannot_be_written_is_told(
+    tmp_path: Path, exporter: Exporter, files: ModelFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "cache").write_text("a file in place of the folder")
+    cache = Exports(tmp_path / "cache")
+    with pytest.raises(
+        Unavailable, match=r"cannot be prepared in .*cache, which the service must be able to write"
+    ):
+        await cache.file_of(files, "int8")
+    assert "which the service must be able to write" in caplog.text
+
+
 async def test_an_export_that_failed_is_logged_once_and_tried_again_ever_later(
     tmp_path: Path, exporter: Exporter, files: ModelFiles, caplog: pytest.LogCaptureFixture
 ) -> None:
