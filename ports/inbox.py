@@ -14,7 +14,8 @@ from ports.queue import Capacity, Leases, QueueKey
 @value
 class Accepted:
     """An event in the inbox. `fresh` is False when it had been there already. `dropped`: it is about something that
-    the instance sent, or of a session that is not followed (`Event.only_followed`)."""
+    the instance sent, of a session that is not followed (`Event.only_followed`), or a reaction to a message that
+    somebody else sent."""
 
     id: int
     fresh: bool

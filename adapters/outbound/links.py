@@ -10,45 +10,56 @@ MOST_LINKS = 50
 LONGEST_TEXT = 50_000
 LONGEST_LABEL = 300
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_SCHEME = re.compile(r"^(?:mailto|tel):", re.IGNORECASE)
+_END_OF_ADDRESS = r"/?(?![\w/?#&=%~+@:-]|\.\w)"
 _USEFUL = ("http://", "https://", "mailto:", "tel:", "tg://")
 
 
 def address_behind(label: str, href: str) -> str:
     """What stands behind the label of a link: its address in brackets, or the address alone where there is no label.
     Empty where the label shows the address, or where it is of no use outside of the message."""
-    address, label = href.removeprefix("mailto:").removeprefix("tel:"), label.strip()
+    address, label = _SCHEME.sub("", href), label.strip()
     shown = (address.rstrip("/"), address.partition("://")[2].rstrip("/"))
     if not href.lower().startswith(_USEFUL) or label.rstrip("/") in shown:
         return ""
     return f" ({address})" if label else address
 
 
-def with_addresses(text: str, links: Iterable[tuple[str, str]]) -> str:
+def with_addresses(text: str, links: Iterable[tuple[str, str]], *, complete: bool = False) -> str:
     """The text with the addresses of links, of which it has the labels alone. `links` are labels and addresses in
-    the order of the text; white space of a label may differ."""
+    the order of the text; white space of a label may differ. `complete`: links whose label is not in the text stand
+    below it, such as one around a picture."""
     labelled = ((label.strip(), address_behind(label, href)) for label, href in islice(links, MOST_LINKS))
-    missing = [
-        (label, behind)
-        for label, behind in labelled
-        if behind and 0 < len(label) <= LONGEST_LABEL and behind.strip(" ()") not in text
-    ]
+    missing = [(label, behind) for label, behind in labelled if behind and not _shows(text, behind)]
     if not missing:
         return text
     tokens = list(_TOKEN.finditer(text, 0, LONGEST_TEXT))
     spaced = f" {' '.join(token[0] for token in tokens)} "
     spaced_ends = list(accumulate(len(token[0]) + 1 for token in tokens))
     pieces, position, spaced_position = [], 0, 0
+    below: list[str] = []
     for label, behind in missing:
-        whole = f" {' '.join(_TOKEN.findall(label))} "
-        start, end = spaced.find(whole, spaced_position), -1
-        if start >= 0:
-            end = tokens[bisect_left(spaced_ends, start + len(whole) - 1)].end()
-        elif (
-            start := text.find(label, position, LONGEST_TEXT)
-        ) >= 0:  # within a word: scripts without spaces
-            end = start + len(label)
+        start, end = -1, -1
+        if 0 < len(label) <= LONGEST_LABEL:
+            whole = f" {' '.join(_TOKEN.findall(label))} "
+            start = spaced.find(whole, spaced_position)
+            if start >= 0:
+                end = tokens[bisect_left(spaced_ends, start + len(whole) - 1)].end()
+            elif (
+                start := text.find(label, position, LONGEST_TEXT)
+            ) >= 0:  # within a word: scripts without spaces
+                end = start + len(label)
         if end >= 0:
             pieces += [text[position:end], behind]
             position = end
             spaced_position = spaced_ends[bisect_left(tokens, end, key=re.Match.end)]
-    return "".join(pieces) + text[position:]
+        else:
+            below.append(f"{label[:LONGEST_LABEL]}{behind}")
+    shown = "".join(pieces) + text[position:]
+    return "\n".join((shown, *dict.fromkeys(below))) if complete else shown
+
+
+def _shows(text: str, behind: str) -> bool:
+    """Whether the address stands in the text, and not as the beginning of another one."""
+    address = behind.removeprefix(" (").removesuffix(")" if behind.startswith(" (") else "").rstrip("/")
+    return address in text and re.search(re.escape(address) + _END_OF_ADDRESS, text) is not None

@@ -97,7 +97,7 @@ class Merge:
 
     `key` is the platform's id of the message. `place` orders its events; the same place twice is an edit. None where
     the platform gives no order. The key of the event itself: the platform may send the message once more, under the
-    same key and with more content, as Slack does with the files of a mention.
+    same key and with more content, as Slack does with the files of a mention, or with its thread.
     """
 
     key: str
@@ -165,6 +165,8 @@ class Event:
     `correspondent` names whom a reply goes to where a machine may begin a new session with each message, as with
     mail: rounds are counted over all sessions with it too.
     `reaction` is the emoji with which the sender reacted to a message; the event has no text then.
+    `reacts_to` is the platform's id of the message that it is a reaction to, where the platform does not tell whose
+    that is: the event is stored where the instance sent that message, and dropped otherwise.
     `message_id` is the platform's id of the message within the session. `change`: the event is an edit of that
     message (and holds the whole new one), or its deletion, then with an empty session where the platform names none.
     It counts where the message is not answered yet; `new_if_answered`: an edit of an answered one is a message of its
@@ -204,6 +206,7 @@ class Event:
     quoted: Quoted | None = None
     thread_post: str = ""
     reaction: str = ""
+    reacts_to: str = ""
     message_id: str = ""
     change: Change | None = None
     new_if_answered: bool = False
@@ -225,7 +228,8 @@ class Event:
 
     @property
     def content(self) -> tuple[str, tuple[Attachment, ...], Quoted | None]:
-        return self.text, self.attachments, self.quoted
+        is_quoting = self.quoted is not None and self.quoted.is_given
+        return self.text, self.attachments, self.quoted if is_quoting else None
 
     @property
     def has_content(self) -> bool:
@@ -233,15 +237,20 @@ class Event:
         return bool(self.text or self.attachments or (self.quoted and self.quoted.is_given))
 
     def completed(self, other: "Event") -> "Event":
-        """This event with the content that another event of the same message has beyond it."""
+        """This event with the content that another event of the same message has beyond it. Of a partial event, the
+        platform may not have told the thread: the conversation and the place of the answer are the other's."""
         more = len(other.attachments) > len(self.attachments)
         has_quoted = self.quoted is not None and self.quoted.is_given
         gives_quoted = other.quoted is not None and other.quoted.is_given
+        placed = other if self.is_partial and not other.is_partial else self
         return replace(
             self,
+            session_id=placed.session_id,
+            target=placed.target,
+            thread_post=placed.thread_post,
             text=self.text or other.text,
             attachments=other.attachments if more else self.attachments,
-            quoted=other.quoted if gives_quoted and not has_quoted else self.quoted,
+            quoted=other.quoted if gives_quoted and not has_quoted else self.quoted or placed.quoted,
             canned_reply=None if other.has_content else self.canned_reply,
             merge=self.merge if other.is_partial or not self.is_partial else other.merge,
             context=merged((self.context, other.context)),

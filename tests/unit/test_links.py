@@ -49,6 +49,20 @@ def test_the_labels_are_found_in_their_order(text: str, labels: list[str], shown
     assert with_addresses(text, links).replace("(https://e.org/", "(") == shown
 
 
+@pytest.mark.parametrize(
+    ("text", "label", "href", "shown"),
+    [
+        ("look", "", POST, f"look\n{POST}"),
+        ("look", "a picture", POST, f"look\na picture ({POST})"),
+        (f"{POST}/1 and the blog", "the blog", POST, f"{POST}/1 and the blog ({POST})"),
+        (f"The blog: {POST}.", "the blog", POST, f"The blog: {POST}."),
+        ("write", "write", "MAILTO:ada@example.com", "write (ada@example.com)"),
+    ],
+)
+def test_every_link_of_a_text_is_complete(text: str, label: str, href: str, shown: str) -> None:
+    assert with_addresses(text, [(label, href)], complete=True) == shown
+
+
 HOSTILE = [
     "a" * 1_000_000,
     "a " * 500_000,
@@ -62,5 +76,5 @@ HOSTILE = [
 @pytest.mark.parametrize("label", ["a c", "b " * 12, "a" * 300, "( ("])
 def test_a_hostile_text_is_done_within_a_second(text: str, label: str) -> None:
     began = time.process_time()
-    with_addresses(text, [(label, f"https://e.org/{number}") for number in range(100_000)])
+    with_addresses(text, [(label, f"https://e.org/{number}") for number in range(100_000)], complete=True)
     assert time.process_time() - began < 0.5

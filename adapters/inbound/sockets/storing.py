@@ -52,9 +52,10 @@ class Storing:
         cursor: Mapping[str, object],
         renames: Sequence[SessionRename] = (),
     ) -> None:
-        """An edit may concern a message of the same batch, and whether a thread is followed is not known here: such
-        batches are stored before the cursor. After a crash in between they come again and are known by their keys."""
-        if any(event.change or event.only_followed for event in events):
+        """An edit may concern a message of the same batch, and whether a thread is followed or we sent what somebody
+        reacts to is not known here: such batches are stored before the cursor. After a crash in between they come
+        again and are known by their keys."""
+        if any(event.change or event.only_followed or event.reacts_to for event in events):
             for event in events:
                 await self(event)
             events = ()

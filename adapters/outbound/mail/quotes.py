@@ -101,8 +101,8 @@ def without_signature(text: str) -> str:
 
 
 def split_answer(text: str, quoted: str = "") -> tuple[str, Quoted | None]:
-    """What the sender of an answer wrote, and what was removed: the conversation above or below it. `quoted` is
-    what the mail program marked as such already.
+    """What the sender of an answer wrote, and what was removed: the conversation above or below it, and what looks
+    like a signature without the mark of one. `quoted` is what the mail program marked as such already.
 
     A quotation with answers between its lines stays, as the answers refer to it, and so does a forwarded mail. A
     mail that is nothing but quotation is returned whole.
@@ -117,12 +117,13 @@ def split_answer(text: str, quoted: str = "") -> tuple[str, Quoted | None]:
     else:
         own, forward, history = lines[:forward_at], lines[forward_at:], []
     first, last = _own_range(_Lines.of(own))
-    message = _without_device_line(_without_signature(own[first:last], ("-- ", "--")))
+    signed = _without_signature(own[first:last], ("-- ",))
+    message = _without_device_line(_without_signature(signed, ("--",)))
     sections = ("\n".join(section).strip() for section in (message, forward))
     kept = "\n\n".join(filter(None, sections))
     if not kept:
         return "\n\n".join(filter(None, (text.strip(), quoted.strip()))), None
-    return kept, _quoted_message([own[:first], own[last:], history, _split(quoted)])
+    return kept, _quoted_message([own[:first], signed[len(message) :], own[last:], history, _split(quoted)])
 
 
 def _split(text: str) -> list[str]:

@@ -16,7 +16,11 @@ _REPLY = (
     "|odgovor|ang|yan\u0131t|hồi đáp|回信"
     "|回复|回覆|回復|答复|答覆|返信|회신|답장|ตอบ|ตอบกลับ|رد|پاسخ|השב|תשובה"
 )
-_FORWARD = "fw|fwd|wg|tr|rv|enc|vb|vl|doorst|pd|i|továbbítás|ilt|i̇lt|πρθ|пер|转发|轉寄|轉發|転送|전달|הועבר"
+_FORWARD = (
+    "fw|fwd|wg|tr|trs|rv|enc|vb|vl|doorst|doorgestuurd|wtr|pd|i|ml|továbbítás|ilt|i̇lt|πρθ|пер|пересл|переслано|videresend"
+    "|videresendt|vidaresend|vidarebefordrat|proslijeđeno|posredovano|přeposláno|preposlané|redirecționat|persiųsta"
+    "|pārsūtīt|edasi|chuyển tiếp|ส่งต่อ|إعادة توجيه|بازارسال|转发|轉寄|轉發|転送|전달|הועבר"
+)
 """Without VS, which marks an answer in Finnish and a forwarded mail in Danish."""
 
 _END = r"\.?(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4}))?\s*[:\uff1a\ufe55]"

@@ -43,12 +43,17 @@ _ALPHABETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("cp1254", ("çğıöşüâîû",)),
     ("cp1257", ("ąčęėįšųūž", "āčēģīķļņšūž", "äöõüšž")),
 )
-_CYRILLIC = ("cp1251", "koi8-r", "cp866")
+_CYRILLIC = ("cp1251", "koi8-r", "cp866", "iso8859_5")
 _CYRILLIC_LETTERS = frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў")
 _FREQUENT_CYRILLIC = frozenset("оеаинтсрвлкі")
 _CYRILLIC_SHARE, _FREQUENT_SHARE = 0.8, 0.5
+_FEW_PAIRS = 4
+_EUC_ROWS = (("euc_jp", 0xA4, 0xA5, 0.3), ("cp949", 0xB0, 0xC8, 0.95), ("gb18030", 0xB0, 0xD7, 0.85))
+"""Of each encoding the rows of kana, syllables or frequent ideographs, and the least share of the text in them."""
 _RARE = re.compile("[\uff61-\uff9f\ufb50-\ufdff\ufe70-\ufeff\U00020000-\U0010ffff]")
 """Characters that wrong guesses are full of: narrow katakana, presentation forms, rare ideographs."""
+_DRAWN = re.compile("[\u2500-\u259f\ufffd]")
+"""Lines and boxes, which bytes of other encodings become in those of DOS and Unix."""
 _RARE_SHARE = 0.2
 _CODE_PAGES = {
     1200: "utf-16-le", 1201: "utf-16-be", 10000: "mac_roman", 10001: "shift_jis", 10006: "mac_greek",
@@ -131,11 +136,13 @@ def _guessed(data: bytes) -> str | None:
     sample = data[:_SAMPLE_BYTES]
     cyrillic = _cyrillic_encoding(sample)
     guesses = [match.encoding for match in from_bytes(sample) if not _is_rare(str(match))]
+    if b"\0" not in sample:  # white space in UTF-16 has zero bytes
+        guesses = [encoding for encoding in guesses if not encoding.startswith(("utf_16", "utf_32"))]
     if _is_shift_jis(sample):
         guesses.insert(0, "cp932")
-    elif cyrillic:
-        guesses.insert(0, cyrillic)
-    elif not guesses or _is_latin(sample.decode(guesses[0], "replace")):
+    elif other := cyrillic or _euc_encoding(sample):
+        guesses.insert(0, other)
+    elif _has_accents(sample) or not guesses or _is_latin(sample.decode(guesses[0], "replace")):
         guesses.insert(0, _latin_encoding(sample) or "cp1252")
     for encoding in (*guesses, "cp1252", "latin-1"):
         try:
@@ -166,8 +173,9 @@ def _cyrillic_encoding(data: bytes) -> str | None:
     are frequent in these languages; None for other text. Guessing by frequency needs more text than a subject has."""
     best, best_share = None, _CYRILLIC_SHARE
     for encoding in _CYRILLIC:
-        words = [word for word in re.findall(r"\w+", data.decode(encoding, "replace")) if not word.isascii()]
-        letters = sum(map(len, words))
+        text = data.decode(encoding, "replace")
+        words = [word for word in re.findall(r"\w+", text) if not word.isascii()]
+        letters = sum(map(len, words)) + len(_DRAWN.findall(text))
         natural = [word for word in words if _CYRILLIC_LETTERS.issuperset(word.lower())]
         cased = sum(len(word) for word in natural if word[1:].islower() or word.islower())
         capitals = sum(len(word) for word in natural if word.isupper() and len(word) > 3)
@@ -176,6 +184,26 @@ def _cyrillic_encoding(data: bytes) -> str | None:
         if share > best_share and frequent >= letters * _FREQUENT_SHARE:
             best, best_share = encoding, share
     return best
+
+
+def _has_accents(data: bytes) -> bool:
+    """Whether the bytes beyond ASCII stand alone and are few, as letters with accents do."""
+    runs = re.findall(rb"[\x80-\xff]+", data)
+    return len(runs) * 4 < len(data) and all(len(run) == 1 for run in runs)
+
+
+def _euc_encoding(data: bytes) -> str | None:
+    """The encoding of Chinese, Japanese or Korean text in pairs of bytes, by the rows of their tables; None where the
+    bytes beyond ASCII do not come in pairs, or stand elsewhere in the tables than common characters do."""
+    runs = re.findall(rb"[\x80-\xff]+", data)
+    pairs = b"".join(runs)
+    if len(pairs) < _FEW_PAIRS * 2 or min(pairs) < 0xA1 or any(len(run) % 2 for run in runs):
+        return None
+    rows = [lead for lead in pairs[::2] if lead > 0xA3]  # rows before are of signs
+    for encoding, first, last, least in _EUC_ROWS:
+        if rows and sum(first <= lead <= last for lead in rows) >= least * len(rows):
+            return encoding
+    return None
 
 
 def _latin_encoding(data: bytes) -> str | None:

@@ -58,6 +58,43 @@ Feature: Kinds of messages
         | Telegram | a caption             | 😀 Read the article (https://example.com/post?a=1) and code |
         | Telegram | a text that shows it  | See example.com now                                         |
         | Teams    | a message             | 😀 Read the article (https://example.com/post?a=1) and code |
+        | Telegram | a button              | Build failed ; Log (https://ci.example/log)                 |
+
+    Scenario: A link around a picture
+      Given somebody talks to a bot on Teams
+      When a link arrives around a picture
+      Then the resource gets "look ; https://ci.example/log"
+
+    Scenario: An address with the name of the bot stays whole
+      Given somebody talks to a bot on Telegram
+      When the name of the bot in an address arrives
+      Then the resource gets "See it (https://example.com/?u=@agent_bot)"
+
+    Scenario Outline: A program's card is forwarded on <platform>
+      Given somebody talks to a bot on <platform>
+      When a link arrives in a forwarded card
+      Then the resource gets "" with the quoted message "<quoted>"
+
+      Examples:
+        | platform | quoted                                      |
+        | Slack    | Build failed (https://ci.example/log)       |
+        | Discord  | Build failed (https://ci.example/log)       |
+        | Teams    | Build failed ; Log (https://ci.example/log) |
+
+    Scenario: A program's card is replied to
+      Given somebody talks to a bot on Discord
+      When a link arrives in a card that is replied to
+      Then the resource gets "Well?" with the quoted message "Build failed (https://ci.example/log)"
+
+    Scenario Outline: A message that is nothing but <content> on <platform>
+      Given somebody talks to a bot on <platform>
+      When <message> arrives
+      Then the resource gets "<text>"
+
+      Examples:
+        | platform | content | message             | text                                        |
+        | Slack    | blocks  | a message of blocks | The server is down since noon               |
+        | Teams    | a card  | a card of a program | Build failed ; Log (https://ci.example/log) |
 
     Scenario Outline: A link in <place> that is replied to
       Given somebody talks to a bot on <platform>
@@ -122,6 +159,7 @@ Feature: Kinds of messages
         | WhatsApp | a poll                       | I cannot read this kind of message |
         | Discord  | a poll                       | I cannot read polls.               |
         | Discord  | a sticker                    | I cannot read stickers.            |
+        | Discord  | a forwarded sticker          | I cannot read stickers.            |
         | Slack    | blocks alone                 | I cannot read this kind of message |
         | Teams    | a card                       | I cannot read this kind of message |
         | SMS      | a poll                       | I cannot read this kind of message |

@@ -32,6 +32,7 @@ ADDRESS = "https://example.com/post?a=1"
 LINK = [{"type": "text_link", "offset": 8, "length": 11, "url": ADDRESS}]
 HTML = f'<p>\N{GRINNING FACE} Read <a href="{ADDRESS}">the article</a> and code</p>'
 FORWARD = f'<blockquote itemtype="http://schema.skype.com/Forward"><p>{SAID}</p></blockquote>'
+LOG = "https://ci.example/log"
 GROUP = {"id": -1001, "type": "supergroup", "title": "Engine room"}
 CHANNEL = {"id": -1007, "type": "channel", "title": "Alerts"}
 PHOTO = [{"file_id": "engine", "file_unique_id": "u", "width": 9, "height": 9}]
@@ -86,6 +87,19 @@ TELEGRAM: Mapping[str, Post] = {
         text="Well?",
         reply_to_message={"message_id": 3, "from": ADA, "text": LINKED, "entities": LINK},
         quote={"text": "the article", "position": 8, "entities": [{**LINK[0], "offset": 0}]},
+    ),
+    "a link arrives in a button": telegram_message(
+        text="Build failed",
+        reply_markup={
+            "inline_keyboard": [[{"text": "Log", "url": LOG}, {"text": "Again", "callback_data": "again"}]]
+        },
+    ),
+    "the name of the bot in an address arrives": telegram_message(
+        chat=GROUP,
+        text="See it",
+        entities=[
+            {"type": "text_link", "offset": 4, "length": 2, "url": f"https://example.com/?u=@{USERNAME}"}
+        ],
     ),
     "a location arrives": telegram_message(location={"latitude": 51.5014, "longitude": -0.1419}),
     "a venue arrives": telegram_message(
@@ -155,10 +169,14 @@ WITH_FILE = slack_event(
     files=[FILE],
 )
 SLACK: Mapping[str, Post] = {
+    "a link arrives in a forwarded card": slack_event(
+        text="", attachments=share(author_name="CI", text="", title="Build failed", title_link=LOG)
+    ),
     "a forwarded message arrives": slack_event(
         text="", attachments=share(author_id="U2", author_name="Bob", text=SAID)
     ),
     "blocks alone arrives": slack_event(text="", blocks=[{"type": "huddle"}]),
+    "a message of blocks arrives": slack_event(text="", blocks=[{"type": "rich_text", "elements": RICH}]),
     "a mention": MENTION,
     "a mention with a file": WITH_FILE,
     "a mention again": slack_event("message_mention", text=f"<@{SLACK_BOT}> look", ts="1767225600.000100"),
@@ -183,11 +201,31 @@ def discord_message(name: str = "message_dm", **content: Any) -> Post:
     return lambda at: call(as_json=message, headers={FORWARDER_HEADER: str(discord.CONFIG["botToken"])})
 
 
+EMBED = {"type": "rich", "title": "Build failed", "url": LOG}
 DISCORD: Mapping[str, Post] = {
     "a forwarded message arrives": discord_message(
         content="",
         message_reference={"type": 1, "channel_id": "5", "message_id": "6"},
         message_snapshots=[{"message": {"type": 0, "content": SAID, "attachments": []}}],
+    ),
+    "a link arrives in a forwarded card": discord_message(
+        content="",
+        message_snapshots=[{"message": {"type": 0, "content": "", "embeds": [EMBED]}}],
+    ),
+    "a link arrives in a card that is replied to": discord_message(
+        content="Well?",
+        referenced_message={
+            "id": "1",
+            "content": "",
+            "author": {"id": "2", "username": "CI", "bot": True},
+            "embeds": [EMBED],
+        },
+    ),
+    "a forwarded sticker arrives": discord_message(
+        content="",
+        message_snapshots=[
+            {"message": {"type": 0, "content": "", "sticker_items": [{"id": "1", "name": "Hi"}]}}
+        ],
     ),
     "the bot alone is mentioned in reply to a message": discord_message(
         "message_mention",
@@ -204,6 +242,14 @@ def activity(text: str, *attachments: dict[str, Any]) -> Post:
     return lambda at: call(as_json=body)
 
 
+CARD = {
+    "contentType": "application/vnd.microsoft.card.adaptive",
+    "content": {
+        "type": "AdaptiveCard",
+        "body": [{"type": "TextBlock", "text": "Build failed"}],
+        "actions": [{"type": "Action.OpenUrl", "title": "Log", "url": LOG}],
+    },
+}
 REFERENCE = {
     "originalMessageId": "1",
     "originalMessageContent": f"<p>{SAID}</p>",
@@ -216,6 +262,13 @@ TEAMS: Mapping[str, Post] = {
         f"see this\r\n\r\n{SAID}", {"contentType": "text/html", "content": f"<p>see this</p>{FORWARD}"}
     ),
     "a link arrives in a message": activity(LINKED, {"contentType": "text/html", "content": HTML}),
+    "a link arrives around a picture": activity(
+        "look", {"contentType": "text/html", "content": f'<p>look <a href="{LOG}"><img src="a.png"></a></p>'}
+    ),
+    "a link arrives in a forwarded card": activity(
+        "", {"contentType": "text/html", "content": FORWARD.replace(SAID, "")}, CARD
+    ),
+    "a card of a program arrives": activity("", CARD),
     "a card arrives": activity("", {"contentType": "application/vnd.microsoft.card.adaptive", "content": {}}),
 }
 AS_REFERENCE: Mapping[str, Post] = {

@@ -93,7 +93,8 @@ def mention_without_file(scene: Scene) -> None:
 
 @when(
     parsers.re(
-        r"(?P<what>.+ (arrives( in .+)?|is forwarded|is mentioned in reply to a message|asks \"help\" in a group))$"
+        r"(?P<what>.+ (arrives( (in|around) .+)?|is forwarded|is mentioned in reply to a message|asks"
+        r' "help" in a group))$'
     )
 )
 def arrives(scene: Scene, what: str) -> None:
@@ -109,7 +110,7 @@ def gets(scene: Scene, text: str) -> None:
 def gets_quoted(scene: Scene, text: str, quoted: str) -> None:
     assert scene.asked.text == text
     assert scene.asked.quoted is not None
-    assert scene.asked.quoted.text == quoted
+    assert scene.asked.quoted.text == quoted.replace(" ; ", "\n")
 
 
 @then(parsers.parse('it is told that "{author}" wrote what was forwarded'))

@@ -71,12 +71,12 @@ class Behind:
             self.world.run(_cancelled(task))
         self.world.run(self.world.container.channels().links.release_of([dead.owner]))
 
-    def create(self, channel_id: str, config: Mapping[str, Any]) -> None:
+    def create(self, channel_id: str, config: Mapping[str, Any], resource: str = "agent::echo") -> None:
         body = {
             "channelId": channel_id,
             "channelName": "Bot",
             "config": config,
-            "downStreamResourceId": "agent::echo",
+            "downStreamResourceId": resource,
         }
         self.created = self.way.create("ann", body).body
         self.id = self.created["instanceId"]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
+from adapters.outbound.channels.tests.support import call
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_samples
+from domain.routing.model import RunResult
+from tests.drivers.resource import Resource
 from tests.features.sockets.conftest import Behind
 from tests.support.platforms.mattermost import CHANNEL as CHANNEL_ID
 from tests.support.platforms.mattermost import TOKEN as MATTERMOST_TOKEN
@@ -105,6 +109,62 @@ def slack_behind_router(behind: Behind) -> None:
 @given("a service behind a router, and a Mattermost server")
 def mattermost_behind_router(behind: Behind) -> None:
     behind.begin(Mattermost(int(time.time() * 1000)), "")
+
+
+@given("a service with a public address, and a Mattermost server")
+def mattermost_in_public(behind: Behind) -> None:
+    platform = Mattermost(int(time.time() * 1000))
+    platform.files["f1"] = ("engine.png", b"\x89PNG picture")
+    behind.begin(platform, "", **PUBLIC)
+    Resource(
+        behind.world,
+        lambda request: RunResult(f"{request.text} ({', '.join(file.name for file in request.files)})"),
+    )
+
+
+@given("Ann has connected it, with an outgoing webhook beside the connection")
+def connected_both_ways(behind: Behind) -> None:
+    config = {"SERVER_URL": behind.driver.url, "channelId": CHANNEL_ID, "token": MATTERMOST_TOKEN}
+    behind.create(
+        "community-chat", {**config, "connection": "socket", "webhookToken": "hook"}, "agent::lister"
+    )
+    behind.wait_live()
+
+
+@when(
+    parsers.re(
+        r'Bob writes "(?P<text>.+)" with a file in a thread, which comes by (?P<first>webhook|connection) first'
+    )
+)
+def writes_in_thread(behind: Behind, text: str, first: str) -> None:
+    """An outgoing webhook tells neither the thread nor, here, the files
+    (https://developers.mattermost.com/integrate/webhooks/outgoing/)."""
+    platform = behind.driver.platform
+    assert isinstance(platform, Mattermost)
+    root = platform.record(BOB, "The boiler", CHANNEL_ID)
+    post = platform.record(BOB, text, CHANNEL_ID, root_id=root["id"], file_ids=["f1"])
+    ways = [lambda: by_webhook(behind, post), lambda: platform.tell(peers(behind).open[0], post)]
+    for come in ways if first == "webhook" else reversed(ways):
+        come()
+
+
+def by_webhook(behind: Behind, post: Mapping[str, Any]) -> None:
+    called = {"token": "hook", "channel_name": "a-channel", "user_name": "bob", "trigger_word": "@kitchen"}
+    called |= {name: post[name] for name in ("channel_id", "user_id")}
+    called |= {"post_id": post["id"], "text": post["message"], "file_ids": ""}
+    posted = call(as_json=called)
+    reply = behind.way.call("community-chat", behind.id, posted.body, posted.headers, "webhook")
+    assert reply.outcome == "done", reply.body
+
+
+@then(parsers.parse('Bob reads "{text}" in the thread, and nothing else'))
+def reads_in_thread(behind: Behind, text: str) -> None:
+    platform = behind.driver.platform
+    assert isinstance(platform, Mattermost)
+    behind.driver.wait_until(lambda: bool(platform.posts))
+    behind.world.settle()
+    root = platform.history[0]["id"]
+    assert [(post["message"], post["root_id"]) for post in platform.posts] == [(text, root)]
 
 
 @when("Ann connects it")

@@ -91,6 +91,17 @@ Feature: Without a public address
       When the connection breaks while Bob writes "Anybody?"
       Then Bob reads "Anybody?"
 
+    Scenario Outline: A post of a thread that comes both ways, <first> first
+      Given a service with a public address, and a Mattermost server
+      And Ann has connected it, with an outgoing webhook beside the connection
+      When Bob writes "@kitchen look" with a file in a thread, which comes by <first> first
+      Then Bob reads "look (engine.png)" in the thread, and nothing else
+
+      Examples:
+        | first       |
+        | webhook     |
+        | connection  |
+
   Rule: One process at a time keeps the connection of an instance
 
     Scenario: Another process takes over

@@ -14,6 +14,7 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
+from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Attachment, Change, Event, Merge, Quoted, Sender
 from ports.inbox import Conversation, EventOutcome
 from ports.queue import Capacity
@@ -156,6 +157,34 @@ async def test_a_message_waits_no_longer_once_it_came_whole_without_more_content
     assert (store.enqueued, store.withdrawn) == (1, [])
 
 
+IN_THREAD = replace(
+    said("look", session="thread"),
+    target={"to": "ada", "thread": "7"},
+    thread_post="m1",
+    quoted=Quoted(ref="7", key="7"),
+)
+
+
+@pytest.mark.parametrize("events", [(PARTIAL, IN_THREAD), (IN_THREAD, PARTIAL)])
+async def test_a_message_belongs_to_the_thread_that_the_whole_one_names(
+    store: Store, instance: int, events: tuple[Event, ...]
+) -> None:
+    for event in events:
+        await store.inbox.add(instance, [event])
+    conversation = await store.leased()
+    event = conversation.queued[0].event
+    assert conversation.key.session_key == "thread"
+    assert (event.session_id, event.target, event.thread_post) == ("thread", IN_THREAD.target, "m1")
+    assert (event.quoted, event.is_partial) == (IN_THREAD.quoted, False)
+
+
+async def test_an_answered_message_is_not_answered_again_in_its_thread(store: Store, instance: int) -> None:
+    await store.inbox.add(instance, [replace(PARTIAL, canned_reply=None)])
+    assert await store.finish(await store.leased())
+    await store.inbox.add(instance, [IN_THREAD])
+    assert (await store.conversations.lease(ROOM)).leased == []
+
+
 async def test_a_message_under_way_is_worked_on_anew_with_the_files_that_come_later(
     store: Store, instance: int
 ) -> None:
@@ -193,3 +222,20 @@ async def test_an_erased_message_that_comes_again_stays_erased(
     await database.execute("UPDATE inbox SET event = '{}'")
     await store.inbox.add(instance, [WHOLE])
     assert (await store.conversations.lease(ROOM)).leased == []
+
+
+async def test_a_reaction_counts_where_the_instance_sent_the_message(
+    store: Store, instance: int, database: Database
+) -> None:
+    reaction = replace(said("", "r1"), reaction="\N{THUMBS UP SIGN}", reacts_to="sent-1", message_id="r1")
+    [dropped] = await store.inbox.add(instance, [reaction])
+    assert dropped.dropped
+    await store.inbox.add(instance, [said("hello")])
+    leased = await store.leased()
+    message = OutboundMessage({"kind": "text", "text": "hi"})
+    await store.conversations.record(
+        EventOutcome(leased.key, leased.queued[0].id, {}, [message], last=True, request_id="q1")
+    )
+    await database.execute("UPDATE outbox SET ref = 'sent-1'")
+    await store.inbox.add(instance, [reaction])
+    assert [queued.event.reaction for queued in (await store.leased()).queued] == [reaction.reaction]

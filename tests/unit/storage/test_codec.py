@@ -61,7 +61,12 @@ def test_each_field_comes_back() -> None:
 def test_each_field_that_is_stored_is_tested() -> None:
     empty = Event(None, "", Sender(""), "", {})
     unset = {field.name for field in fields(Event) if getattr(FULL, field.name) == getattr(empty, field.name)}
-    assert unset == {"only_followed", "new_if_answered", "alias"}  # decided before the event is stored
+    assert unset == {
+        "only_followed",
+        "new_if_answered",
+        "alias",
+        "reacts_to",
+    }  # decided before the event is stored
 
 
 def test_a_long_quoted_text_is_cut() -> None:

@@ -1,7 +1,7 @@
 """What a Telegram message says to the bot: its text without mention and command, its files, what it shows."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -63,10 +63,21 @@ def addressed(written: str, bot: Bot) -> AddressedText:
 
 
 def written_in(message: Any) -> str:
-    """The text or the caption of a message, with the addresses of its links."""
+    """The text or the caption of a message, with the addresses of its links and of the buttons below it."""
     if written := text(message, "text"):
-        return with_links(written, items(message, "entities"))
-    return with_links(text(message, "caption"), items(message, "caption_entities"))
+        linked = with_links(written, items(message, "entities"))
+    else:
+        linked = with_links(text(message, "caption"), items(message, "caption_entities"))
+    linking = ((text(button, "text"), text(button, "url")) for button in buttons_of(message))
+    return "\n".join(
+        filter(None, (linked, *(label + address_behind(label, url) for label, url in linking if url)))
+    )
+
+
+def buttons_of(message: Any) -> Iterator[Any]:
+    """The buttons below a message."""
+    rows = items(message, "reply_markup", "inline_keyboard")
+    return (button for row in rows if isinstance(row, list) for button in row)
 
 
 def with_links(written: str, entities: Sequence[Any]) -> str:
@@ -88,14 +99,18 @@ def with_links(written: str, entities: Sequence[Any]) -> str:
 
 def _without_mention(written: str, bot: Bot) -> str:
     if bot.username:
-        return _mention(bot.username).sub("", written).strip() if "@" in written else written.strip()
+        if "@" not in written:
+            return written.strip()
+        return _mention(bot.username).sub(lambda found: found["address"] or "", written).strip()
     # Usernames of bots end in "bot": while ours is unknown, a leading one is taken for it.
     return _ANY_BOT.sub("", written, count=1).strip() if _ANY_BOT.match(written) else written.strip()
 
 
 @lru_cache
 def _mention(username: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w/])@{re.escape(username)}(?!\w)[,:]?\s*", re.IGNORECASE)
+    return re.compile(
+        rf"(?P<address>(?<!\w)\w{{1,12}}://\S*)|(?<![\w/])@{re.escape(username)}(?!\w)[,:]?\s*", re.IGNORECASE
+    )
 
 
 def attachments_of(message: Mapping[str, Any]) -> tuple[Attachment, ...]:

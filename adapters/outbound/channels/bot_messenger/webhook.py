@@ -2,13 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
+from adapters.outbound.channels.common.bodies import at, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.common.contents import unreadable
 from adapters.outbound.channels.common.messages import is_own, pressed_text
@@ -30,6 +30,7 @@ from .content import (
     Bot,
     addressed,
     attachments_of,
+    buttons_of,
     context_of,
     described,
     unreadable_kind,
@@ -207,7 +208,7 @@ def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:
 
 def _label(message: Mapping[str, Any], value: str) -> str:
     """What the pressed button shows."""
-    buttons = (button for button in _buttons(message) if text(button, "callback_data") == value)
+    buttons = (button for button in buttons_of(message) if text(button, "callback_data") == value)
     return next((text(button, "text") for button in buttons), "")
 
 
@@ -215,13 +216,8 @@ def _has_button(message: Mapping[str, Any], value: str) -> bool:
     """False for a value that a client invented: Telegram takes any (https://core.telegram.org/bots/api#callbackquery).
     True for a message whose buttons are not told any more, which has no date."""
     return not message.get("date") or any(
-        text(button, "callback_data") == value for button in _buttons(message)
+        text(button, "callback_data") == value for button in buttons_of(message)
     )
-
-
-def _buttons(message: Mapping[str, Any]) -> Iterator[Any]:
-    rows = items(message, "reply_markup", "inline_keyboard")
-    return (button for row in rows if isinstance(row, list) for button in row)
 
 
 def _sender(source: Mapping[str, Any]) -> Sender | None:

@@ -49,11 +49,12 @@ def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = Fa
         return "own"
     body, choice = _text_and_choice(message)
     attachments = _attachments(message)
-    reaction = text(message, "reaction", "emoji") if reactions else ""
-    notice = None if body or attachments or reaction else _notice(message)
+    reacts_to = text(message, "reaction", "message_id")
+    reaction = text(message, "reaction", "emoji") if reactions and reacts_to else ""
+    wamid, group = text(message, "id"), text(message, "group_id")
+    notice = None if body or attachments or reaction or group else _notice(message)
     if not (body or attachments or reaction or notice):
         return "kind"
-    wamid, group = text(message, "id"), text(message, "group_id")
     target = WhatsAppTarget(to=phone, recipient="" if phone else scoped, message_id=wamid)
     if group:
         target = WhatsAppTarget(group=group, message_id=wamid)
@@ -68,6 +69,7 @@ def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = Fa
         canned_reply=notice,
         quoted=None if choice else _quoted(message),
         reaction=reaction,
+        reacts_to=reacts_to if reaction else "",
         is_direct=not group,
         alias="" if phone or group else scoped,
         message_id=wamid,
@@ -165,7 +167,7 @@ def _attachments(message: Any) -> tuple[Attachment, ...]:
 
 
 def _notice(message: Any) -> str | None:
-    """For a message of a kind that cannot be read, such as a poll, which comes as 'unsupported'."""
+    """For a message to the bot alone of a kind that cannot be read, such as a poll, which comes as 'unsupported'."""
     kind = text(message, "type")
     return None if kind in _SILENT else unreadable()
 

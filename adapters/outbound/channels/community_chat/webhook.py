@@ -52,8 +52,8 @@ def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, 
 
 
 def _partial(event: Event) -> Event:
-    """The event, whose files may come over the WebSocket."""
-    return event if event.attachments or not event.key else replace(event, merge=Merge(event.key))
+    """The event of a post, whose thread and files come over the WebSocket; a command comes here alone."""
+    return replace(event, merge=Merge(event.message_id)) if event.message_id else event
 
 
 def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata: ChannelMetadata) -> Received:

@@ -18,7 +18,9 @@ from adapters.outbound.channels.common.contents import unreadable
 from adapters.outbound.channels.common.messages import is_own
 from adapters.outbound.channels.enterprise_chat.config import TARGET, TeamsTarget
 from adapters.outbound.channels.enterprise_chat.quoting import (
+    CARDS,
     HtmlPart,
+    cards_of,
     forwarded_in,
     quoted_in,
     read_html,
@@ -50,7 +52,6 @@ _AROUND = re.compile(rf"(?:(?<![ \t])[ \t]+)?{_GONE}[ \t]*")
 """Where a mention was taken out. Other spaces stay: they may be the indentation of code."""
 _PLACEHOLDER = re.compile(r"<quoted\b[^<>]*/>")
 """Stands in the text for the message of an entity `quotedReply`."""
-_NO_FILE = ("text/html", "application/vnd.microsoft.card.", "application/vnd.microsoft.teams.card.")
 _RECEIVED = json_answer(
     {"statusCode": 200, "type": "application/vnd.microsoft.activity.message", "value": "Received."}
 )
@@ -176,7 +177,7 @@ def content_of(activity: Mapping[str, Any], part: HtmlPart) -> str:
     content = _TAG.sub(lambda tag: _GONE if name and tag[1].strip() == name else tag[1], content)
     content = _AROUND.sub(" ", _PLACEHOLDER.sub("", content)).strip()
     own = without_end(content, part.label_only) if part.forwarded else content
-    return with_addresses(own, part.links) if content else part.written
+    return with_addresses(own, part.links, complete=True) if content else part.written
 
 
 def without_end(content: str, end: str) -> str:
@@ -207,7 +208,7 @@ def _attachments(activity: Mapping[str, Any]) -> Iterator[Attachment]:
             url, extension = text(file, "content", "downloadUrl"), text(file, "content", "fileType")
             guessed = mimetypes.guess_type(name)[0] or mimetypes.guess_type(f"x.{extension}")[0]
             mime_type = guessed or "application/octet-stream"
-        elif not mime_type or mime_type.startswith(_NO_FILE):
+        elif not mime_type or mime_type.startswith(("text/html", *CARDS)):
             continue
         else:
             mime_type = "image/png" if mime_type == "image/*" else mime_type
@@ -223,18 +224,19 @@ def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = No
         raise Invalid("conversation.id is missing.")
     activity_id = text(activity, "id")
     part = read_html(activity)
+    quoted = quoted_in(activity, part)
     return Event(
         key=f"{conversation}:{activity_id}" if activity_id else None,
         session_id=conversation,
         sender=_sender(activity),
-        text=content_of(activity, part) or label,
+        text=content_of(activity, part) or label or ("" if quoted else cards_of(activity)),
         target=_target(activity, conversation),
         attachments=tuple(_attachments(activity)),
         choice=choice,
         claims_choice=choice is not None and not is_own(choice),  # a client may send any value
         is_direct=text(activity, "conversation", "conversationType") == "personal"
         or not at(activity, "conversation", "isGroup"),
-        quoted=quoted_in(activity, part),
+        quoted=quoted,
         context=forwarded_in(activity),
         raw=dict(activity),
         message_id=activity_id,

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, frame_object, items, text
+from adapters.outbound.channels.common.cards import card_text
 from adapters.outbound.channels.common.contents import forwarded
+from adapters.outbound.links import address_behind
 from adapters.outbound.mail.html_text import html_to_text
 from domain.channels.answers import Author
 from domain.channels.messages import Quoted
@@ -29,6 +31,7 @@ _EMOJI = "http://schema.skype.com/Emoji"
 _MENTION = "http://schema.skype.com/Mention"
 _FORWARDED, _REPLIED = "forwardedMessageReference", "messageReference"
 """Types of attachments that hold another message as JSON."""
+CARDS = ("application/vnd.microsoft.card.", "application/vnd.microsoft.teams.card.")
 _BOT = "28:"
 """Ids of bots begin with it."""
 
@@ -61,13 +64,13 @@ def read_html(activity: Mapping[str, Any]) -> HtmlPart:
     for mention in root.xpath(f"//at | //span[@itemtype='{_MENTION}']"):
         if own and mention.text_content().strip() == own:
             mention.drop_tree()
-    links = [(link.text_content(), link.get("href", "")) for link in root.iter("a")]
     forwarded = []
     for quotation in root.xpath(f"//blockquote[@itemtype='{_FORWARD}']"):
         forwarded.append(
             (html_to_text(html.tostring(quotation, encoding="unicode")), quotation.text_content())
         )
         quotation.drop_tree()
+    links = [(link.text_content(), link.get("href", "")) for link in root.iter("a")]
     return HtmlPart(
         html_to_text(html.tostring(root, encoding="unicode")),
         "\n\n".join(written for written, _ in forwarded),
@@ -90,7 +93,15 @@ def quoted_in(activity: Mapping[str, Any], part: HtmlPart) -> Quoted | None:
             return _referenced(activity, frame_object(content))
         if kind == "text/html" and _REPLY in content:
             return _in_html(activity, content)
-    return Quoted(part.forwarded) if part.forwarded else None
+    is_forward = any(_FORWARD in text(attachment, "content") for attachment in items(activity, "attachments"))
+    shown = "\n\n".join(filter(None, (part.forwarded, cards_of(activity) if is_forward else "")))
+    return Quoted(shown) if shown else None
+
+
+def cards_of(activity: Mapping[str, Any]) -> str:
+    """What the cards of a message show, as those of programs that people forward."""
+    cards = (part for part in items(activity, "attachments") if text(part, "contentType").startswith(CARDS))
+    return "\n".join(filter(None, (card_text(at(card, "content")) for card in cards)))
 
 
 def forwarded_in(activity: Mapping[str, Any]) -> dict[str, object]:
@@ -127,6 +138,7 @@ class _Quotation:
         self.sender = ""
         self._texts: dict[str, str] = {}
         self._open: list[str] = []
+        self._links: list[tuple[int, str, str]] = []
         self._state = _BEFORE
 
     def text_of(self, *names: str) -> str:
@@ -139,9 +151,14 @@ class _Quotation:
         name = attributes.get("itemprop", "")
         if self._state == _INSIDE and name == "mri":
             self.sender = attributes.get("itemid", "")
+        if tag == "a":
+            self._links.append((len(self._open), self.text_of("preview", "copy"), attributes.get("href", "")))
         self._open.append(name)
 
     def end(self, tag: str) -> None:
+        if self._links and self._links[-1][0] == len(self._open) - 1:
+            _, before, href = self._links.pop()
+            self.data(address_behind(self.text_of("preview", "copy")[len(before) :], href))
         if self._open:
             self._open.pop()
         if self._state == _INSIDE and not self._open:

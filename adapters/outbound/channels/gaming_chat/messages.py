@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
+from adapters.outbound.channels.common.cards import card_text
 from adapters.outbound.channels.common.contents import forwarded, unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Change, Event, Identity, Quoted, Sender
@@ -59,8 +60,11 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
 
 
 def _notice(message: Mapping[str, Any]) -> str:
-    kind = next((kind for part, kind in _UNREADABLE.items() if message.get(part)), "")
-    return unreadable(kind) if kind else GREETING
+    snapshots = [at(snapshot, "message") for snapshot in items(message, "message_snapshots")]
+    parts = (part for part in _UNREADABLE if any(at(source, part) for source in (message, *snapshots)))
+    if kind := next((_UNREADABLE[part] for part in parts), ""):
+        return unreadable(kind)
+    return unreadable() if snapshots else GREETING
 
 
 def _forwarded(message: Mapping[str, Any]) -> dict[str, object]:
@@ -85,13 +89,16 @@ def _quoted(message: Mapping[str, Any], bot_ids: Collection[str]) -> Quoted | No
 
 
 def content_of(message: Any, bot_ids: Collection[str]) -> Quoted:
-    """A message as a person reads it."""
+    """A message as a person reads it. What a person wrote has no cards but previews of its links."""
     author = at(message, "author")
+    author_id = text(author, "id")
+    is_of_program = not author_id or (at(author, "bot") is True and author_id not in bot_ids)
+    cards = card_text([at(message, "embeds"), at(message, "components")]) if is_of_program else ""
     name = text(author, "global_name") or text(author, "username") or text(author, "id")
     names = {text(user, "id"): text(user, "username") for user in items(message, "mentions")}
     files = tuple(filter(None, (attachment_of(file) for file in items(message, "attachments"))))
-    written = plain(text(message, "content"), names, bot_ids)
-    return Quoted(written, Author.RESOURCE if text(author, "id") in bot_ids else name, files)
+    written = plain("\n".join(filter(None, (text(message, "content"), cards))), names, bot_ids)
+    return Quoted(written, Author.RESOURCE if author_id in bot_ids else name, files)
 
 
 def read_edit(config: DiscordConfig, message: Any, bot_ids: Collection[str]) -> Event | str:

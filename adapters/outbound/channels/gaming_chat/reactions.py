@@ -47,6 +47,6 @@ def read_reaction(data: Any, bot_ids: Collection[str]) -> Event | str:
         sender=sender,
         text="",
         target=TARGET.dump(DiscordTarget(channel_id=channel)),
-        reaction=emoji,
+        reaction=f":{emoji}:" if text(data, "emoji", "id") else emoji,
         is_direct=not text(data, "guild_id"),
     )

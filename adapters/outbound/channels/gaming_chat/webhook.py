@@ -68,8 +68,8 @@ def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_fie
     event = read_message(config, message, {config.application_id})
     if not isinstance(event, str):
         event = of_forwarder(config, event)
-    if isinstance(event, Event) and event.key and not event.attachments:
-        event = replace(event, merge=Merge(event.key))  # its files may come over the gateway
+    if isinstance(event, Event) and event.key and not (event.is_direct and event.attachments):
+        event = replace(event, merge=Merge(event.key))  # its files and its thread may come over the gateway
     if isinstance(event, str):
         return Received(kind=f"ignored:{event}", missing_proof_field=missing_proof_field)
     return Received(events=(event,), missing_proof_field=missing_proof_field)

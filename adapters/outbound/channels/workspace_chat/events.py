@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
+from adapters.outbound.channels.common.cards import card_text
 from adapters.outbound.channels.common.contents import forwarded, unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import (
@@ -57,7 +58,7 @@ def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
         return _deletion(event)
     if reason := _ignored(event, bot):
         return reason
-    written, direct = text(event, "text"), _is_direct(event)
+    written, direct = written_in(event), _is_direct(event)
     if not direct and not config.allows(text(event, "channel")):
         return "channel"
     if not bot or (kind == "app_mention" and not _mentions(written, bot)):
@@ -159,7 +160,7 @@ def _edit(config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any]
         return "bot"
     if text(message, "text") == text(event, "previous_message", "text"):
         return "preview"
-    written = without_mention(text(message, "text"), bot) if bot else text(message, "text")
+    written = without_mention(written_in(message), bot) if bot else written_in(message)
     place = {"channel": channel, "channel_type": text(event, "channel_type")}
     edited = _event(config, body, {**message, **place}, written, bot)
     return replace(edited, key=f"{edited.key}:{text(event, 'ts')}", change=Change.EDITED)
@@ -184,7 +185,7 @@ def shared_message(event: Mapping[str, Any]) -> Quoted | None:
         if at(shared, "is_share") is True or at(shared, "is_msg_unfurl") is True:
             files = tuple(filter(None, (attachment_of(file) for file in items(shared, "files"))))
             author = text(shared, "author_name") or text(shared, "author_id")
-            quoted = Quoted(plain(text(shared, "text") or _text_of_blocks(shared)), author, files)
+            quoted = Quoted(plain(_text_of_shared(shared)), author, files)
             if quoted.is_given:
                 return quoted
     return None
@@ -198,22 +199,18 @@ def _forwarded(event: Mapping[str, Any]) -> dict[str, object]:
     return {}
 
 
-def _text_of_blocks(shared: Any) -> str:
-    """The text of a shared message that consists of blocks, as programs write them."""
-    lines = []
-    for message in items(shared, "message_blocks"):
-        for block in items(message, "message", "blocks"):
-            pieces: list[str] = []
-            pending = [block]
-            while pending:
-                part = pending.pop()
-                if isinstance(part, dict):
-                    pieces.append(text(part, "text") or text(part, "url"))
-                    pending += [part[name] for name in ("fields", "elements", "text") if name in part]
-                elif isinstance(part, list):
-                    pending += reversed(part)
-            lines.append("".join(pieces))
-    return "\n".join(filter(None, lines))
+def written_in(message: Any) -> str:
+    """The text of a message, or of the blocks of which it consists, in Slack's markup."""
+    return text(message, "text") or card_text(at(message, "blocks"))
+
+
+def _text_of_shared(shared: Any) -> str:
+    """The text of a shared message; programs write blocks and attachments."""
+    blocks = [at(message, "message", "blocks") for message in items(shared, "message_blocks")]
+    written = text(shared, "text") or card_text(blocks) or card_text(at(shared, "blocks"))
+    head = {name: text(shared, name) for name in ("pretext", "title", "title_link")}
+    rest = {name: at(shared, name) for name in ("fields", "actions", "attachments")}
+    return "\n".join(filter(None, (card_text(head), written, card_text(rest))))
 
 
 def _parent(channel: str, thread: str) -> Quoted:
@@ -227,7 +224,8 @@ def posted(message: Any, bot: str) -> Quoted:
     bot_name = text(message, "username") or text(message, "bot_profile", "name")
     files = tuple(filter(None, (attachment_of(file) for file in items(message, "files"))))
     author = Author.RESOURCE if bot and user == bot else bot_name or user
-    return Quoted(plain(text(message, "text")), author, files)
+    cards = card_text(at(message, "attachments")) if bot_name else ""
+    return Quoted(plain("\n".join(filter(None, (written_in(message), cards)))), author, files)
 
 
 def _ignored(event: Mapping[str, Any], bot: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.reactions import emoji_named
 from domain.channels.messages import Event, Identity, Outcome, Sender, Sent
 
 from .api import WebApi
@@ -48,6 +49,6 @@ def read_reaction(config: SlackConfig, event: Mapping[str, Any], bot: str) -> Ev
         sender=Sender(user, identities=(Identity("workspace-chat", user),)),
         text="",
         target=TARGET.dump(SlackTarget(channel=channel)),
-        reaction=name,
+        reaction=emoji_named(name),
         is_direct=direct,
     )

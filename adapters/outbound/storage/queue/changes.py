@@ -86,24 +86,33 @@ class ChangeableInbox:
 
     async def _complete(self, instance_id: int, event: Event, id: int) -> None:
         """Adds what an event has beyond the stored one of the same key. A message that is worked on is worked on
-        anew; one that was answered already is followed by a message with the rest."""
+        anew, in the conversation of which the whole one tells; one that was answered already is followed by a message
+        with the rest."""
         row = await self._database.fetch_one(NOT_ERASED, (id,)) if event.message_id else None
         if row is None:
             return
         stored = event_from_json(row[0])
         whole = stored.completed(event)
-        if whole.content == stored.content:
+        is_placed = whole.session_id == stored.session_id
+        if whole.content == stored.content and is_placed:
             if whole.is_partial != stored.is_partial:
                 await self._database.execute(SETTLE, (event_to_json(whole, whole.request_id).decode(), id))
                 self._enqueued()
             return
         changed = replace(
-            whole, key=f"{event.key}:whole", request_id="", change=Change.EDITED, new_if_answered=True
+            whole,
+            key=f"{event.key}:whole",
+            request_id="",
+            change=Change.EDITED,
+            new_if_answered=whole.content != stored.content,
         )
-        await self._add_one(instance_id, changed, None)
+        await self._add_one(instance_id, changed, None, stored.session_id)
 
-    async def _add_one(self, instance_id: int, event: Event, wait: float | None) -> Accepted:
-        if event.change and await self._apply(instance_id, event):
+    async def _add_one(
+        self, instance_id: int, event: Event, wait: float | None, earlier_session: str = ""
+    ) -> Accepted:
+        """`earlier_session`: where the message stands that changes, if not in the session of the event."""
+        if event.change and await self._apply(instance_id, event, earlier_session or event.session_id):
             return DROPPED
         if event.change and not (event.change is Change.EDITED and event.new_if_answered):
             return DROPPED
@@ -111,13 +120,13 @@ class ChangeableInbox:
         return accepted
 
     @retried
-    async def _apply(self, instance_id: int, event: Event) -> bool:
+    async def _apply(self, instance_id: int, event: Event, session_id: str) -> bool:
         """Whether the change concerned a message that is not answered yet.
 
         The edited message is a new event, and shows its answer in the message in which the old one had begun to.
         """
         async with self._database.transaction() as connection:
-            withdrawn = await _withdraw(connection, instance_id, event)
+            withdrawn = await _withdraw(connection, instance_id, event, session_id)
             if withdrawn is None:
                 return False
             id, draft = withdrawn
@@ -138,11 +147,13 @@ class ChangeableInbox:
         await self._inbox.close()
 
 
-async def _withdraw(connection: Connection, instance_id: int, event: Event) -> tuple[int, str | None] | None:
+async def _withdraw(
+    connection: Connection, instance_id: int, event: Event, session_id: str
+) -> tuple[int, str | None] | None:
     """The id of the message that the change concerned, and the message that shows its unfinished answer."""
     change = {
         "instance": instance_id,
-        "session": key_of(event.session_id),
+        "session": key_of(session_id),
         "key": key_of(event.key or ""),
         "message": f'"own_id":{dump(event.message_id)}',  # as `event_to_json` writes it; no text has these quotes
     }

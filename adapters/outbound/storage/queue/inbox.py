@@ -68,6 +68,14 @@ SELECT EXISTS (
 """Whether an answer was sent in the session, or is on its way, or we wrote the message with which the thread began.
 Primary key, and index `outbox_by_ref`."""
 
+SENT = """
+SELECT EXISTS (
+    SELECT FROM outbox WHERE instance_id = %(instance)s AND ref IS NOT NULL AND ref = %(ref)s
+        AND hashtextextended(ref, 0) = hashtextextended(%(ref)s, 0)
+)
+"""
+"""Whether the instance sent a message that the platform knows by this id. Index `outbox_by_ref`."""
+
 TAKE_RESULT = "UPDATE inbox SET taken = true WHERE id = %s AND result IS NOT NULL RETURNING result"
 """Primary key."""
 
@@ -139,7 +147,7 @@ class PostgresInbox:
         accepted: list[Accepted] = []
         failure: Exception | None = None
         for event in events:
-            if event.only_followed and not await self._follows(instance_id, event):
+            if not await self._is_wanted(instance_id, event):
                 accepted.append(Accepted(0, fresh=False, dropped=True))
                 continue
             try:
@@ -152,6 +160,13 @@ class PostgresInbox:
         if failure is not None:
             raise failure
         return accepted
+
+    async def _is_wanted(self, instance_id: int, event: Event) -> bool:
+        if event.reacts_to:
+            ref = {"instance": instance_id, "ref": storable(event.reacts_to)}
+            row = await self._database.fetch_one(SENT, ref)
+            return bool(row and row[0])
+        return not event.only_followed or await self._follows(instance_id, event)
 
     async def _follows(self, instance_id: int, event: Event) -> bool:
         root = event.quoted or Quoted()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from adapters.outbound.channels.business_messaging import webhook
 from adapters.outbound.channels.business_messaging.config import CONFIG as MODEL
 from adapters.outbound.channels.tests.calls import receiver
-from adapters.outbound.channels.tests.support import call
+from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.context import bounded
 from domain.channels.messages import (
     Attachment,
@@ -219,6 +219,20 @@ def test_who_sends_a_kind_that_cannot_be_read_is_told_so(kind: str) -> None:
     (asked,) = received(posted(body)).events
     assert asked.canned_reply is not None
     assert asked.canned_reply.startswith("I cannot read")
+
+
+def test_a_group_is_not_told_what_cannot_be_read() -> None:
+    """Its people speak to each other; WhatsApp knows no mention of the bot."""
+    body = fixture("unsupported")
+    body["entry"][0]["changes"][0]["value"]["messages"][0]["group_id"] = "120363000000000001"
+    assert received(posted(body)) == Received(kind="ignored:kind")
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_reaction_is_told_with_the_message_that_it_is_to(wanted: bool) -> None:
+    config = MODEL.load({**CONFIG, "reactions": wanted})
+    events = webhook.receive(config, notification("reaction"), {}, NOW).events
+    assert [event.reacts_to for event in events] == (["wamid.x"] if wanted else [])
 
 
 @pytest.mark.parametrize("kind", ["text", "interactive", "system", "request_welcome", "edit", "revoke"])

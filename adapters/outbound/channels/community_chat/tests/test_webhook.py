@@ -258,12 +258,18 @@ def test_the_channel_the_team_and_what_called_the_bot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("connection", "files", "is_partial"),
-    [("socket", "", True), ("socket", "f1", False), ("webhook", "", False)],
+    ("connection", "name", "is_partial"),
+    [
+        ("socket", "outgoing_webhook", True),
+        ("socket", "slash_command", False),
+        ("webhook", "outgoing_webhook", False),
+    ],
 )
-def test_the_files_of_a_post_without_any_may_follow_over_the_websocket(
-    connection: str, files: str, is_partial: bool
+def test_the_thread_and_the_files_of_a_post_may_follow_over_the_websocket(
+    connection: str, name: str, is_partial: bool
 ) -> None:
-    posted = call(as_json=fixture("outgoing_webhook") | {"file_ids": files})
+    """A command comes by its own call alone."""
+    body = fixture(name) | {"token": CONFIG["webhookToken"]}
+    posted = call(form=body) if name == "slash_command" else call(as_json=body)
     (asked,) = receive({**CONFIG, "connection": connection}, posted, {}).events
     assert asked.is_partial == is_partial

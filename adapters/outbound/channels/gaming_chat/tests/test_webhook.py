@@ -338,10 +338,18 @@ def test_a_command_that_cannot_be_read_is_answered_at_once() -> None:
     assert (received.events, answer["type"], answer["data"]["flags"]) == ((), 4, 64)
 
 
-@pytest.mark.parametrize("attachments", [[], [{"url": "https://cdn.example/a.png", "filename": "a.png"}]])
-def test_the_files_of_a_message_without_any_may_follow_over_the_gateway(attachments: list[Any]) -> None:
-    message = fixture("message_dm") | {"attachments": attachments}
+FILE = {"url": "https://cdn.example/a.png", "filename": "a.png"}
+
+
+@pytest.mark.parametrize(
+    ("name", "attachments", "is_partial"),
+    [("message_dm", [], True), ("message_dm", [FILE], False), ("message_mention", [FILE], True)],
+)
+def test_the_files_and_the_thread_of_a_message_may_follow_over_the_gateway(
+    name: str, attachments: list[Any], is_partial: bool
+) -> None:
+    message = fixture(name) | {"attachments": attachments}
     (asked,) = received(
         call(as_json=message, headers={webhook.FORWARDER_HEADER: str(CONFIG["botToken"])})
     ).events
-    assert asked.is_partial == (not attachments)
+    assert asked.is_partial == is_partial

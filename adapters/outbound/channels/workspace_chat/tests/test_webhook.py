@@ -262,7 +262,7 @@ def test_a_reaction_to_a_message_of_the_bot_is_a_message_where_it_is_wanted() ->
     wanted = {**CONFIG, "reactions": True}
     call = as_posted("reaction_added", body)
     (event,) = receive(wanted, call, KNOWN, NOW).events
-    assert (event.reaction, event.text, event.sender.external_id) == ("steam_locomotive", "", "U0ADA")
+    assert (event.reaction, event.text, event.sender.external_id) == ("\N{STEAM LOCOMOTIVE}", "", "U0ADA")
     assert received(as_posted("reaction_added", body)).kind == "ignored:reaction"
     to_somebody_else = receive(wanted, recorded("reaction_added"), KNOWN, NOW)
     assert to_somebody_else.kind == "ignored:reaction"
