@@ -4,12 +4,20 @@ from typing import Literal
 
 from pydantic import Field
 
-from adapters.inbound.rest.bodies import Answer, Body, Done, OptionalTimestamp, Text, Timestamp, WholeNumber
+from adapters.inbound.rest.bodies import (
+    Answer,
+    Done,
+    OptionalTimestamp,
+    StrictBody,
+    Text,
+    Timestamp,
+    WholeNumber,
+)
 from domain import limits
 from domain.access.model import NewKey, Role
 
 
-class CreateKey(Body):
+class CreateKey(StrictBody):
     name: Text | None = Field(
         None, description="What the key is for.", min_length=1, max_length=limits.KEY_NAME
     )

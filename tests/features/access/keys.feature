@@ -56,6 +56,7 @@ Feature: API keys and sessions
         | a name of 101 signs | name          |
         | no day of life      | expiresInDays |
         | another kind of role | role          |
+        | a misspelt end of life | expiresInDay |
 
     Scenario: A long list comes in pages
       Given ann makes 3 keys

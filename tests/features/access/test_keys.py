@@ -130,10 +130,11 @@ MISTAKES = {
     "a name of 101 signs": {"name": "x" * 101},
     "no day of life": {"expiresInDays": 0},
     "another kind of role": {"role": "owner"},
+    "a misspelt end of life": {"expiresInDay": 1},
 }
 
 
-@when(parsers.re("ann makes a key with (?P<mistake>a name of 101 signs|no day of life|another kind of role)"))
+@when(parsers.re(f"ann makes a key with (?P<mistake>{'|'.join(MISTAKES)})"))
 def makes_wrongly(scene: Scene, mistake: str) -> None:
     scene.make("ann", **MISTAKES[mistake])
 
