@@ -91,7 +91,7 @@ def cookie_of(request: Request, name: str) -> str:
 
 def check_origin(request: Request) -> None:
     origin = request.headers.get("origin")
-    if origin and origin != "null" and urlsplit(origin).netloc != request.headers.get("host", ""):
+    if origin and origin != "null" and _plain(urlsplit(origin).netloc) != _asked_host(request):
         raise Forbidden("this form was sent from another site")
 
 
@@ -121,8 +121,17 @@ def _name(request: Request, name: str) -> str:
 def _came_by_https(request: Request) -> bool:
     """Also behind a proxy that does not say so, where the browser asked for the host of an https AGENT_URL."""
     public = urlsplit(request.app.state.gateway.options.agent_url)
-    asked_public = public.scheme == "https" and request.headers.get("host") == public.netloc
+    asked_public = public.scheme == "https" and _asked_host(request) == _plain(public.netloc)
     return asked_public or request.url.scheme == "https"
+
+
+def _asked_host(request: Request) -> str:
+    return _plain(request.headers.get("host", ""))
+
+
+def _plain(host: str) -> str:
+    """A host as browsers name it: in small letters, and without the usual port of https, which some proxies add."""
+    return host.lower().removesuffix(":443")
 
 
 def safe_next(wanted: str) -> str:
