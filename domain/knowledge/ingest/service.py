@@ -199,13 +199,19 @@ class IngestService:
     async def _embed_all(
         self, work: Work, embedder: Embedder, parsing: asyncio.Task[None], parsed: asyncio.Event
     ) -> None:
-        """Embeds what is staged while reading goes on, and looks from the beginning once all is read."""
+        """Embeds what is staged while reading goes on, and looks from the beginning once all is read. Ends at once
+        where a file cannot be read."""
         loading = asyncio.create_task(self._prepare(work, embedder))
+        embedding = asyncio.create_task(self._embed_staged(work, embedder, parsing, parsed))
         try:
-            await self._embed_staged(work, embedder, parsing, parsed)
+            await asyncio.wait({parsing, embedding}, return_when=asyncio.FIRST_COMPLETED)
+            if parsing.done():
+                parsing.result()
+            await embedding
         finally:
-            loading.cancel()
-            await asyncio.gather(loading, return_exceptions=True)
+            for task in (loading, embedding):
+                task.cancel()
+            await asyncio.gather(loading, embedding, return_exceptions=True)
 
     async def _prepare(self, work: Work, embedder: Embedder) -> None:
         """Loads the model while the first file is read, and stores where it must be prepared before."""
@@ -223,8 +229,6 @@ class IngestService:
         while True:
             parsed.clear()
             finished = parsing.done()
-            if finished:
-                parsing.result()
             embedded = await self._embed_some(work, embedder, after)
             if embedded:
                 after = embedded

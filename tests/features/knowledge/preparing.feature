@@ -20,6 +20,11 @@ Feature: The embedding model of a new installation
       When ann uploads a page without text, without waiting
       Then at last the file is "failed" in no step
 
+    Scenario: One of two files cannot be read
+      Given the embedding model is still being prepared
+      When ann uploads "good.txt" saying "A good file." with a page without text, without waiting
+      Then at last both files are "failed"
+
     Scenario: A base without files
       Given the embedding model is still being prepared
       When ann searches for "greenhouse"

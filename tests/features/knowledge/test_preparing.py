@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from tests.drivers.knowledge import KB, Scene, send, upload
+from tests.drivers.knowledge import KB, Scene, listed, send, upload
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.waiting import until
 
 THROUGH = "rest"
+EMPTY = ("file", "empty.html", b"<!doctype html><html><body></body></html>")
 scenarios("preparing.feature")
 
 
@@ -52,8 +53,17 @@ def uploads(rest: Rest, scene: Scene, name: str, text: str) -> None:
 
 @when("ann uploads a page without text, without waiting")
 def uploads_nothing(rest: Rest, scene: Scene) -> None:
-    page = b"<!doctype html><html><body></body></html>"
-    upload(rest, scene, [("file", "empty.html", page)], prefer="respond-async")
+    upload(rest, scene, [EMPTY], prefer="respond-async")
+
+
+@when(parsers.parse('ann uploads "{name}" saying "{text}" with a page without text, without waiting'))
+def uploads_pair(rest: Rest, scene: Scene, name: str, text: str) -> None:
+    upload(rest, scene, [("file", name, text.encode()), EMPTY], prefer="respond-async")
+
+
+@then(parsers.parse('at last both files are "{status}"'))
+def both_are(rest: Rest, scene: Scene, status: str) -> None:
+    until(lambda: [file["status"] for file in listed(rest, scene)] == [status] * 2, f"both are {status}")
 
 
 @when(parsers.parse('ann searches for "{query}"'))
