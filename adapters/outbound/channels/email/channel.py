@@ -136,7 +136,8 @@ class ServerProbe:
             raise PlatformError("the mail servers did not answer in time", transient=True) from failure
 
     async def _probe(self, config: EmailConfig) -> str | None:
-        since = taken_from(config.since, self.clock.now())
+        now = self.clock.now()
+        since = taken_from(config.since, now)
         try:
             unread = await self.mailboxes.work(config, lambda box: _unread(box, since))
         except PollFailed as failure:
@@ -149,6 +150,11 @@ class ServerProbe:
         except (SMTPException, OSError, ValueError) as failure:
             detail = classify(failure, server, handed_over=False).detail
             raise PlatformError(f"SMTP: {detail}") from failure
+        if since is not None and since > now:
+            until = (
+                f"since is {since:%Y-%m-%d %H:%M} UTC, which is still to come: mail is left alone until then"
+            )
+            return f"{unread}; {until}" if unread else until
         return unread
 
 

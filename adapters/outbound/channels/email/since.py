@@ -1,9 +1,10 @@
 """From when on unread mail is taken, as an instance's `since` says: hours before its creation, or a date."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, UTC, datetime, timedelta
 
 MOST_HOURS = 24 * 366 * 10
-_FAULT = "must be a number of hours, such as 24, or a date, such as 2026-11-30"
+_YEARS = range(1971, MAXYEAR)
+_FAULT = "must be a number of hours, such as 24, or a date from 1971 on, such as 2026-11-30"
 
 
 def since_fault(value: object) -> str | None:
@@ -30,5 +31,7 @@ def _date(value: object) -> datetime | None:
     try:
         date = datetime.fromisoformat(str(value).strip())
     except ValueError:
+        return None
+    if date.year not in _YEARS:  # servers know no others, in any time zone
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)

@@ -19,7 +19,7 @@ from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
 _MAX_ANSWER = 64 * 1024 * 1024
 _TIMEOUT = 60.0
-_DENIED = ("AccessDenied", "Invalid apikey")
+_DENIED = ("AccessDenied", "Invalid apikey", "SessionExpiredException")
 
 
 class OdooError(Exception):
@@ -97,7 +97,7 @@ class JsonRpc:
         response = answer.json()
         if not answer.ok or not isinstance(response, dict):
             message = f"Odoo answered {answer.status} without JSON-RPC: {excerpt(answer)}"
-            raise OdooError(message, transient=answer.ok)
+            raise OdooError(message, transient=answer.ok, denied=answer.status == 401)
         if (error := response.get("error")) is not None:  # with status 200
             raise _error("Odoo", at(error, "data"), text(error, "message"))
         return _result(answer, response.get("result"))

@@ -79,7 +79,9 @@ async def test_unread_mail_from_before_since_is_left_alone(
     assert len(without.events) == 3
 
 
-@pytest.mark.parametrize("since", ["yesterday", "-3", True, "nan", "2026-13-01", 1e9])
+@pytest.mark.parametrize(
+    "since", ["yesterday", "-3", True, "nan", "2026-13-01", 1e9, "0001-01-01", "9999-12-31"]
+)
 def test_since_is_hours_or_a_date(since: object) -> None:
     config = settings(since=since)
     assert [fault.field for fault in faults_of(DEFINITION, None, config, None)] == ["config.since"]
@@ -98,6 +100,9 @@ async def test_a_probe_tells_of_unread_mail(channel: ChannelCalls, mailbox: Mail
     told = await channel.probe({**config, "since": 24})
     assert told is not None
     assert ": 1 of them came since " in told
+    told = await channel.probe({**config, "since": f"{NOW + timedelta(days=2):%Y-%m-%d}"})
+    assert told is not None
+    assert "still to come: mail is left alone until then" in told
 
 
 async def test_mail_stays_unread_until_its_event_is_stored(channel: ChannelCalls, mailbox: Mailbox) -> None:

@@ -283,6 +283,25 @@ async def test_a_session_that_odoo_no_longer_takes_is_begun_anew(
     assert len(odoo.notes) == 2
 
 
+@pytest.mark.parametrize("status", [200, 401])
+async def test_a_session_that_ended_is_begun_anew(
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any], status: int
+) -> None:
+    """Odoo tells so with status 200; a server in front of it has no JSON-RPC."""
+    await deliver(channel, config, target(), Answer("One"))
+    expired = {"name": "odoo.http.SessionExpiredException", "message": "Session expired"}
+    if not odoo.has_json_rpc:
+        odoo.next_reply(401, json=expired)
+    elif status == 200:
+        odoo.next_reply(
+            200, json={"error": {"code": 100, "message": "Odoo Session Expired", "data": expired}}
+        )
+    else:
+        odoo.next_reply(401, body=b"Session expired")
+    (sent,) = await deliver(channel, config, target(), Answer("Two"))
+    assert (sent.outcome, len(odoo.notes)) == (Outcome.SENT, 2)
+
+
 async def test_a_server_that_was_upgraded_is_called_by_the_api_that_it_has(
     channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
