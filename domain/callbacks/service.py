@@ -108,9 +108,13 @@ class SessionRenames:
     fields: ConfigFields
 
     async def rename(self, instance_id: int, rename: SessionRename) -> None:
-        """A place that `allowedChannels` names is allowed under its new id too."""
+        """A place that `allowedChannels` names is allowed under its new id; messages that come late under the former
+        one belong to it too."""
         await self.sessions.rename(instance_id, rename.previous, rename.current)
-        instance = await self.instances.find(instance_id) if rename.of_place else None
+        if not rename.of_place:
+            return
+        await self.sessions.add_alias(instance_id, SessionAlias(rename.previous, rename.current))
+        instance = await self.instances.find(instance_id)
         allowed = instance.config.get(ALLOWED_CHANNELS.name) if instance else None
         ids = [id.strip() for id in allowed.split(",")] if isinstance(allowed, str) else []
         if rename.previous in ids:

@@ -1,6 +1,9 @@
 """Reads a raw mail (RFC 5322, RFC 2045 to 2049) into headers, text and files, and tolerates every malformation."""
 
+import contextlib
 import hashlib
+import re
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email import message_from_bytes
@@ -29,6 +32,7 @@ _STUB = 1000
 """Characters of the longest plain text that is compared with the HTML beside it."""
 _MUCH_LONGER = 3
 _BYTES = "application/octet-stream"
+_BASE64_LINE = re.compile(r"[A-Za-z0-9+/]*={0,2}[ \t]*")
 _TNEF = frozenset({"application/ms-tnef", "application/vnd.ms-tnef"})
 _SMIME = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
 _TEXTS = frozenset({"text/plain", "text/html"})
@@ -330,8 +334,27 @@ def enclosed_mail(part: Message) -> bytes:
 
 
 def _content(part: Message) -> bytes:
+    is_base64 = str(part.get("content-transfer-encoding") or "").strip().lower() == "base64"
+    if is_base64 and (content := _above_footer(part)) is not None:
+        return content
     payload = _tolerant(lambda: part.get_payload(decode=True))
     return payload if isinstance(payload, bytes) else b""
+
+
+def _above_footer(part: Message) -> bytes | None:
+    """The content of a part in base64 below which a mailing list or a scanner wrote lines of its own, and these where
+    it is text. None for any other part, which the library decodes."""
+    payload = part.get_payload()
+    lines = payload.splitlines() if isinstance(payload, str) else []
+    end = next((at for at, line in enumerate(lines) if not _BASE64_LINE.fullmatch(line)), 0)
+    encoded = "".join(lines[:end]).replace(" ", "").rstrip("=")
+    footer = "\n".join(lines[end:]) if part.get_content_maintype() == "text" else ""
+    if not encoded:
+        return None
+    with contextlib.suppress(ValueError):
+        content = b64decode(encoded + "=" * (-len(encoded) % 4))
+        return b"\n".join(filter(None, (content, footer.encode("utf-8", "surrogateescape"))))
+    return None
 
 
 def _read_text(part: Message, *, is_quoting: bool) -> tuple[str, Quoted | None]:

@@ -138,7 +138,9 @@ def _quoted_message(removed: Sequence[list[str]]) -> Quoted | None:
     for lines in removed:
         head, body = _split_history(lines)
         address = _ADDRESS.search(" ".join(head))
-        if address is None and not _is_quoted(next(filter(str.strip, body), "")):
+        below = next(filter(str.strip, body), "")
+        is_header_alone = not below and any(map(_HEADER_BLOCK.match, head))
+        if is_header_alone or (address is None and not _is_quoted(below)):
             body = [line for line in head if not _SEPARATOR.match(line) and not _RULE.match(line)] + body
         author = author or (address[1] if address else "")
         texts.append("\n".join(_QUOTE_MARK.sub("", line) for line in body).strip())

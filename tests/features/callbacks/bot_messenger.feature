@@ -37,6 +37,13 @@ Feature: Telegram
         | that the group is no more     |
         | that the supergroup was made  |
 
+    Scenario: A message of the group that comes after the supergroup was made
+      Given a bot that echoes
+      When the platform posts that the group is no more
+      And the platform posts a mention in the group
+      Then "is it running?" is written to the group
+      And it belongs to the conversation of the supergroup
+
     Scenario: A button of a program stops waiting
       Given a bot that echoes
       When the platform posts a button with the value c:1:approve

@@ -25,6 +25,7 @@ EVENTS: Mapping[str, str] = {
     "that the group is no more": "migrate_to",
     "that the supergroup was made": "migrate_from",
     "a mention in the supergroup": "message_supergroup",
+    "a mention in the group": "message_group",
     "a button with the value c:1:approve": "callback_query",
     "/start": "message_start",
     "/start with a payload of a link": "message_start_link",
@@ -39,6 +40,7 @@ PLACES: Mapping[str, str] = {
     "-1002000300040 topic 7": "the topic of the group",
     "5550001": "the chat",
     "-1002000300041": "the supergroup",
+    "-4001": "the group",
 }
 
 
@@ -81,6 +83,12 @@ def said_in_supergroup(world: World, instance: Instance) -> None:
     assert [turn.text for turn in turns] == ["hello"]
     config = instance.way.instance("ann", instance.id).body["config"]
     assert config["allowedChannels"] == "-7, -1002000300041"
+
+
+@then("it belongs to the conversation of the supergroup")
+def of_supergroup(world: World) -> None:
+    rows = world.run(world.container.database().fetch("SELECT session_key FROM inbox"))
+    assert [tuple(row) for row in rows] == [("-1002000300041",)]
 
 
 @then("its webhook is registered")

@@ -65,10 +65,10 @@ Feature: Kinds of messages
       When a link arrives around a picture
       Then the resource gets "look ; https://ci.example/log"
 
-    Scenario: An address with the name of the bot stays whole
+    Scenario: An address with the name of the bot does not address it
       Given somebody talks to a bot on Telegram
       When the name of the bot in an address arrives
-      Then the resource gets "See it (https://example.com/?u=@agent_bot)"
+      Then nobody is asked or told anything
 
     Scenario Outline: A program's card is forwarded on <platform>
       Given somebody talks to a bot on <platform>

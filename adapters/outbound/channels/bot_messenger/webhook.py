@@ -82,7 +82,11 @@ def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Recei
     key = f"{bot.id}:{update_id}" if update_id else None  # ids count per bot; an instance may change its bot
     event = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
     if not isinstance(event, str):
-        event = replace(event, context={**_told(content, bot), **event.context})
+        is_group = (
+            text(content.get("message", content), "chat", "type") == "group"
+        )  # it may become a supergroup
+        alias = event.session_id if is_group else ""
+        event = replace(event, context={**_told(content, bot), **event.context}, alias=alias)
     if kind == "edited_message" and not isinstance(event, str) and event.merge is None:
         event = replace(event, change=Change.EDITED, new_if_answered=True)
     return (

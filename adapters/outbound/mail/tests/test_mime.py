@@ -343,6 +343,7 @@ NEW_TEXTS = [
     "Our parcel:\nGesendet mit DHL, Sendung 4711",
     "Sent from my iPhone",
     "Hello\nVon Outlook aus geht es nicht",
+    f"Our trip\n{'_' * 32}\nFrom: Berlin <office@x.example>\nDate: 3 May\nTo: Hamburg",
     "Point one\n-- \n" + "\n".join(f"line {n}" for n in range(40)),
 ]
 
@@ -650,3 +651,16 @@ def test_the_name_of_a_file_may_stand_unencoded_where_it_is_declared(charset: st
         b"From: a@x.example\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" + body
     )
     assert [file.name for file in read.files] == [name]
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("aGVsbG8gd29ybGQ\r\n--- footer\r\n", "hello world\n--- footer"),
+        ("aGVsbG8gd29y\r\nbGQ\r\n_______\r\nOur list", "hello world\n_______\nOur list"),
+        ("aGVsbG8gd29ybGQ=\r\n", "hello world"),
+    ],
+)
+def test_a_footer_below_encoded_text_does_not_keep_it_from_being_read(body: str, text: str) -> None:
+    read = mail(body, Content_Type="text/plain", Content_Transfer_Encoding="base64")
+    assert read.text.replace("\r\n", "\n") == text
