@@ -8,26 +8,43 @@ Vector = Sequence[float]
 """A unit vector of the model's dimension."""
 
 DIMENSION = 384
+OTHER_LANGUAGE = 0.3
+"""What a cosine counts where the model was made for another language: there unrelated texts have high ones too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How cosines of a model are read. `floor` and `span`: the cosine of texts that have nothing in common, and how
+    far above it those of the same meaning lie. `language`: the only one that it is made for, by its English name in
+    lower case; empty where there are several or it is not known."""
+
+    floor: float = 0.0
+    span: float = 1.0
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
     """Which model made a vector: vectors of different fingerprints must never be compared.
 
-    `latin_only`: the model knows Latin script alone, so its cosines mean nothing for other scripts. `floor` and
-    `span`: the cosine of texts that have nothing in common, and how far above it those of the same meaning lie.
+    `latin_only`: the model knows Latin script alone, so its cosines mean nothing for other scripts.
     """
 
     name: str
     fingerprint: str
     dimension: int = DIMENSION
     latin_only: bool = True
-    floor: float = 0.0
-    span: float = 1.0
+    scale: Scale = Scale()
 
-    def similarity(self, cosine: float) -> float:
-        """A cosine of this model on the scale from 0 to 1 that all models and the text match share."""
-        return min(1.0, max(0.0, (cosine - self.floor) / self.span))
+    def knows(self, languages: Collection[str]) -> bool:
+        """Whether it is made for one of the languages of a text; true where they are not known."""
+        return not self.scale.language or not languages or self.scale.language in languages
+
+    def similarity(self, cosine: float, languages: Collection[str] = ()) -> float:
+        """A cosine of this model on the scale from 0 to 1 that all models and the text match share. `languages`:
+        those of the texts, empty where they are not known."""
+        similarity = min(1.0, max(0.0, (cosine - self.scale.floor) / self.scale.span))
+        return similarity if self.knows(languages) else OTHER_LANGUAGE * similarity
 
 
 class Embedder(Protocol):

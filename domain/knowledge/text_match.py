@@ -112,13 +112,15 @@ class Statistics:
 
     `frequency` counts the chunks that hold a word; a word without an entry is unknown. `similar` gives for
     an unknown word the words of the base that are like it, with their trigram similarity; `forms` gives for a word
-    its other forms in the base (of the same stem, with an article), with how much they count.
+    its other forms in the base (of the same stem, with an article), with how much they count. `languages`: those that
+    the query shows, or else the base; empty where neither does.
     """
 
     chunks: int
     frequency: Mapping[str, int]
     similar: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     forms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    languages: tuple[str, ...] = ()
 
     def idf(self, frequency: int) -> float:
         known = min(frequency, self.chunks)
@@ -142,7 +144,7 @@ NO_EVIDENCE = Evidence()
 
 
 class TextMatch:
-    """Scores chunks for one query in one base; `alone` where no vectors are compared beside it."""
+    """Scores chunks for one query in one base; `alone` where vectors tell little or nothing beside it."""
 
     def __init__(self, query: Query, statistics: Statistics, *, alone: bool = False) -> None:
         self._query = query

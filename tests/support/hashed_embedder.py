@@ -1,4 +1,5 @@
-"""A deterministic stand-in for the model: texts with common words get near vectors. For tests and trials."""
+"""A deterministic stand-in for the model: texts with common words get near vectors. It is made for English, too. For
+tests and trials."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 import numpy
 
 from domain.knowledge.words import words
-from ports.embedding import DIMENSION, EmbeddingModel, Vector
+from ports.embedding import DIMENSION, EmbeddingModel, Scale, Vector
 
 
 class HashedEmbedder:
@@ -19,6 +20,7 @@ class HashedEmbedder:
 
     def __init__(self, name: str = "hashed", *, latin_only: bool = True) -> None:
         self._latin_only = latin_only
+        self._scale = Scale(language="english" if latin_only else "")
         self.prepared = asyncio.Event()
         self.prepared.set()
         self.waiting: list[str] = []
@@ -27,7 +29,9 @@ class HashedEmbedder:
 
     def become(self, name: str) -> None:
         """Makes other vectors from now on."""
-        self._model = EmbeddingModel(name, f"{name}:{DIMENSION}", latin_only=self._latin_only)
+        self._model = EmbeddingModel(
+            name, f"{name}:{DIMENSION}", latin_only=self._latin_only, scale=self._scale
+        )
 
     async def model(self) -> EmbeddingModel:
         return self._model

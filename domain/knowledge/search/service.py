@@ -38,7 +38,9 @@ class _Searched:
     model: EmbeddingModel | None
 
     def similarity(self, passage: Passage) -> float:
-        return self.model.similarity(passage.cosine) if self.model else 0.0
+        if self.model is None:
+            return 0.0
+        return self.model.similarity(passage.cosine, self.statistics.languages)
 
     @property
     def size(self) -> int:
@@ -110,7 +112,7 @@ class SearchService:
         waits = compares and not await embedder.ensure_prepared()
         (vector, nearest), (statistics, match, leading) = await asyncio.gather(
             self._by_vector(embedder, base_id, query, options, skip=waits or not compares),
-            self._by_text(base_id, parsed, options, alone=unknown_script or waits),
+            self._by_text(base_id, parsed, options, None if unknown_script or waits else model),
         )
         if waits and statistics.chunks and not leading:
             vector, nearest = await self._by_vector(embedder, base_id, query, options, skip=False)
@@ -122,15 +124,15 @@ class SearchService:
         return _Searched(options, query, parsed, statistics, match, nearest, passages, compared)
 
     async def _by_text(
-        self, base_id: int, query: Query, options: SearchOptions, *, alone: bool
+        self, base_id: int, query: Query, options: SearchOptions, beside: EmbeddingModel | None
     ) -> tuple[Statistics, TextMatch, list[str]]:
         """The best candidates: those for which all is certain, and those that may be the best.
 
         Whether words of an identifier stand in a chunk as one piece is certain where it is indexed as one;
-        of the others only their text tells.
+        of the others only their text tells. `beside`: whose vectors are compared.
         """
         statistics = await self._index.statistics(base_id, query)
-        match = TextMatch(query, statistics, alone=alone)
+        match = TextMatch(query, statistics, alone=beside is None or not beside.knows(statistics.languages))
         leading: list[str] = []
         if options.mode is Mode.VECTOR:
             return statistics, match, leading

@@ -26,6 +26,15 @@ Feature: Searching a knowledge base
         | مكتبه رئيسيه                         | arabic.txt |
         | أين تقع المكتبة                      | arabic.txt |
 
+  Rule: In a language that the model is not made for, words tell more than likeness
+
+    Scenario: A question in Spanish
+      Given ann has uploaded "filtro.txt" saying "La bomba arranca sola cuando sube el nivel. Su filtro, que está en el sótano, se limpia cada tres meses; las averías se notifican al conserje, que llama al técnico."
+      And ann has uploaded "techo.txt" saying "Del suelo al techo: el del norte, el del sur."
+      When ann searches for "el filtro del sótano"
+      Then the request is "done"
+      And the first result is from "filtro.txt"
+
   Rule: A query is needed
 
     Scenario Outline: No query

@@ -22,7 +22,7 @@ from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.embedding.processor import has_fast_int8
 from adapters.outbound.models.catalogue import BUILT_IN, MODELS, SCALES, Kind
 from domain.refusals import Unavailable
-from ports.embedding import DIMENSION, EmbeddingModel
+from ports.embedding import DIMENSION, EmbeddingModel, Scale
 
 ROOT = Path(__file__).parents[3]
 
@@ -99,8 +99,7 @@ def test_cosines_of_every_model_that_can_be_pulled_are_on_one_scale(tmp_path: Pa
         model.name: model.files["model.safetensors"] for model in MODELS if model.kind is Kind.EMBEDDING
     }
     similarity = {
-        name: EmbeddingModel(name, name, DIMENSION, True, *SCALES[digest]).similarity
-        for name, digest in weights.items()
+        name: EmbeddingModel(name, name, scale=SCALES[digest]).similarity for name, digest in weights.items()
     }
     assert similarity["multilingual-e5-small"](0.74) == 0
     assert similarity["multilingual-e5-small"](0.87) == pytest.approx(0.5)
@@ -110,8 +109,18 @@ def test_cosines_of_every_model_that_can_be_pulled_are_on_one_scale(tmp_path: Pa
     assert similarity[BUILT_IN](0.57) == 0.57
     folder = a_folder(tmp_path, hidden_size=384)
     digest = hashlib.sha256(b"weights").hexdigest()
-    assert ModelFiles(folder, scales={digest: (0.5, 0.4)}).model.similarity(0.7) == pytest.approx(0.5)
+    assert ModelFiles(folder, scales={digest: Scale(0.5, 0.4)}).model.similarity(0.7) == pytest.approx(0.5)
     assert ModelFiles(folder).model.similarity(-0.2) == 0
+
+
+def test_cosines_count_less_in_a_language_that_the_model_is_not_made_for() -> None:
+    model = ModelFiles(scales=SCALES).model
+    assert model.similarity(0.6) == model.similarity(0.6, ["english"]) == pytest.approx(0.6)
+    assert model.similarity(0.6, ["german", "english"]) == pytest.approx(0.6)
+    assert model.similarity(0.6, ["spanish"]) == pytest.approx(0.18)
+    several = next(model for model in MODELS if model.multilingual)
+    many = EmbeddingModel(several.name, several.name, scale=several.scale)
+    assert many.similarity(0.87, ["spanish"]) == many.similarity(0.87)
 
 
 def test_folders_that_do_not_fit_are_refused(tmp_path: Path) -> None:

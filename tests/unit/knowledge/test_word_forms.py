@@ -10,25 +10,33 @@ from adapters.outbound.storage.knowledge.word_forms import (
     beginnings,
     forms_of,
     languages,
+    languages_of_base,
     may_have_forms,
 )
 from domain.knowledge.words import normalise
 
 
 @pytest.mark.parametrize(
-    ("words", "frequency", "spoken"),
+    ("text", "shown"),
+    [("what is the pump", ("english",)), ("wie ist die pumpe", ("german",)), ("die pumpe", ()), ("pump", ())],
+)
+def test_languages_of_a_query_are_told_by_function_words(text: str, shown: tuple[str, ...]) -> None:
+    assert languages(text.split()) == shown
+
+
+@pytest.mark.parametrize(
+    ("frequency", "shown"),
     [
-        ("what is the pump", {}, ("english",)),
-        ("wie ist die pumpe", {}, ("german",)),
-        ("pumpe", {"der": 60, "und": 50, "the": 3}, ("german",)),
-        ("pump", {"the": 60, "and": 60, "der": 40, "die": 40}, ("english", "german")),
-        ("pump", {}, ()),
+        ({"der": 60, "und": 50, "the": 3}, ("german",)),
+        ({"the": 60, "and": 60, "der": 40, "die": 40}, ("english", "german")),
+        ({"der": 60, "und": 9}, ()),
+        ({}, ()),
     ],
 )
-def test_languages_are_told_by_function_words(
-    words: str, frequency: dict[str, int], spoken: tuple[str, ...]
+def test_languages_of_a_base_are_told_by_words_of_every_tenth_chunk(
+    frequency: dict[str, int], shown: tuple[str, ...]
 ) -> None:
-    assert languages(words.split(), frequency, 100) == spoken
+    assert languages_of_base(frequency, 100) == shown
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from adapters.outbound.storage.knowledge.word_forms import (
     beginnings,
     forms_of,
     languages,
+    languages_of_base,
     mark_words,
     may_have_forms,
 )
@@ -50,11 +51,12 @@ async def statistics_of(connection: Connection, base_id: int, query: Query) -> S
     known: dict[str, int] = {term: df for term, df in rows if term is not None}
     chunks = next((count for term, count in rows if term is None), 0)
     frequency = {term: known[term] for term in query.terms if term in known}
-    spoken = languages(query.words, known, chunks)
+    asked, held = languages(query.words), languages_of_base(known, chunks)
+    spoken = tuple(dict.fromkeys([*asked, *held]))
     forms = await _forms(connection, base_id, query, spoken, frequency)
     unknown = [word for word in unknown_words(query, frequency) if word not in forms][:FUZZY_WORDS]
     similar = await _similar(connection, base_id, unknown, frequency) if unknown else {}
-    return Statistics(chunks, frequency, similar, forms)
+    return Statistics(chunks, frequency, similar, forms, asked or held)
 
 
 async def _forms(

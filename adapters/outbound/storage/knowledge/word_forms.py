@@ -79,14 +79,15 @@ def mark_words() -> list[str]:
     return sorted({word for words in MARKS.values() for word in words})
 
 
-def languages(words: Collection[str], frequency: Mapping[str, int], chunks: int) -> tuple[str, ...]:
-    """The languages of the query's words, and those that every tenth chunk of the base shows."""
-    often = {word for word in mark_words() if frequency.get(word, 0) * 10 >= max(1, chunks)}
-    return tuple(
-        language
-        for language, marks in MARKS.items()
-        if len(often.intersection(marks)) >= _TELLING or len(set(words).intersection(marks)) >= _TELLING
-    )
+def languages(words: Collection[str]) -> tuple[str, ...]:
+    """The languages in Latin script that a text shows by its words."""
+    shown = set(words)
+    return tuple(language for language, marks in MARKS.items() if len(shown.intersection(marks)) >= _TELLING)
+
+
+def languages_of_base(frequency: Mapping[str, int], chunks: int) -> tuple[str, ...]:
+    """Those that every tenth chunk shows."""
+    return languages([word for word in mark_words() if frequency.get(word, 0) * 10 >= max(1, chunks)])
 
 
 def beginnings(word: str, spoken: Sequence[str]) -> list[str]:
