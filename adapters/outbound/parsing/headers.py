@@ -22,11 +22,11 @@ _DATE = re.compile(
     r"(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?"
     r"|\d{1,2}:\d{2}(?::\d{2})?"
 )
-_EMPTY = re.compile(r"\W*(?:[^\W\d]{1,2}|n\W?/?\W?a|k\W?\s?a|nan|null|none)?\W*", re.IGNORECASE)
+_EMPTY = re.compile(r"\W*(?:[^\W\d]{1,2}|n\W?/?\W?a|k\W?\s?a|nan|null|none|#\w+[/\w]*)?\W*", re.IGNORECASE)
 """What stands in the place of a value that is missing."""
 _YEAR = re.compile(r"(?:19|20|21)\d\d")
 _SENTENCE_ENDS = ".?!\u3002\uff1f"
-_LONGEST_NAME, _LONGEST_NUMBER = 100, 50
+_LONGEST_NAME, _LONGEST_NUMBER, _LONGEST_EMPTY = 100, 50, 15
 _SCANNED = 30
 """So many rows are looked at below a row that may hold the names, and above the table."""
 _MOSTLY, _FITTING, _COVERED = 2 / 3, 1 / 2, 0.9
@@ -100,10 +100,14 @@ def _is_form(
     if len(rows) > _LARGEST_FORM:
         return False
     pairs = [(row, of) for row, of in zip(rows, kinds, strict=True) if len(row) == _PAIR][1:]
-    values = [of[max(row)] for row, of in pairs if not _EMPTY.fullmatch(row[max(row)])]
+    values = [of[max(row)] for row, of in pairs if not _is_missing(row[max(row)])]
     if widest == _PAIR and values and max(map(values.count, Kind)) < len(values) * _COVERED:
         return True
     return most_below > widest and (names is None or len(rows) - names <= _LEAST_DATA_ROWS)
+
+
+def _is_missing(cell: str) -> bool:
+    return len(cell) <= _LONGEST_EMPTY and bool(_EMPTY.fullmatch(cell))
 
 
 def _all_end(row: Row) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 
 import pytest
 
@@ -61,6 +62,7 @@ def test_names_stand_below(above: str) -> None:
         ("Name,Born\nAda,1815-12-10\nBob,1900-01-01", "Name: Bob | Born: 1900-01-01"),
         ('Item,Price\nKelp,5.50 EUR\nAgar,"1.234,50 €"', "Item: Agar | Price: 1.234,50 €"),
         ("Depot,Load,State\nKiel,n/a,open\nLund,5,open\nOslo,7,shut", "Depot: Oslo | Load: 7 | State: shut"),
+        ("Item,Ratio\nKelp,#DIV/0!\nAgar,0.5\nNori,#N/A", "Item: Nori | Ratio: #N/A"),
         ("Term,Meaning\nKelp,A brown alga\nDulse,A red alga", "Term: Dulse | Meaning: A red alga"),
         (",Name,Age\n0,Ada,36\n1,Bob,40", "1 | Name: Bob | Age: 40"),
     ],
@@ -152,3 +154,9 @@ def test_thousands_of_rows_apart_are_read_in_a_moment() -> None:
     rows = [(2 * number, [f"a{number}", "b", "c"]) for number in range(20_000)]
 
     assert len(list(rows_to_blocks(rows))) == 20_000
+
+
+def test_a_long_cell_costs_no_time() -> None:
+    began = time.process_time()
+    assert len(texts(f"Item,Price\nKelp,{'-' * 100_000}34\nAgar,5\nNori,{'#a' * 50_000}")) == 4
+    assert time.process_time() - began < 5
