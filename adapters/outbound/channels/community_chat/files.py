@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 
 from adapters.outbound.channels.common.bodies import size, text
+from adapters.outbound.channels.common.client import PlatformClient
+from adapters.outbound.channels.common.outcomes import excerpt
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Attachment
 from ports.capabilities import PlatformError
@@ -14,7 +16,7 @@ from .config import MattermostConfig
 
 class Files:
     def __init__(self, dependencies: ChannelDependencies, api: MattermostApi) -> None:
-        self._http = dependencies.http
+        self._client = PlatformClient(dependencies.http, "Mattermost", excerpt)
         self._api = api
 
     async def described(self, config: MattermostConfig, attachment: Attachment) -> Attachment:
@@ -30,4 +32,5 @@ class Files:
         )
 
     def fetch(self, config: MattermostConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        return self._http.stream(api_request(config, "GET", f"/files/{segment(attachment.source['fileId'])}"))
+        request = api_request(config, "GET", f"/files/{segment(attachment.source['fileId'])}")
+        return self._client.download(request)

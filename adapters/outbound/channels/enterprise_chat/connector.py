@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.outcomes import by_status, exchange, send, without_token
+from adapters.outbound.channels.common.client import PlatformClient
+from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send, without_token
 from adapters.outbound.channels.enterprise_chat.config import TeamsConfig, TeamsTarget
 from adapters.outbound.channels.enterprise_chat.trust import is_loopback, is_trusted
 from adapters.outbound.http.paths import base_address, segment
@@ -53,6 +54,7 @@ class Connector:
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._http = dependencies.http
+        self._client = PlatformClient(dependencies.http, "Teams", excerpt)
         self._address = dependencies.address
         self._tokens = Tokens(dependencies.http, dependencies.clock)
 
@@ -140,7 +142,7 @@ class Connector:
         return replace(request, headers={"authorization": await self.bearer(config)})
 
     async def fetch(self, config: TeamsConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        """The bytes of a file; the token goes to trusted hosts alone. Raises `HttpFailed`, `PlatformError`."""
+        """The bytes of a file; the token goes to trusted hosts alone. Raises `PlatformError`."""
         url = str(attachment.source["url"])
         trusted = self.trusts(url) and config.has_app
         request = HttpRequest("GET", url, user_address=not trusted, follow_redirects=True)
@@ -148,7 +150,7 @@ class Connector:
             request = await self._with_token(config, request) if trusted else request
         except (TokenRefused, TokenUnavailable) as error:
             raise PlatformError(str(error)) from error
-        async for piece in self._http.stream(request):
+        async for piece in self._client.download(request):
             yield piece
 
     def _login(self, config: TeamsConfig) -> str:

@@ -15,7 +15,6 @@ from domain.channels.messages import Attachment, Outcome, Sender, Sent
 from ports.capabilities import (
     PlatformError,
 )
-from ports.http import HttpFailed
 from tests.support.platforms.mattermost import BOT, CHANNEL, OTHER_BOT, TOKEN, Mattermost
 
 TARGET = {"channel": CHANNEL, "root": ""}
@@ -270,7 +269,7 @@ async def test_files_are_fetched_with_the_token(
     attachment = Attachment("f1", "text/plain", {"fileId": "f1"})
     assert b"".join([piece async for piece in channel.fetch(config, attachment)]) == b"content"
     missing = Attachment("x", "text/plain", {"fileId": "../users/me"})
-    with pytest.raises(HttpFailed):
+    with pytest.raises(PlatformError, match=r"Mattermost: .* answers with status 404"):
         assert [piece async for piece in channel.fetch(config, missing)]
     assert server.seen[-1].path == "/api/v4/files/../users/me"
 

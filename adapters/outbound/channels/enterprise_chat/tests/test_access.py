@@ -9,7 +9,6 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import client, dependencies
 from domain.channels.messages import Attachment
 from ports.capabilities import PlatformError
-from ports.http import HttpFailed
 from tests.support.platforms.teams import ISSUER, KID, Teams
 
 from .answering import BOT, LEGACY
@@ -61,6 +60,6 @@ async def test_a_picture_cannot_be_fetched_with_wrong_credentials(
 
 async def test_other_files_are_fetched_without_it(channel: ChannelCalls, teams: Teams) -> None:
     file = Attachment("x.pdf", "application/pdf", {"url": "http://127.0.0.2:1/x"})
-    with pytest.raises(HttpFailed):
+    with pytest.raises(PlatformError, match="Teams: "):
         assert [piece async for piece in channel.fetch(BOT, file)]
     assert teams.seen == []
