@@ -227,6 +227,13 @@ async def test_a_table_that_places_the_parts_of_a_page_is_read_as_a_page(parse):
     ]
 
 
+async def test_what_is_sold_is_no_notice_about_cookies(parse):
+    text = "<p>The quokka eats grass, and is active at night, when it is cool on the island.</p>"
+    page = f"{text}<div><h3>Oat cookie</h3><p>Baked daily.</p><button>Add to basket</button></div>"
+
+    assert "Baked daily." in (await parse(f"<html><body>{page}</body></html>".encode(), "shop.html")).text
+
+
 async def test_a_page_that_is_nothing_but_links_keeps_them(parse):
     document = await parse(f"<html><body><ul>{LINKS}</ul></body></html>".encode(), "links.html")
 

@@ -13,6 +13,12 @@ _MENU = re.compile(
 _NOTICE = re.compile(
     r"cookie|consent|gdpr|onetrust|cmp(?:$|[-_])|breadcrumb|skip-?link|cc-(?:window|banner)", re.IGNORECASE
 )
+_CONSENT = re.compile(
+    r"\b(?:accept|agree|allow|reject|decline|got it|ok(?:ay)?|akzept|zustimm|einverstanden|ablehn|verstanden|accepte|"
+    r"autoris|refuse|acept|rechaz|accett|rifiut|aceit|rejeit|akkoord|godk|accepteer|zgadzam|akceptuj)",
+    re.IGNORECASE,
+)
+"""Words of buttons that allow or refuse cookies, in their beginnings."""
 _CONTENT = re.compile(
     r"(?:content|main|main-?content|page-?content|bodycontent|mw-content-text|primary|article|post|entry)\Z",
     re.IGNORECASE,
@@ -113,10 +119,9 @@ def _is_menu(element: Any, measure: _Measure, *, is_inside: bool) -> bool:
 
 
 def _asks_about_cookies(element: Any) -> bool:
-    """Return True for a text about cookies with a button to press."""
-    if next(element.iter("button"), None) is None or next(element.iter("h1"), None) is not None:
-        return False
-    return "cookie" in "".join(element.itertext()).casefold()
+    """Return True for a text about cookies with a button to allow or to refuse them."""
+    words = ("".join(button.itertext()) for button in element.iter("button"))
+    return any(map(_CONSENT.search, words)) and "cookie" in "".join(element.itertext()).casefold()
 
 
 def _is_introduced(element: Any) -> bool:
