@@ -17,7 +17,6 @@ from domain.channels.messages import (
     Received,
     Sender,
     ThreadMessage,
-    Unanswered,
 )
 from domain.conversations.model import Destination
 from domain.knowledge.sources.model import Listing, PageContent, PageToRead
@@ -113,7 +112,7 @@ class CallResponder(Protocol[C]):
 @dataclass(frozen=True, slots=True)
 class Polled:
     """What a poll found. `cursor` is stored together with the events, in one transaction, and with the messages that
-    are not answered.
+    are refused.
 
     `more`: poll again at once.
     """
@@ -121,7 +120,7 @@ class Polled:
     events: Sequence[Event]
     cursor: Mapping[str, object]
     more: bool = False
-    unanswered: Sequence[Unanswered] = ()
+    unanswered: Sequence[Event] = ()
 
 
 class Poller(Protocol[C]):

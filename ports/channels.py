@@ -58,8 +58,9 @@ class Channel(Generic[C, T]):
     """One channel, as `build` of its folder returns it. A capability that the platform does not have is None.
 
     `config` and `target` convert the stored JSON objects to the channel's own types. `takes_opt_outs`: people end the
-    messages to them with a word (`Received.opt_outs`). `call_proof` and `connection_proof` say who proves the senders
-    of events that come by a call, and over a connection; all others are proved by the instance's owner.
+    messages to them with a word (`Received.opt_outs`). `refusals` are the reasons for which messages are refused
+    (`Event.refused`), that of senders who are not verified aside. `call_proof` and `connection_proof` say who proves
+    the senders of events that come by a call, and over a connection; all others are proved by the instance's owner.
     """
 
     definition: ChannelDefinition
@@ -99,6 +100,7 @@ class Channel(Generic[C, T]):
     connector: Connector[C] | None = None
     pairing: Pairing | None = None
     chat_site: ChatSite[C] | None = None
+    refusals: tuple[str, ...] = ()
     takes_opt_outs: bool = False
     call_proof: Proof = Proof.OWNER
     connection_proof: Proof = Proof.OWNER

@@ -147,7 +147,16 @@ class HealthStore(Protocol):
         ...
 
 
-class UnansweredStore(Protocol):
+class RefusalStore(Protocol):
+    """Takes messages that are not answered."""
+
+    async def add(self, instance_id: int, event: Event) -> bool:
+        """Lists a refused event, once by its key. False where it was listed or taken in before, and where the
+        instance is gone. Raises `Unavailable`."""
+        ...
+
+
+class UnansweredStore(RefusalStore, Protocol):
     """Messages that are not answered, such as those of mailing lists, until somebody releases them."""
 
     async def counts(self, instance_id: int) -> Mapping[str, int]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from domain.access.model import Caller
-from domain.channels.messages import Event, Unanswered
+from domain.channels.messages import Event
 from domain.instances.model import Instance
 from domain.polling.model import PlannedInstance, SchedulePage
 
@@ -101,7 +101,7 @@ class ScheduledRuns(Protocol):
         at: datetime | None,
         *,
         retire: bool = False,
-        unanswered: Sequence[Unanswered] = (),
+        unanswered: Sequence[Event] = (),
     ) -> Sequence[bool | None] | None:
         """Stores events, cursor and the next run in one transaction, with the messages that are not answered; with
         `retire` that of `Deactivation` too.

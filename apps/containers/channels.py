@@ -39,7 +39,14 @@ class Channels:
         self.pairings = PairingService(self.links, registry)
         self.renames = SessionRenames(PostgresSessions(storage.database), instances, instances)
         self.supervisor = Supervisor(
-            self.links, instances, registry, storage.inbox, storage.cursors, foundation.meter, self.renames
+            self.links,
+            instances,
+            registry,
+            storage.inbox,
+            storage.unanswered,
+            storage.cursors,
+            foundation.meter,
+            self.renames,
         )
         storage.event_bus.on_change(self.supervisor.changed)
         self.registration = RegistrationService(

@@ -94,7 +94,7 @@ def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels
         channels.registry,
         CallVerifier(storage.metadata, health, clock, meter, settings.demands_signatures),
         PlatformNotices(storage.outbox, channels.renames, storage.opt_outs, storage.schedules, health),
-        EventIntake(inbox, channels.renames, storage.deactivation, health, meter),
+        EventIntake(inbox, storage.unanswered, channels.renames, storage.deactivation, health, meter),
         ReplyWaiter(inbox, storage.event_bus, instances, clock),
         settings.max_webhook_body_kb,
     )

@@ -115,6 +115,7 @@ def _conversations(
         health,
         foundation.clock,
         foundation.meter,
+        storage.unanswered,
         foundation.settings.verification_page,
     )
     destinations = DestinationService(instances, channels.registry, PostgresBases(storage.database))

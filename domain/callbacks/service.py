@@ -32,7 +32,7 @@ from ports.capabilities import StaleMetadata, Webhook
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
 from ports.inbox import Accepted, CallResult, Inbox
-from ports.instances import ConfigFields, HealthRecorder, InstanceLookup
+from ports.instances import ConfigFields, HealthRecorder, InstanceLookup, RefusalStore
 from ports.metadata import MetadataCache
 from ports.metrics import Meter
 from ports.opt_outs import OptOuts
@@ -143,10 +143,18 @@ class EventIntake:
     """Stores the events of a call."""
 
     inbox: Inbox
+    refusals: RefusalStore
     renames: SessionRenames
     deactivation: Deactivation
     health: HealthRecorder
     meter: Meter
+
+    async def list_refused(self, instance: Instance, events: Sequence[Event]) -> Sequence[Event]:
+        """Lists the events that are refused; the others."""
+        for event in events:
+            if event.refused:
+                await self.refusals.add(instance.id, await self.renames.resolved(instance.id, event))
+        return [event for event in events if not event.refused]
 
     async def store(
         self, instance: Instance, channel: AnyChannel, events: Sequence[Event], wait: float | None
@@ -266,9 +274,10 @@ class CallbackService:
             raise NotFound(f"the channel '{channel_id}' takes no callbacks")
         received = await self.verifier.verify(instance, channel, channel.webhook, call)
         await self.notices.handle(instance, received)
-        if not received.events:
+        events = await self.intake.list_refused(instance, received.events)
+        if not events:
             return received.answer
-        return await self._store(instance, channel, received)
+        return await self._store(instance, channel, replace(received, events=tuple(events)))
 
     async def _store(self, instance: Instance, channel: AnyChannel, received: Received) -> RawAnswer:
         """Stores the events; the answer is the channel's acknowledgement, or that of the event that awaits one."""

@@ -178,6 +178,8 @@ class Event:
     the messages before it are read where the session is new.
     `alias`: it belongs to the session that has this alias (see `SessionAlias`), where there is one.
     `written_at` is when the person wrote it, where the platform may hand it over much later.
+    `refused` is why a rule keeps it from being answered, in one word such as "channel" (see
+    `domain.channels.refused`): it is listed instead, and worked on once somebody releases it.
     `context` is what else the platform says of the message, a JSON object with the keys of `domain.channels.context`.
     `trace` is the traceparent of the call that brought it; empty if it belongs to no trace.
     """
@@ -212,6 +214,7 @@ class Event:
     new_if_answered: bool = False
     alias: str = ""
     written_at: datetime | None = None
+    refused: str = ""
     context: Mapping[str, object] = field(default_factory=dict)
     raw: Mapping[str, object] = field(default_factory=dict)
     trace: str = ""
@@ -255,14 +258,6 @@ class Event:
             merge=self.merge if other.is_partial or not self.is_partial else other.merge,
             context=merged((self.context, other.context)),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """A message that is not answered unless somebody releases it, and the reason in one word."""
-
-    event: Event
-    reason: str
 
 
 _REACHED = {"delivered": 1, "read": 2}

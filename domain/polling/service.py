@@ -171,7 +171,7 @@ class PollingService:
         )
         if fresh is not None:
             for message in polled.unanswered:
-                self.meter.received(instance.channel_id, f"ignored:{message.reason}")
+                self.meter.received(instance.channel_id, f"ignored:{message.refused}")
             await self._acknowledge(instance, channel, polled.events)
             await self._record_stored(instance, fresh)
 

@@ -20,6 +20,7 @@ from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.sessions import PostgresSessions
+from adapters.outbound.storage.unanswered import PostgresUnanswered
 from domain.callbacks.service import SessionRenames
 from domain.instances.model import Instance, NewInstance
 from domain.pairing.service import PairingService
@@ -56,12 +57,21 @@ class SocketWorld:
         self.channels = channels
         inbox = PostgresInbox(database, lambda: None)
         self.inbox = inbox
+        self.refusals = PostgresUnanswered(database, lambda: None)
         self.connections = PostgresConnectionSwitch(database, lambda _: None)
         self.cursors = PostgresCursors(database, owner, lambda: None)
         self.renames = SessionRenames(PostgresSessions(database), self.instances, self.instances)
         meter = PrometheusMeter()
         self.supervisor = Supervisor(
-            self.links, self.instances, channels, inbox, self.cursors, meter, self.renames, restart_after=0
+            self.links,
+            self.instances,
+            channels,
+            inbox,
+            self.refusals,
+            self.cursors,
+            meter,
+            self.renames,
+            restart_after=0,
         )
         self.pairing = PairingService(self.links, channels, wait=60)
 
@@ -75,7 +85,9 @@ class SocketWorld:
     def storing(self, instance_id: int) -> Storing:
         recorder = self.links.recorder(instance_id, "")
         meter = PrometheusMeter()
-        return Storing(instance_id, CHANNEL, self.inbox, self.cursors, recorder, meter, self.renames)
+        return Storing(
+            instance_id, CHANNEL, self.inbox, self.refusals, self.cursors, recorder, meter, self.renames
+        )
 
     async def wa_status(self, instance: Instance) -> object:
         found = await self.instances.find(instance.id)

@@ -11,6 +11,7 @@ from domain.channels.messages import Event, SessionAlias, SessionRename
 from domain.channels.proof import Proof
 from domain.refusals import INTERNAL, Unavailable
 from ports.inbox import Inbox
+from ports.instances import RefusalStore
 from ports.links import ConnectionCursors, LinkRecorder
 from ports.metrics import Meter
 
@@ -25,6 +26,7 @@ class Storing:
     instance_id: int
     channel_id: str
     inbox: Inbox
+    refusals: RefusalStore
     cursors: ConnectionCursors
     recorder: LinkRecorder
     meter: Meter
@@ -34,6 +36,10 @@ class Storing:
     async def __call__(self, event: Event) -> None:
         try:
             event = (await self.renames.resolved(self.instance_id, event)).proved_by(self.proof)
+            if event.refused:
+                self.meter.received(self.channel_id, f"ignored:{event.refused}")
+                await self.refusals.add(self.instance_id, event)
+                return
             for accepted in await self.inbox.add(self.instance_id, [event]):
                 if not accepted.dropped:
                     self.meter.accepted(self.channel_id, accepted.fresh)
@@ -52,10 +58,10 @@ class Storing:
         cursor: Mapping[str, object],
         renames: Sequence[SessionRename] = (),
     ) -> None:
-        """An edit may concern a message of the same batch, and whether a thread is followed or we sent what somebody
-        reacts to is not known here: such batches are stored before the cursor. After a crash in between they come
-        again and are known by their keys."""
-        if any(event.change or event.only_followed or event.reacts_to for event in events):
+        """An edit may concern a message of the same batch, whether a thread is followed or we sent what somebody
+        reacts to is not known here, and what is refused is listed: such batches are stored before the cursor. After
+        a crash in between they come again and are known by their keys."""
+        if any(event.change or event.only_followed or event.reacts_to or event.refused for event in events):
             for event in events:
                 await self(event)
             events = ()

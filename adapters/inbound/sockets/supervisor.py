@@ -16,7 +16,7 @@ from domain.refusals import INTERNAL, Unavailable
 from ports.channels import Channels
 from ports.connections import Connector
 from ports.inbox import Inbox
-from ports.instances import InstanceLookup
+from ports.instances import InstanceLookup, RefusalStore
 from ports.links import ConnectionCursors, ConnectionLeases, LinkRecorder
 from ports.metrics import Meter
 
@@ -55,6 +55,7 @@ class Supervisor:
         instances: InstanceLookup,
         channels: Channels,
         inbox: Inbox,
+        refusals: RefusalStore,
         cursors: ConnectionCursors,
         meter: Meter,
         renames: SessionRenames,
@@ -63,6 +64,7 @@ class Supervisor:
         self._leases = leases
         self._instances = instances
         self._inbox = inbox
+        self._refusals = refusals
         self._cursors = cursors
         self._meter = meter
         self._renames = renames
@@ -178,6 +180,7 @@ class Supervisor:
             instance_id,
             instance.channel_id,
             self._inbox,
+            self._refusals,
             self._cursors,
             recorder,
             self._meter,

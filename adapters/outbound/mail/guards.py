@@ -38,6 +38,8 @@ _NO_REPLY = re.compile(
     re.IGNORECASE,
 )
 """The part before the @ of addresses that nobody reads, without accents."""
+REASONS = ("own-mail", "auto-submitted", "bulk", "list", "bounce", "auto-reply", "no-reply", "no-sender")
+"""Why mails are not answered, those first that say the most."""
 _SUPPRESS = re.compile(r"\b(all|autoreply)\b", re.IGNORECASE)
 
 
@@ -46,16 +48,17 @@ def reason_not_to_answer(
 ) -> str | None:
     """Why the mail is not answered, in one word; None when it may be answered. `answered_reasons` do not count."""
     checks = (
-        ("own-mail", _is_own(headers, own_address)),
-        ("auto-submitted", _is_auto_submitted(headers)),
-        ("bulk", headers.text("Precedence").lower() in _BULK),
-        ("list", headers.has_any(_LIST)),
-        ("bounce", _is_bounce(headers)),
-        ("auto-reply", _is_auto_reply(headers)),
-        ("no-reply", _is_unread(headers.reply_addresses())),
-        ("no-sender", not headers.addresses("From")),
+        _is_own(headers, own_address),
+        _is_auto_submitted(headers),
+        headers.text("Precedence").lower() in _BULK,
+        headers.has_any(_LIST),
+        _is_bounce(headers),
+        _is_auto_reply(headers),
+        _is_unread(headers.reply_addresses()),
+        not headers.addresses("From"),
     )
-    return next((reason for reason, holds in checks if holds and reason not in answered_reasons), None)
+    reasons = zip(REASONS, checks, strict=True)
+    return next((reason for reason, holds in reasons if holds and reason not in answered_reasons), None)
 
 
 def _is_own(headers: Headers, own_address: str) -> bool:

@@ -31,7 +31,7 @@ from adapters.outbound.storage.queue.inbox import InboxRow
 from adapters.outbound.storage.schedules import FREE, deactivated
 from adapters.outbound.storage.tables import schedule
 from adapters.outbound.storage.unanswered import add_unanswered
-from domain.channels.messages import Event, Unanswered
+from domain.channels.messages import Event
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL, Unavailable
 from ports.instances import HealthRecorder
@@ -160,7 +160,7 @@ class PostgresRuns:
         at: datetime | None,
         *,
         retire: bool = False,
-        unanswered: Sequence[Unanswered] = (),
+        unanswered: Sequence[Event] = (),
     ) -> Sequence[bool | None] | None:
         stored = row.cursor if cursor is None else dump(cursor)
         ours = self._of_run(update(schedule), due)

@@ -10,7 +10,7 @@ from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.arrivals import add_arrivals
 from adapters.outbound.storage.queue.beginners import in_own_sessions
 from adapters.outbound.storage.queue.inbox import InboxRow
-from domain.channels.messages import Unanswered
+from domain.channels.messages import Event
 from domain.instances.model import Page, UnansweredMessage, UnansweredPage
 
 MOST = 500
@@ -20,8 +20,9 @@ LONGEST_EXCERPT = 500
 
 ADD = """
 INSERT INTO unanswered (instance_id, session_key, event_key, reason, event)
-SELECT %(instance)s, t.session_key, t.event_key, t.reason, t.event
+SELECT c.id, t.session_key, t.event_key, t.reason, t.event
 FROM unnest(%(sessions)s, %(keys)s, %(reasons)s, %(events)s) AS t(session_key, event_key, reason, event)
+JOIN channel_instance c ON c.id = %(instance)s
 WHERE NOT EXISTS (SELECT FROM inbox i WHERE i.instance_id = %(instance)s AND i.event_key = t.event_key)
 ON CONFLICT DO NOTHING RETURNING event_key
 """
@@ -40,22 +41,22 @@ TAKE = "DELETE FROM unanswered WHERE id = %s AND instance_id = %s RETURNING even
 
 
 async def add_unanswered(
-    connection: Connection, instance_id: int, messages: Sequence[Unanswered]
-) -> Sequence[str]:
-    """Stores messages, each once; the reasons of those that are new."""
-    if not messages:
+    connection: Connection, instance_id: int, events: Sequence[Event]
+) -> Sequence[Event]:
+    """Stores refused events, each once; those that are new."""
+    if not events:
         return []
-    rows = [InboxRow.of(instance_id, message.event) for message in messages]
+    rows = [InboxRow.of(instance_id, event) for event in events]
     columns = {
         "instance": instance_id,
         "sessions": Texts(row.session_key for row in rows),
         "keys": Texts(row.event_key for row in rows),
-        "reasons": Texts(message.reason for message in messages),
+        "reasons": Texts(event.refused for event in events),
         "events": Texts(row.stored for row in rows),
     }
     fresh = {key for (key,) in await (await connection.execute(ADD, columns)).fetchall()}
     await connection.execute(KEEP_NEWEST, columns)
-    return [message.reason for row, message in zip(rows, messages, strict=True) if row.event_key in fresh]
+    return [row.event for row in rows if row.event_key in fresh]
 
 
 class PostgresUnanswered:
@@ -64,6 +65,11 @@ class PostgresUnanswered:
     def __init__(self, database: Database, arrived: Callable[[], None]) -> None:
         self._database = database
         self._arrived = arrived
+
+    @retried
+    async def add(self, instance_id: int, event: Event) -> bool:
+        async with self._database.transaction() as connection:
+            return bool(await add_unanswered(connection, instance_id, [event]))
 
     async def counts(self, instance_id: int) -> Mapping[str, int]:
         return dict(await self._database.fetch(COUNT, (instance_id,)))

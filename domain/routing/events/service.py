@@ -1,11 +1,12 @@
 """Decides whether an event is answered, and gets its answer."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from domain.channels.answers import Answer
 from domain.channels.messages import Event
+from domain.channels.refused import BOT, NOT_VERIFIED
 from domain.instances.model import Activity, Instance
 from domain.refusals import Unavailable, reason_of
 from domain.routing.invocation.model import ConversationContext, ProcessingFailed
@@ -15,7 +16,7 @@ from domain.routing.texts import PROCESSING_FAILED, TOO_MANY_CRASHES, not_served
 from ports.clock import Clock
 from ports.identities import UserResolver
 from ports.inbox import QueuedEvent
-from ports.instances import HealthRecorder
+from ports.instances import HealthRecorder, RefusalStore
 from ports.metrics import Meter
 from ports.queue import QueueKey
 from ports.sessions import Rounds
@@ -38,6 +39,7 @@ class EventService:
     health: HealthRecorder
     clock: Clock
     meter: Meter
+    refusals: RefusalStore
     verification_address: str
 
     async def process(
@@ -88,18 +90,29 @@ class EventService:
             raise ProcessingFailed(PROCESSING_FAILED, TOO_MANY_CRASHES)
         if sender_filter := context.channel.sender_filter:
             is_bot = await sender_filter.is_bot(context.config, event.sender)
-            if is_bot:
+            if is_bot and not event.refused:
+                await self._refuse(instance, event, BOT)
                 return None
-            context.automated = event.automated or is_bot is None
+            context.automated = event.automated or is_bot is not False
         if context.automated and await self._is_echo(key, queued):
             return None
         user_id = await self._user(context, event)
-        if context.channel.definition.allows_only_known(instance.config) and user_id is None:
+        only_known = context.channel.definition.allows_only_known(instance.config)
+        if only_known and user_id is None and not event.refused:
+            await self._refuse(instance, event, NOT_VERIFIED)
             return await self._notice(instance, event)
         if event.canned_reply is not None:
             await self.invocation.skip(context, queued, user_id)
             return Answer(event.canned_reply)
         return await self.invocation.answer(context, queued, user_id)
+
+    async def _refuse(self, instance: Instance, event: Event, reason: str) -> None:
+        """Lists a message that is on record as an event already: once it is released it is another one."""
+        self.meter.received(instance.channel_id, f"ignored:{reason}")
+        if event.has_content:
+            key = f"{event.key or event.request_id}:{reason}"
+            another = replace(event, key=key, request_id="", merge=None, change=None, awaits_reply=False)
+            await self.refusals.add(instance.id, replace(another, refused=reason))
 
     async def _is_echo(self, key: QueueKey, queued: QueuedEvent) -> bool:
         """Counts the round. Raises `LoopStopped`."""

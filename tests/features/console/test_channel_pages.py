@@ -11,7 +11,7 @@ import pytest
 
 from adapters.outbound.storage.unanswered import add_unanswered
 from domain.access.model import Caller
-from domain.channels.messages import Event, Sender, Unanswered
+from domain.channels.messages import Event, Sender
 from domain.instances.checks.service import TRIES
 from domain.instances.model import NewInstance
 from tests.drivers.platform import PlatformDriver
@@ -329,11 +329,13 @@ def test_the_tag_of_a_web_chat_is_there_to_copy(world: ServedWorld, ann: Person)
 
 def test_what_is_not_answered_is_listed_and_released(world: ServedWorld, ann: Person, bob: Person) -> None:
     number = hook(world)
-    event = Event("k1", "s1", Sender("news@shop.example", EVIL), EVIL, {}, context={"subject": EVIL})
+    event = Event(
+        "k1", "s1", Sender("news@shop.example", EVIL), EVIL, {}, context={"subject": EVIL}, refused="list"
+    )
 
     async def add() -> None:
         async with world.container.database().transaction() as connection:
-            await add_unanswered(connection, number, [Unanswered(event, "list")])
+            await add_unanswered(connection, number, [event])
 
     world.run(add())
     path = f"{CHANNELS}/{number}/unanswered"

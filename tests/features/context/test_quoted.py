@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.access.model import Caller
 from domain.channels.answers import Choice
 from domain.channels.messages import RawCall
 from domain.routing.model import QuotedMessage, RunRequest, RunResult
@@ -19,6 +20,9 @@ from tests.features.context.chats import PICTURE, PLATFORMS, ChatPlatform, Origi
 from tests.support.waiting import until
 
 scenarios("quoted.feature", "groups.feature", "platform.feature")
+
+
+ANN = Caller("ann")
 
 
 class Scene:
@@ -62,6 +66,18 @@ class Scene:
 
         until(is_sent, "the answer is sent")
 
+    def unanswered(self) -> list[tuple[int, str, str]]:
+        """Id, text and reason of what is listed."""
+        operations = self.world.container.use_cases().operations
+        page = self.world.run(operations.unanswered(ANN, self._instance_id, 10, 0))
+        return [(message.id, message.text, message.reason) for message in page.items]
+
+    def release(self) -> None:
+        until(lambda: bool(self.unanswered()), "the message is listed")
+        [(id, _, _)] = self.unanswered()
+        operations = self.world.container.use_cases().operations
+        self.world.run(operations.release(ANN, self._instance_id, id))
+
     @property
     def quoted(self) -> QuotedMessage:
         assert self.asked.quoted is not None
@@ -97,6 +113,7 @@ SETTINGS_OF: dict[str, dict[str, Any]] = {
     " that requires a mention": {"requireMention": True},
     " that requires no mention": {"requireMention": False},
     " that may answer in another group alone": {"allowedChannels": "another"},
+    " that serves verified users alone": {"accessMode": "allowlist"},
 }
 
 
@@ -124,6 +141,22 @@ def nobody_asked(scene: Scene) -> None:
     fetch = scene.world.container.database().fetch
     assert scene.world.run(fetch("SELECT count(*) FROM inbox")) == [(0,)]
     assert scene.resource.requests == []
+
+
+@then(parsers.parse('"{text}" is listed as not answered, because of "{reason}"'))
+def listed(scene: Scene, text: str, reason: str) -> None:
+    until(lambda: bool(scene.unanswered()), "the message is listed")
+    assert [each[1:] for each in scene.unanswered()] == [(text, reason)]
+
+
+@when("the message is released")
+def released(scene: Scene) -> None:
+    scene.release()
+
+
+@then("nothing is listed as not answered")
+def nothing_listed(scene: Scene) -> None:
+    assert scene.unanswered() == []
 
 
 @then("it is counted as of a group that is not allowed")

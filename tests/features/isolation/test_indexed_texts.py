@@ -21,7 +21,7 @@ from adapters.outbound.storage.codec import LONGEST_KEY
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.limits import Limits
-from domain.channels.messages import Event, OptOut, Sender, SessionAlias, Unanswered
+from domain.channels.messages import Event, OptOut, Sender, SessionAlias
 from domain.delivery.rate_limits.model import send_request
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from domain.web_chat.model import ChatMessage, ChatPlace
@@ -173,7 +173,7 @@ def opted_out(scene: Scene, text: str) -> None:
 
 
 def unanswered_message(scene: Scene, text: str) -> None:
-    message = Unanswered(Event(text, "s", Sender("ann@client.example"), "News", {}), "list")
+    message = Event(text, "s", Sender("ann@client.example"), "News", {}, refused="list")
     instance = scene.hook()
 
     async def add() -> None:

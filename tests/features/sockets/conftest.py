@@ -58,7 +58,16 @@ class Behind:
         meter = self.world.container.foundation().meter
         cursors = PostgresCursors(storage.database, owner, storage.event_bus.inbound_enqueued)
         self._keep(
-            Supervisor(links, instances, channels.registry, storage.inbox, cursors, meter, channels.renames),
+            Supervisor(
+                links,
+                instances,
+                channels.registry,
+                storage.inbox,
+                storage.unanswered,
+                cursors,
+                meter,
+                channels.renames,
+            ),
             owner,
         )
 

@@ -73,7 +73,9 @@ class World:
             count=lambda *arguments: self.rounds.count(*arguments),
             replied=lambda *arguments: self.rounds.replied(*arguments),
         )
-        events = EventService(invocation, anything, rounds, health, clock, meter, verification_address="")
+        events = EventService(
+            invocation, anything, rounds, health, clock, meter, anything, verification_address=""
+        )
         self.service = ConversationService(
             anything,
             anything,

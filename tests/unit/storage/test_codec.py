@@ -47,6 +47,7 @@ FULL = Event(
     reaction="eyes",
     message_id="m1",
     change=Change.EDITED,
+    refused="channel",
     written_at=datetime(2026, 11, 20, 12, tzinfo=UTC),
     context={"language": "en", "group": {"id": "7", "name": "Engine room"}},
     trace="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",

@@ -8,6 +8,7 @@ from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.http.policy import AddressPolicy, numeric_host
 from domain.channels.messages import Attachment, ChannelMetadata
 from domain.channels.proof import Proof
+from domain.channels.refused import BOT, CHANNEL
 from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 
@@ -109,6 +110,7 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         config=CONFIG,
         target=TARGET,
         webhook=webhook,
+        refusals=(CHANNEL, BOT),
         metadata=bot,
         registrar=bot,
         probe=bot,

@@ -23,6 +23,7 @@ from domain.channels.messages import (
     Sender,
     SessionRename,
 )
+from domain.channels.refused import BOT, CHANNEL
 from domain.refusals import Unauthenticated
 
 from .config import GENERAL, TARGET, BotConfig, BotTarget
@@ -76,22 +77,24 @@ def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Recei
         return Received(kind="ignored:live-location")
     if kind == "edited_message" and unreadable_kind(content):  # such as each tick of a checklist
         return Received(kind="ignored:unreadable")
-    if reason := _ignored(config, content, bot):
+    reason = _ignored(config, content, bot)
+    if reason and not (reason == CHANNEL and _may_be_refused(kind, content, bot)):
         return Received(kind=f"ignored:{reason}")
     update_id = text(update, "update_id")
     key = f"{bot.id}:{update_id}" if update_id else None  # ids count per bot; an instance may change its bot
     event = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
-    if not isinstance(event, str):
-        is_group = (
-            text(content.get("message", content), "chat", "type") == "group"
-        )  # it may become a supergroup
-        alias = event.session_id if is_group else ""
-        event = replace(event, context={**_told(content, bot), **event.context}, alias=alias)
-    if kind == "edited_message" and not isinstance(event, str) and event.merge is None:
+    if isinstance(event, str):
+        return Received(kind=f"ignored:{event}")
+    refused = event.refused or reason
+    # A group may become a supergroup.
+    alias = event.session_id if text(content.get("message", content), "chat", "type") == "group" else ""
+    context = {**_told(content, bot), **event.context}
+    event = replace(event, context=context, alias=alias, refused=refused)
+    if kind == "edited_message" and event.merge is None:
         event = replace(event, change=Change.EDITED, new_if_answered=True)
-    return (
-        Received(kind=f"ignored:{event}") if isinstance(event, str) else Received(events=(event,), kind=kind)
-    )
+    if refused and kind != "message":
+        return Received(kind=f"ignored:{refused}")
+    return Received(events=(event,), kind=f"ignored:{refused}" if refused else kind)
 
 
 def _told(content: Mapping[str, Any], bot: Bot) -> dict[str, object]:
@@ -133,12 +136,21 @@ def _ignored(config: BotConfig, content: Mapping[str, Any], bot: Bot) -> str:
     if text(chat, "type") == "private":
         return ""
     if not config.allows(text(chat, "id"), f"@{text(chat, 'username')}"):
-        return "channel"
+        return CHANNEL
     if not config.require_mention or "data" in content:
         return ""
-    written = addressed(written_in(message), bot)
+    return "" if _addresses(message, bot) else "not-addressed"
+
+
+def _addresses(message: Any, bot: Bot) -> bool:
+    """A message of a group mentions the bot, is a command, or replies to it."""
     is_reply = text(message, "reply_to_message", "from", "id") == bot.id
-    return "" if written.addresses_bot or is_reply else "not-addressed"
+    return is_reply or addressed(written_in(message), bot).addresses_bot
+
+
+def _may_be_refused(kind: str, message: Mapping[str, Any], bot: Bot) -> bool:
+    """A new message to the bot, which may be listed."""
+    return kind == "message" and _addresses(message, bot)
 
 
 def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | str:
@@ -147,8 +159,9 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
     if not chat or sender is None:
         return "incomplete"
     is_bot = at(message, "from", "is_bot") is True and "sender_chat" not in message
-    if is_bot or message.get("is_automatic_forward") is True:
-        return "bot"
+    is_own = sender.external_id == bot.id
+    if message.get("is_automatic_forward") is True or (is_bot and (is_own or not _addresses(message, bot))):
+        return BOT
     written = addressed(written_in(message), bot)
     if written.for_other_bot:
         return "other-bot"
@@ -174,6 +187,7 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
         merge=_album(message),
         message_id=text(message, "message_id"),
         quoted=quoted,
+        refused=BOT if is_bot else "",
         context={**context_of(message), **forwarded_in(message)},
     )
 

@@ -1,5 +1,6 @@
 """The community-chat channel: Mattermost. Outgoing webhooks and slash commands in, posts out."""
 
+from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, webhook
@@ -28,6 +29,7 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         config=CONFIG,
         target=TARGET,
         webhook=webhook,
+        refusals=(CHANNEL, BOT),
         metadata=api,
         sender=sender,
         opener=Opener(api),

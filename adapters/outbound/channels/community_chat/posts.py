@@ -11,6 +11,7 @@ from adapters.outbound.channels.common.bodies import at, integer, items, text
 from adapters.outbound.channels.community_chat.config import MattermostConfig
 from adapters.outbound.channels.community_chat.webhook import files_of, mention_of, read_message
 from domain.channels.messages import Change, ChannelMetadata, Event, Quoted, Sender
+from domain.channels.refused import BOT
 
 _DIRECT = "D"
 _BY_PROGRAMS = ("from_bot", "from_webhook", "from_plugin")
@@ -36,8 +37,7 @@ def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Eve
     body = post.body
     if not text(body, "id") or text(body, "type") or at(body, "delete_at"):
         return None
-    if any(text(body, "props", name) == "true" for name in _BY_PROGRAMS):
-        return None
+    by_program = any(text(body, "props", name) == "true" for name in _BY_PROGRAMS)
     addressed = text(post.channel, "type") == _DIRECT or _mentions(
         text(body, "message"), text(bot, "username")
     )
@@ -54,12 +54,13 @@ def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Eve
         "file_ids": items(body, "file_ids"),
     }
     events = read_message(config, payload, bot).events if payload["user_id"] else ()
+    event = next(iter(events), None)
+    refused = event.refused or (BOT if by_program else "") if event else ""
+    if event is None or (refused and not addressed):
+        return None
     only_followed = not addressed and config.require_mention
-    forwarded = _forwarded(body)
-    return next(
-        (replace(event, only_followed=only_followed, quoted=forwarded or event.quoted) for event in events),
-        None,
-    )
+    quoted = _forwarded(body) or event.quoted
+    return replace(event, only_followed=only_followed, quoted=quoted, refused=refused)
 
 
 def _forwarded(post: Mapping[str, Any]) -> Quoted | None:
@@ -76,7 +77,9 @@ def read_edit(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Eve
     """The event of an edited post. Updates without the time of an edit are previews of links and the like."""
     edited_at = integer(post.body, "edit_at")
     event = read_post(config, post, bot) if edited_at else None
-    return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED) if event else None
+    if event is None or event.refused:
+        return None
+    return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED)
 
 
 def read_deletion(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:

@@ -32,6 +32,7 @@ from domain.channels.messages import (
     Received,
     Sender,
 )
+from domain.channels.refused import CHANNEL
 from domain.refusals import Invalid, Unauthenticated
 
 ACKNOWLEDGED = json_answer({})
@@ -63,14 +64,15 @@ def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata:
         raise Invalid("user_id is missing.")
     if user == text(metadata, "userId"):
         return Received(ACKNOWLEDGED, kind="ignored:own")
-    if not _is_direct(payload) and not config.allows(text(payload, "channel_id")):
-        return Received(ACKNOWLEDGED, kind="ignored:channel")
+    is_elsewhere = not _is_direct(payload) and not config.allows(text(payload, "channel_id"))
     content = _without_mention(payload, text(metadata, "username"))
     files = files_of(payload)
     if not content and not files:
         return Received(ACKNOWLEDGED, kind="ignored:empty")
-    event = _event(config, payload, content, files)
-    return Received(ACKNOWLEDGED, events=(replace(event, context=_told(payload)),))
+    event = replace(_event(config, payload, content, files), context=_told(payload))
+    if is_elsewhere:
+        return Received(ACKNOWLEDGED, (replace(event, refused=CHANNEL),), kind=f"ignored:{CHANNEL}")
+    return Received(ACKNOWLEDGED, events=(event,))
 
 
 def _told(payload: Mapping[str, Any]) -> dict[str, object]:

@@ -16,10 +16,11 @@ from adapters.outbound.channels.email.config import CONFIG, DEFINITION, TARGET, 
 from adapters.outbound.channels.email.idle import IdleWatcher
 from adapters.outbound.channels.email.imap import MAX_MAIL, MailBox
 from adapters.outbound.channels.email.mailbox import Mailboxes
-from adapters.outbound.channels.email.polling import poll
+from adapters.outbound.channels.email.polling import THREAD_LIMIT, poll
 from adapters.outbound.channels.email.since import taken_from
 from adapters.outbound.mail.compose import MailTarget, compose_reply, mail_messages
 from adapters.outbound.mail.connections import TlsContexts, checked_tls
+from adapters.outbound.mail.guards import REASONS
 from adapters.outbound.mail.mime import read_mail
 from adapters.outbound.mail.opening import ADDRESS, opened_mail
 from adapters.outbound.mail.smtp import Submission, classify
@@ -198,6 +199,7 @@ def build(
         limits=replies,
         read_limits=inbox,
         poller=inbox,
+        refusals=(*REASONS, THREAD_LIMIT),
         poll_ack=inbox,
         push_watcher=watcher,
         probe=ServerProbe(mailboxes, submission, dependencies.clock),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from adapters.outbound.mail.events import mail_event, unreadable
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import session_of
 from adapters.outbound.mail.mime import Mail, read_mail
-from domain.channels.messages import Attachment, Event, Unanswered
+from domain.channels.messages import Attachment, Event
 from ports.capabilities import Polled
 
 MAX_MAILS = 25
@@ -110,6 +110,10 @@ def _attachments(mail: Mail, position: Position, message_id: str, *, whole: bool
     )
 
 
+THREAD_LIMIT = "thread-limit"
+"""Why mails of a thread are not answered that brought too many within an hour."""
+
+
 def poll(
     box: MailBox, config: EmailConfig, stored: Mapping[str, Any] | None, now: datetime, created: datetime
 ) -> Polled:
@@ -125,13 +129,11 @@ def poll(
     fresh = [uid for uid in unseen if uid not in cursor.taken]
     batch = _batch(box, fresh)
     events: list[Event] = []
-    unanswered: list[Unanswered] = []
+    unanswered: list[Event] = []
     for uid, size in batch.items():
         message = _read(box, config, Position(cursor.uid_validity, uid), size, cursor, now)
-        if isinstance(message, Unanswered):
-            unanswered.append(message)
-        elif message is not None:
-            events.append(message)
+        if message is not None:
+            (unanswered if message.refused else events).append(message)
         cursor.taken.add(uid)
     return Polled(events, cursor.dump(), more=len(fresh) > len(batch), unanswered=unanswered)
 
@@ -153,7 +155,7 @@ def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
 
 def _read(
     box: MailBox, config: EmailConfig, position: Position, size: int, cursor: MailboxCursor, now: datetime
-) -> Event | Unanswered | None:
+) -> Event | None:
     whole = size <= MAX_MAIL
     content = box.content(position.uid, None if whole else CUT_MAIL)
     if content is None:
@@ -162,9 +164,9 @@ def _read(
         mail = read_mail(content)
         reason = reason_not_to_answer(mail.headers, config.from_email, config.answered_reasons)
         if reason is None and not cursor.admits(_thread(session_of(mail.headers, mail.key)), now):
-            reason = "thread-limit"
+            reason = THREAD_LIMIT
         event = event_of(config, mail, position, whole=whole)
-        return event if reason is None else Unanswered(event, reason)
+        return event if reason is None else replace(event, refused=reason)
     except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
         return unreadable(hashlib.sha256(content).hexdigest(), failure, position.json)
 

@@ -27,6 +27,7 @@ from adapters.outbound.channels.enterprise_chat.quoting import (
 )
 from adapters.outbound.links import with_addresses
 from domain.channels.messages import Attachment, Change, Event, Identity, RawAnswer, Received, Sender
+from domain.channels.refused import BOT
 from domain.refusals import Invalid
 
 ACKNOWLEDGED = RawAnswer(200)
@@ -106,7 +107,10 @@ def _read(activity: Mapping[str, Any]) -> Received:
 
 def _message(activity: Mapping[str, Any]) -> Received:
     if _is_bot(activity):
-        return Received(ACKNOWLEDGED, kind="ignored:bot")
+        own, sender = text(activity, "recipient", "id"), text(activity, "from", "id")
+        is_other = bool(own and sender) and sender != own and mentions_bot(activity)
+        events = (replace(_event(activity), refused=BOT),) if is_other else ()
+        return Received(ACKNOWLEDGED, events, kind=f"ignored:{BOT}")
     choice, label = _pressed(at(activity, "value"))
     event = _event(activity, label, choice)
     if not event.has_content and choice is None:

@@ -22,6 +22,7 @@ from adapters.outbound.channels.enterprise_chat.opening import Opener
 from adapters.outbound.channels.enterprise_chat.streaming import TeamsStreaming
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received
 from domain.channels.proof import Proof
+from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest
 
@@ -79,6 +80,7 @@ def build(dependencies: ChannelDependencies) -> Channel[TeamsConfig, TeamsTarget
         config=CONFIG,
         target=TARGET,
         webhook=calls,
+        refusals=(CHANNEL, BOT),
         call_proof=Proof.PLATFORM,
         metadata=calls,
         sender=sender,

@@ -15,6 +15,7 @@ from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.enterprise_chat import activities
 from adapters.outbound.channels.enterprise_chat.config import TeamsConfig
 from domain.channels.messages import ChannelMetadata, RawCall, Received
+from domain.channels.refused import CHANNEL
 from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
 
@@ -55,10 +56,13 @@ def _addressed(config: TeamsConfig, activity: Mapping[str, Any]) -> Received:
         return received
     conversation = text(activity, "conversation", "id")
     ids = [conversation, conversation.partition(";")[0], text(activity, "channelData", "channel", "id")]
+    mentioned = activities.mentions_bot(activity)
     if not config.allows(*ids, text(activity, "channelData", "team", "id")):
-        return Received(received.answer, kind="ignored:channel")
+        is_new = received.kind == "message" and mentioned
+        events = tuple(replace(event, refused=CHANNEL) for event in received.events if is_new)
+        return Received(received.answer, events, kind=f"ignored:{CHANNEL}")
     is_plain = received.kind == "message" and not isinstance(at(activity, "value"), Mapping)
-    if config.require_mention and is_plain and not activities.mentions_bot(activity):
+    if config.require_mention and is_plain and not mentioned:
         return Received(received.answer, kind="ignored:not-addressed")
     return received
 

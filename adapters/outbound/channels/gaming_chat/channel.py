@@ -5,6 +5,7 @@ Interactions arrive by webhook, messages over the gateway.
 
 from adapters.outbound.channels.gaming_chat.api import BASE
 from domain.channels.proof import Proof
+from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, webhook
@@ -31,6 +32,7 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         config=CONFIG,
         target=TARGET,
         webhook=webhook,
+        refusals=(CHANNEL, BOT),
         sender=sender,
         opener=Opener(api),
         conversation_target=delivery,

@@ -29,7 +29,7 @@ from ports.websockets import ConnectionClosed, Handshake, WebSocket
 from .api import DiscordApi
 from .config import DiscordConfig
 from .interactions import read_interaction
-from .messages import read_deletion, read_edit, read_message
+from .messages import mentions, read_deletion, read_edit, read_message
 from .reactions import read_reaction
 from .threads import READ_TIMEOUT, Threads
 
@@ -236,20 +236,23 @@ class _Connection:
         if name in ("READY", "RESUMED"):
             self.session.attempt.greeted = True
             await self.session.recorder.set_connected_since(self.dependencies.clock.now())
-        elif event := self._read(name, data, await self._own_roles(name, data)):
-            if placed := await self.threads.placed(self.session.config, event):
+        elif event := self._read(name, data, bot_ids := await self._bot_ids(name, data)):
+            placed = await self.threads.placed(self.session.config, event)
+            if placed and not (placed.refused and (name != "MESSAGE_CREATE" or not mentions(data, bot_ids))):
                 await self.session.emit(placed)
         elif name == "INTERACTION_CREATE" and isinstance(data, dict):
             await self._interact(data)
 
-    async def _own_roles(self, name: str, data: Any) -> set[str]:
+    async def _bot_ids(self, name: str, data: Any) -> set[str]:
+        """The ids of the bot and of the roles that are its own."""
+        config, bot_id = self.session.config, self.session.bot_id
+        ids = {config.application_id, bot_id}
         if name not in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
-            return set()
-        return await self.threads.own_roles(self.session.config, data, self.session.bot_id)
+            return ids
+        return ids | await self.threads.own_roles(config, data, bot_id)
 
-    def _read(self, name: str, data: Any, own_roles: set[str]) -> Event | None:
+    def _read(self, name: str, data: Any, bot_ids: set[str]) -> Event | None:
         config = self.session.config
-        bot_ids = {config.application_id, self.session.bot_id, *own_roles}
         event: Event | str = "other"
         match name:
             case "MESSAGE_CREATE":

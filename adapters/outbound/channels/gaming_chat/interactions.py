@@ -49,8 +49,9 @@ def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: dateti
             return _deferred("command", config, body, _command(config, body, now))
         case 3:
             event = _component(config, body, now)
-            if event and not (event := of_interaction(config, body, event)):
-                return Interaction("ignored:channel", _DEFERRED_UPDATE)
+            event = event and of_interaction(config, body, event)
+            if event and event.refused:  # a press alone is not listed
+                return Interaction(f"ignored:{event.refused}", _DEFERRED_UPDATE)
             return Interaction("component" if event else "ignored:no-value", _DEFERRED_UPDATE, event)
         case 4:
             return Interaction("ignored:autocomplete", _NO_SUGGESTIONS)
@@ -64,9 +65,10 @@ def _deferred(kind: str, config: DiscordConfig, body: Mapping[str, Any], event: 
     if event is None:
         return Interaction("ignored:incomplete", _REFUSED)
     placed = of_interaction(config, body, event)
-    return (
-        Interaction(kind, _DEFERRED_MESSAGE, placed) if placed else Interaction("ignored:channel", _NOT_HERE)
-    )
+    if not placed.refused:
+        return Interaction(kind, _DEFERRED_MESSAGE, placed)
+    in_channel = TARGET.dump(DiscordTarget(channel_id=text(event.target, "channel_id")))
+    return Interaction(f"ignored:{placed.refused}", _NOT_HERE, replace(placed, target=in_channel))
 
 
 def _command(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:

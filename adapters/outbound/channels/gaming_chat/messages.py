@@ -12,6 +12,7 @@ from adapters.outbound.channels.common.cards import card_text
 from adapters.outbound.channels.common.contents import forwarded, unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Change, Event, Identity, Quoted, Sender
+from domain.channels.refused import BOT
 
 from .config import TARGET, DiscordConfig, DiscordTarget
 
@@ -32,10 +33,11 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
     sender = sender_of(at(message, "author"), at(message, "member"))
     if sender is None or not channel or not isinstance(message, dict):
         return "incomplete"
-    if reason := _by_nobody(message, sender, bot_ids):
+    reason, mentioned = _by_nobody(message, sender, bot_ids), mentions(message, bot_ids)
+    if reason and not (reason == BOT and mentioned and sender.external_id not in bot_ids):
         return reason
     direct = not text(message, "guild_id")
-    addressed = direct or _mentions(message, bot_ids)
+    addressed = direct or mentioned
     only_followed = not addressed and config.require_mention
     if only_followed and not config.follow_threads:
         return "not-addressed"
@@ -55,6 +57,7 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
         message_id=message_id,
         quoted=quoted,
         only_followed=only_followed,
+        refused=reason,
         context=_forwarded(message),
     )
 
@@ -76,7 +79,7 @@ def _forwarded(message: Mapping[str, Any]) -> dict[str, object]:
 def _by_nobody(message: Mapping[str, Any], sender: Sender, bot_ids: Collection[str]) -> str:
     """Why no person wrote the message, empty where one did."""
     if at(message, "author", "bot") is True or text(message, "webhook_id") or sender.external_id in bot_ids:
-        return "bot"
+        return BOT
     return "" if at(message, "type") in _BY_PEOPLE else "system"
 
 
@@ -105,8 +108,8 @@ def read_edit(config: DiscordConfig, message: Any, bot_ids: Collection[str]) -> 
     """The event of an edited message. Updates without the time of an edit are previews of links and the like."""
     edited_at = text(message, "edited_timestamp")
     event = read_message(config, message, bot_ids) if edited_at else "preview"
-    if isinstance(event, str):
-        return event
+    if isinstance(event, str) or event.refused:
+        return event if isinstance(event, str) else event.refused
     return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED)
 
 
@@ -133,7 +136,7 @@ def session_of(channel: str, person: str) -> str:
     return f"{channel}:{person}" if person else channel
 
 
-def _mentions(message: Mapping[str, Any], bot_ids: Collection[str]) -> bool:
+def mentions(message: Any, bot_ids: Collection[str]) -> bool:
     mentioned = {text(user, "id") for user in items(message, "mentions")}
     mentioned |= {role for role in items(message, "mention_roles") if isinstance(role, str)}
     mentioned |= {mention[1] for mention in _MENTION.finditer(text(message, "content"))}

@@ -11,6 +11,7 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Event, ThreadMessage
+from domain.channels.refused import CHANNEL
 from ports.capabilities import PlatformError
 
 from .api import DiscordApi
@@ -51,7 +52,8 @@ class Threads:
         self._roles: dict[str, bool] = {}
 
     async def placed(self, config: DiscordConfig, event: Event) -> Event | None:
-        """A message of a server with the session of its place; None where the bot does not answer there."""
+        """A message of a server with the session of its place, refused where the bot may not answer. None for one
+        outside of threads that is not for the bot."""
         if event.is_direct or not event.session_id:
             return event
         place = await self._place(config, text(event.target, "channel_id"))
@@ -104,25 +106,25 @@ class Threads:
 def of_forwarder(config: DiscordConfig, event: Event) -> Event | str:
     """A message of which nobody asks Discord where it was posted."""
     if not event.is_direct and not config.allows(text(event.target, "channel_id")):
-        return "channel"
+        return replace(event, refused=event.refused or CHANNEL)
     return "not-addressed" if event.only_followed else event
 
 
-def of_interaction(config: DiscordConfig, body: Any, event: Event) -> Event | None:
+def of_interaction(config: DiscordConfig, body: Any, event: Event) -> Event:
     """The event of a command or of a press with the session of its place, which Discord tells."""
     kind = at(body, "channel", "type")
     channel = at(body, "channel")
     place = Place(kind if isinstance(kind, int) else -1, text(channel, "parent_id"), text(channel, "name"))
     if event.is_direct:
         return event
-    placed = _in_place(replace(config, reply_in_thread=False), event, place)
-    return placed and replace(placed, thread_post="")
+    placed = _in_place(replace(config, reply_in_thread=False), event, place) or event
+    return replace(placed, thread_post="")
 
 
 def _in_place(config: DiscordConfig, event: Event, place: Place) -> Event | None:
     channel = text(event.target, "channel_id")
     if not config.allows(channel, place.parent):
-        return None
+        return replace(event, refused=event.refused or CHANNEL)
     event = replace(event, context={**event.context, "group": {"id": channel, "name": place.name}})
     if place.is_thread:
         session_id = channel if config.follow_threads else event.session_id

@@ -15,7 +15,7 @@ from domain.refusals import Unauthenticated
 
 from .config import DiscordConfig
 from .interactions import read_interaction
-from .messages import read_message
+from .messages import mentions, read_message
 from .threads import of_forwarder
 
 FORWARDER_HEADER = "x-discord-gateway-token"
@@ -65,11 +65,15 @@ def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_fie
     """A message as the gateway sends it: bare, as {t, d}, or as {type, data}."""
     name = text(body, "t") or text(body, "type")
     message = (at(body, "d") or at(body, "data")) if name in _FORWARDED else body
-    event = read_message(config, message, {config.application_id})
+    own_ids = {config.application_id}
+    event = read_message(config, message, own_ids)
     if not isinstance(event, str):
         event = of_forwarder(config, event)
+    if isinstance(event, Event) and event.refused and not mentions(message, own_ids):
+        event = event.refused
     if isinstance(event, Event) and event.key and not (event.is_direct and event.attachments):
         event = replace(event, merge=Merge(event.key))  # its files and its thread may come over the gateway
     if isinstance(event, str):
         return Received(kind=f"ignored:{event}", missing_proof_field=missing_proof_field)
-    return Received(events=(event,), missing_proof_field=missing_proof_field)
+    kind = f"ignored:{event.refused}" if event.refused else "message"
+    return Received(events=(event,), kind=kind, missing_proof_field=missing_proof_field)

@@ -15,6 +15,7 @@ from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.proof import Proof
+from domain.channels.refused import NUMBER
 from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 from ports.connections import Emit, Pairing
@@ -171,5 +172,6 @@ def build(
         probe=channel,
         connector=channel,
         connection_proof=Proof.PLATFORM,
+        refusals=(NUMBER,),
         pairing=Pairing(PAIRING_STEPS, "waStatus", LinkStatus.PAIRING.value),
     )

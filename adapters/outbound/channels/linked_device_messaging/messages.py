@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from adapters.outbound.channels.common.contents import unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Event, Identity, Merge, Quoted, Sender
+from domain.channels.refused import NUMBER
 
 from .config import TARGET, DeviceConfig, DeviceTarget
 from .device import Incoming, Media, Original
@@ -21,7 +22,7 @@ def ignored_for(config: DeviceConfig, message: Incoming, connected_at: float) ->
         "newsletter": message.chat.endswith("@newsletter"),
         "old": message.at < connected_at - OLD_AFTER,
         "empty": not message.text and not message.media and (message.is_group or not message.unreadable),
-        "not-allowed": not is_allowed(config.allowed_numbers, message.sender_ids),
+        NUMBER: not is_allowed(config.allowed_numbers, message.sender_ids),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 

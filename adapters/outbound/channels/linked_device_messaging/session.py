@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from domain.channels.refused import NUMBER
 from ports.clock import Clock
 from ports.connections import Emit
 from ports.links import LinkRecorder
@@ -152,8 +153,9 @@ class DeviceSession:
 
     async def _receive(self, message: Incoming) -> None:
         reason = ignored_for(self.config, message, self._connected_at)
-        if reason is None:
-            await self.emit(event_of(self.instance_id, message, self.config.phone_number))
-        elif reason == "not-allowed":
+        if reason is None or (reason == NUMBER and not message.is_group):
+            event = event_of(self.instance_id, message, self.config.phone_number)
+            await self.emit(replace(event, refused=reason or ""))
+        if reason == NUMBER:
             sender = masked(message.sender_ids[0]) if message.sender_ids else "?"
             log.info("a sender is not allowed: %s", sender, extra={"instance": self.instance_id})

@@ -25,6 +25,7 @@ from adapters.outbound.channels.mail_api.messages import (
 )
 from adapters.outbound.channels.mail_api.polling import GmailPoller
 from adapters.outbound.mail.compose import compose_reply, mail_messages
+from adapters.outbound.mail.guards import REASONS
 from adapters.outbound.mail.mime import content_of
 from adapters.outbound.mail.opening import ADDRESS, opened_mail
 from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
@@ -149,6 +150,7 @@ def build(dependencies: ChannelDependencies) -> Channel[GmailConfig, GmailTarget
         opener=replies,
         limits=replies,
         poller=GmailPoller(gmail),
+        refusals=REASONS,
         probe=mailbox,
         fetcher=mailbox,
     )

@@ -4,6 +4,7 @@ import base64
 import binascii
 import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 from email import message_from_bytes
 from email.message import Message
 from functools import partial
@@ -26,7 +27,7 @@ from adapters.outbound.mail.mime import (
     is_wrapper,
     read_message,
 )
-from domain.channels.messages import Attachment, Event, Unanswered
+from domain.channels.messages import Attachment, Event
 
 _RECEIVING_SERVER = ("google.com",)
 _NOT_INCOMING = frozenset({"SENT", "DRAFT", "SPAM", "TRASH", "CHAT"})
@@ -121,10 +122,8 @@ def is_incoming(shown: Mapping[str, Any]) -> bool:
     return labels.isdisjoint(_NOT_INCOMING)
 
 
-def event_of(
-    config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, own_address: str
-) -> Event | Unanswered:
-    """The event of a mail, and why it is not answered; its session is the thread that we opened, else Gmail's
+def event_of(config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, own_address: str) -> Event:
+    """The event of a mail, refused where it is not answered; its session is the thread that we opened, else Gmail's
     thread."""
     mail = read_message(message)
     message_id, thread_id = text(shown, "id"), text(shown, "threadId")
@@ -141,7 +140,7 @@ def event_of(
         ids=(message_id,),
         raw={"id": message_id},
     )
-    return event if reason is None else Unanswered(event, reason)
+    return event if reason is None else replace(event, refused=reason)
 
 
 def _attachment(message_id: str, file: MailFile) -> Attachment:

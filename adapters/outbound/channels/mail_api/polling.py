@@ -20,7 +20,7 @@ from adapters.outbound.channels.mail_api.messages import (
 )
 from adapters.outbound.mail.events import unreadable
 from adapters.outbound.oauth.google import GoogleError, poll_failures
-from domain.channels.messages import Event, Unanswered
+from domain.channels.messages import Event
 from domain.channels.typed import JsonModel, stored_as
 from ports.capabilities import Polled, PollFailed
 
@@ -48,9 +48,9 @@ class Position:
     page: str = ""
     searching: bool = False
 
-    def polled(self, messages: Sequence[Event | Unanswered] = (), *, more: bool = False) -> Polled:
-        events = [message for message in messages if isinstance(message, Event)]
-        unanswered = [message for message in messages if isinstance(message, Unanswered)]
+    def polled(self, messages: Sequence[Event] = (), *, more: bool = False) -> Polled:
+        events = [message for message in messages if not message.refused]
+        unanswered = [message for message in messages if message.refused]
         return Polled(events, POSITION.dump(self), more, unanswered)
 
 
@@ -152,9 +152,9 @@ class GmailPoller:
         ids: Sequence[str],
         after: int = 0,
         until: int | None = None,
-    ) -> list[Event | Unanswered]:
+    ) -> list[Event]:
         """The mails that arrived in that span (epoch milliseconds)."""
-        messages: list[Event | Unanswered] = []
+        messages: list[Event] = []
         for message_id in dict.fromkeys(filter(None, ids)):
             message = await self._message(config, message_id)
             if message is None or not is_incoming(message):
@@ -175,7 +175,7 @@ class GmailPoller:
 
     async def _event(
         self, config: GmailConfig, message_id: str, shown: Mapping[str, Any], own_address: str
-    ) -> Event | Unanswered:
+    ) -> Event:
         """The event of a mail, with the texts that are fetched apart. Mails are read in a thread, as they may be
         long."""
         message = message_of(shown)

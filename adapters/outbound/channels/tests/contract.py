@@ -135,6 +135,19 @@ class ChannelContract:
             assert 200 <= answer.status < 300
             assert not answer.body or "content-type" in {name.lower() for name in answer.headers}
 
+    def test_messages_are_refused_for_the_reasons_that_are_declared(self) -> None:
+        events = {reason: make() for reason, make in self.sample.refused.items()}
+        assert {reason: event.refused for reason, event in events.items()} == {
+            reason: reason for reason in self.built().channel.refusals
+        }
+        assert all(event.has_content and event.session_id and event.key for event in events.values())
+
+    @requires("page", "refusals")
+    def test_the_page_names_the_reasons_why_messages_are_refused(self) -> None:
+        assert self.page is not None
+        page = self.page.read_text()
+        assert [reason for reason in self.built().channel.refusals if f"`{reason}`" not in page] == []
+
     @requires("webhook", "forged")
     def test_a_forged_call_is_refused(self) -> None:
         for call in self.sample.forged.values():

@@ -51,6 +51,7 @@ class Sample:
     `reacted_to` is the id of a message that the bot can react to.
     `openings` are addresses to which messages can be sent first, `no_addresses` such of another kind.
     `replies` are messages that reply to others. `of_recipient` are refusals that concern one person or conversation.
+    `refused` gives an event of each reason of `Channel.refusals`.
     """
 
     config: Config
@@ -71,6 +72,7 @@ class Sample:
     no_addresses: Sequence[str] = ()
     replies: Sequence[Reply] = ()
     of_recipient: Sequence[HttpAnswer] = ()
+    refused: Mapping[str, Callable[[], Event]] = field(default_factory=dict)
 
 
 class Scripted:

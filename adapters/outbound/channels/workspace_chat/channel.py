@@ -2,6 +2,7 @@
 
 from adapters.outbound.channels.workspace_chat.api import BASE
 from domain.channels.proof import Proof
+from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, webhook
@@ -31,6 +32,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         config=CONFIG,
         target=TARGET,
         webhook=webhook,
+        refusals=(CHANNEL, BOT),
         metadata=api,
         placer=direct_messages,
         sender=delivery.Delivery(dependencies, api, streaming),

@@ -24,6 +24,7 @@ from domain.channels.messages import (
     Sender,
     SessionAlias,
 )
+from domain.channels.refused import BOT, CHANNEL
 
 from .config import TARGET, SlackConfig, SlackTarget
 from .reactions import read_reaction
@@ -56,28 +57,38 @@ def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
         return _edit(config, body, event, bot)
     if text(event, "subtype") == "message_deleted":
         return _deletion(event)
-    if reason := _ignored(event, bot):
+    reason = _ignored(event, bot)
+    if reason and not (reason == BOT and _is_mention_by_bot(event, bot)):
         return reason
     written, direct = written_in(event), _is_direct(event)
-    if not direct and not config.allows(text(event, "channel")):
-        return "channel"
+    refused = reason or ("" if direct or config.allows(text(event, "channel")) else CHANNEL)
     if not bot or (kind == "app_mention" and not _mentions(written, bot)):
         bot = _addressee(body, written, direct)
     addressed = direct or kind == "app_mention" or bool(bot and _mentions(written, bot))
+    if refused and not addressed:
+        return refused
     if not addressed and config.require_mention and not (config.follow_threads and text(event, "thread_ts")):
         return "not-addressed"
     message = _event(config, body, event, without_mention(written, bot) if bot else written, bot)
     says_nothing = not written and not message.has_content and not (direct and _has_parts(event))
     if (direct or not addressed) and says_nothing:
         return "empty"
-    return message if addressed or not config.require_mention else replace(message, only_followed=True)
+    return replace(message, only_followed=not addressed and config.require_mention, refused=refused)
+
+
+def _is_mention_by_bot(event: Mapping[str, Any], bot: str) -> bool:
+    """Another bot mentions this one. Where the own id is not known, the message may be the own one."""
+    author, subtype = text(event, "user") or text(event, "bot_id"), text(event, "subtype")
+    is_new = subtype in _BY_PEOPLE or subtype == "bot_message"
+    is_other = bool(bot and author) and author != bot
+    return is_new and is_other and bool(text(event, "channel")) and _mentions(written_in(event), bot)
 
 
 def _event(
     config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], addressed: str, bot: str
 ) -> Event:
     channel, ts, thread = text(event, "channel"), text(event, "ts"), text(event, "thread_ts")
-    user, direct = text(event, "user"), _is_direct(event)
+    user, direct = text(event, "user") or text(event, "bot_id"), _is_direct(event)
     in_thread = bool(thread and thread != ts)
     if config.reply_in_thread and not direct:
         thread = thread or ts
@@ -232,7 +243,7 @@ def _ignored(event: Mapping[str, Any], bot: str) -> str:
     """Why the event is no message of a person to the bot, empty where it is one."""
     subtype, user = text(event, "subtype"), text(event, "user")
     if "bot_id" in event or "bot_profile" in event or subtype == "bot_message" or user == _SLACKBOT:
-        return "bot"
+        return BOT
     if subtype not in _BY_PEOPLE or event.get("hidden") is True:
         return "subtype"
     if not user or not text(event, "channel"):

@@ -12,6 +12,7 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.contents import forwarded
 from domain.channels.messages import Event, Identity, Sender
+from domain.channels.refused import CHANNEL
 from ports.capabilities import PlatformError
 
 from .api import WebApi
@@ -36,8 +37,6 @@ def read_shortcut(config: SlackConfig, payload: Mapping[str, Any], now: datetime
     if not user or not name or not channel:
         return "incomplete"
     direct = not of_message or channel.startswith("D")
-    if not direct and not config.allows(channel):
-        return "channel"
     trigger = text(payload, "trigger_id")
     event = Event(
         key=f"shortcut:{trigger}" if trigger else None,
@@ -50,6 +49,7 @@ def read_shortcut(config: SlackConfig, payload: Mapping[str, Any], now: datetime
         text=name,
         target=TARGET.dump(SlackTarget(channel=channel, user=user, since=now.timestamp())),
         is_direct=direct,
+        refused="" if direct or config.allows(channel) else CHANNEL,
         context={"command": name},
     )
     return _of_message(config, payload, event) if of_message else event

@@ -8,6 +8,7 @@ https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
 import hashlib
 import hmac
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from adapters.outbound.channels.common.bodies import at, form, items, json_objec
 from adapters.outbound.channels.common.calls import json_answer, require_webhook, signed_at
 from adapters.outbound.channels.common.messages import pressed_text
 from domain.channels.messages import ChannelMetadata, Event, Identity, RawAnswer, RawCall, Received, Sender
+from domain.channels.refused import CHANNEL
 from domain.refusals import Invalid, Unauthenticated
 
 from .config import TARGET, SlackConfig, SlackTarget
@@ -82,7 +84,8 @@ def _read_json(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
     aliases = (chat,) if chat else ()
     if isinstance(event, str):
         return Received(session_aliases=aliases, kind=f"ignored:{event}")
-    return Received(events=(event,), session_aliases=aliases, kind="message")
+    kind = f"ignored:{event.refused}" if event.refused else "message"
+    return Received(events=(event,), session_aliases=aliases, kind=kind)
 
 
 def _answer_challenge(body: Mapping[str, Any]) -> Received:
@@ -98,8 +101,6 @@ def _read_command(config: SlackConfig, fields: Mapping[str, str], bot: str, now:
     channel, user = fields.get("channel_id", ""), fields.get("user_id", "")
     if not channel or not user:
         raise Invalid("channel_id and user_id: a slash command needs both.")
-    if not channel.startswith("D") and not config.allows(channel):
-        return Received(json_answer({"response_type": "ephemeral", "text": NOT_HERE}), kind="ignored:channel")
     written = fields.get("text", "")
     question = plain_command(without_mention(written, bot) if bot else written)
     trigger = fields.get("trigger_id", "")
@@ -123,6 +124,9 @@ def _read_command(config: SlackConfig, fields: Mapping[str, str], bot: str, now:
             "group": _group(channel, fields.get("channel_name", ""), direct=channel.startswith("D")),
         },
     )
+    if not event.is_direct and not config.allows(channel):
+        answer = json_answer({"response_type": "ephemeral", "text": NOT_HERE})
+        return Received(answer, events=(replace(event, refused=CHANNEL),), kind=f"ignored:{CHANNEL}")
     answer = json_answer({"response_type": "ephemeral", "text": _WORKING_ON_IT})
     return Received(answer=answer, events=(event,), kind="command")
 
@@ -134,7 +138,8 @@ def _read_interaction(config: SlackConfig, payload: Mapping[str, Any], now: date
         called = read_shortcut(config, payload, now)
         if isinstance(called, str):
             return Received(kind=f"ignored:{called}")
-        return Received(events=(called,), kind="shortcut")
+        kind = f"ignored:{called.refused}" if called.refused else "shortcut"
+        return Received(events=(called,), kind=kind)
     if kind != "block_actions":
         return Received(kind="ignored:interaction")
     action = next((action for action in items(payload, "actions") if _value(action)), None)

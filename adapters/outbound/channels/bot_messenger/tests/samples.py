@@ -15,7 +15,7 @@ from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Attachment, Event, RawCall
 from ports.http import HttpAnswer, HttpRequest
-from tests.support.platforms.telegram import TOKEN
+from tests.support.platforms.telegram import TOKEN, USERNAME
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CONFIG: dict[str, Any] = {"botToken": TOKEN}
@@ -72,6 +72,13 @@ def replied() -> Event:
     return webhook.receive(MODEL.load(CONFIG), posted(body), {}, NOW).events[0]
 
 
+def refused(name: str, config: Any = CONFIG, **content: object) -> Event:
+    """The event of a message of a group that is refused."""
+    body = fixture(name)
+    body["message"] |= content
+    return webhook.receive(MODEL.load(config), posted(body), {"username": USERNAME}, NOW).events[0]
+
+
 SAMPLE = Sample(
     fields=(
         "botToken string R, parseMode string, connection string, disableWebPagePreview boolean, "
@@ -111,6 +118,10 @@ SAMPLE = Sample(
     ),
     no_addresses=("0", "--5", "5550001:0", "@ab", "@our team", "+4915112345678", "ann@example.com"),
     replies=(Reply(replied, "It is hot.", "Bob"),),
+    refused={
+        "channel": lambda: refused("message_topic", {**CONFIG, "allowedChannels": "-1"}),
+        "bot": lambda: refused("message_from_bot", text=f"@{USERNAME} how hot?"),
+    },
     of_recipient=[
         refusal(403, ok=False, error_code=403, description=f"Forbidden: {words}")
         for words in (

@@ -11,6 +11,7 @@ from adapters.outbound.channels.community_chat import webhook
 from adapters.outbound.channels.community_chat.buttons import attached
 from adapters.outbound.channels.community_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.community_chat.config import MattermostTarget
+from adapters.outbound.channels.community_chat.posts import Post, read_post
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Attachment, Event, RawCall
@@ -58,6 +59,21 @@ def replied() -> Event:
     """The event of a command in a thread."""
     command = call(form={**COMMAND, "root_id": ROOM})
     return webhook.receive(MODEL.load(CONFIG), command, {}, NOW).events[0]
+
+
+def elsewhere() -> Event:
+    """The event of a message in a channel where the bot may not answer."""
+    config = MODEL.load({**CONFIG, "allowedChannels": "c1"})
+    return webhook.receive(config, call(as_json=POST), {}, NOW).events[0]
+
+
+def of_bot() -> Event:
+    """The event of a mention by another bot."""
+    body = {"id": "p1", "user_id": "u1", "channel_id": ROOM, "message": "@kitchen how hot?"}
+    post = Post({**body, "props": {"from_bot": "true"}}, {"type": "O", "name": "works"})
+    event = read_post(MODEL.load(CONFIG), post, {"userId": OWN, "username": "kitchen"})
+    assert event is not None
+    return event
 
 
 SAMPLE = Sample(
@@ -124,6 +140,7 @@ SAMPLE = Sample(
             ],
         ),
     ),
+    refused={"channel": elsewhere, "bot": of_bot},
     of_recipient=[
         refusal(403, id="api.context.permissions.app_error", message="no"),
         refusal(400, id="api.post.create_post.can_not_post_to_deleted.error", message="no"),

@@ -68,8 +68,7 @@ async def test_direct_messages_and_mentions_come_in(server: Mattermost, listener
     server.write(ANN, "@kitchenette not you", CHANNEL)
     server.write(BOT["id"], "@kitchen my own", CHANNEL)
     server.write(ANN, "joined @kitchen", CHANNEL, type="system_join_channel")
-    server.write(ANN, "@kitchen a hook's", CHANNEL, props={"from_webhook": "true"})
-    server.write(ANN, "@kitchen another bot's", CHANNEL, props={"from_bot": "true"})
+    server.write(ANN, "a hook's", CHANNEL, props={"from_webhook": "true"})
     server.write(ANN, "in private, @Kitchen: how hot?", "p4n8hq2xw7z1m5kfr9ty3bdjpa", "P")
     server.write(ANN, "Good morning", DIRECT, "D", file_ids=["f1"])
     mention, direct = await listener.events.get(), await listener.events.get()
@@ -78,6 +77,27 @@ async def test_direct_messages_and_mentions_come_in(server: Mattermost, listener
     assert [file.source for file in direct.attachments] == [{"fileId": "f1"}]
     assert direct.session_id == f"{DIRECT}:{ANN}"
     assert listener.recorder.ups == [True]
+
+
+@pytest.mark.parametrize("program", ["from_bot", "from_webhook", "from_plugin"])
+async def test_a_mention_by_a_program_is_refused(
+    server: Mattermost, listener: Listener, program: str
+) -> None:
+    await entered(server, listener)
+    server.write(ANN, "@kitchen how hot?", CHANNEL, props={program: "true"})
+    event = await listener.events.get()
+    assert (event.text, event.refused) == ("how hot?", "bot")
+
+
+async def test_a_mention_in_a_channel_that_is_not_allowed_is_refused(
+    server: Mattermost, listener: Listener
+) -> None:
+    listener.config |= {"allowedChannels": "c1", "requireMention": False}
+    await entered(server, listener)
+    server.write(ANN, "to nobody", CHANNEL)
+    server.write(ANN, "@kitchen how hot?", CHANNEL)
+    event = await listener.events.get()
+    assert (event.text, event.refused) == ("how hot?", "channel")
 
 
 async def test_a_post_is_the_event_of_its_outgoing_webhook(server: Mattermost, listener: Listener) -> None:
@@ -257,7 +277,7 @@ async def test_the_latest_posts_before_the_mention_are_read(server: Mattermost, 
 
 @pytest.mark.parametrize(
     ("settings", "text"),
-    [({"followThreads": False}, "and this"), ({"allowedChannels": "c1"}, "@kitchen what is it?")],
+    [({"followThreads": False}, "and this"), ({"allowedChannels": "c1"}, "and this")],
 )
 async def test_settings_keep_posts_out(
     server: Mattermost, listener: Listener, settings: dict[str, str], text: str

@@ -241,9 +241,9 @@ def test_an_answer_goes_into_a_thread_below_the_post() -> None:
     assert (asked.quoted, asked.thread_post) == (None, "")
 
 
-def test_a_channel_that_is_not_allowed_is_ignored() -> None:
+def test_a_message_in_a_channel_that_is_not_allowed_is_refused() -> None:
     ignored = receive({**CONFIG, "allowedChannels": "c1"}, call(as_json=fixture("outgoing_webhook")), {})
-    assert (ignored.events, ignored.kind) == ((), "ignored:channel")
+    assert ([event.refused for event in ignored.events], ignored.kind) == (["channel"], "ignored:channel")
 
 
 def test_the_channel_the_team_and_what_called_the_bot() -> None:

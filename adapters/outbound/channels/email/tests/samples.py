@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from adapters.outbound.channels.email.config import CONFIG as MODEL
-from adapters.outbound.channels.email.polling import Position, event_of
+from adapters.outbound.channels.email.polling import THREAD_LIMIT, Position, event_of
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
+from adapters.outbound.mail.guards import REASONS, reason_not_to_answer
 from adapters.outbound.mail.mime import read_mail
+from adapters.outbound.mail.tests.mails import headers_of
 from domain.channels.messages import Event
 
 CONFIG = {
@@ -35,6 +38,16 @@ def replied() -> Event:
     """The event of an answer that quotes what it answers."""
     written = f"From: ann@client.example\nIn-Reply-To: <1@example.com>\n\n{QUOTING}"
     return event_of(MODEL.load(CONFIG), read_mail(written.encode()), Position(7, 12))
+
+
+def not_answered(reason: str) -> Event:
+    """The event of a mail that is not answered."""
+    fields = "".join(
+        f"{name}: {value}\r\n" for name, value in headers_of(reason, CONFIG["fromEmail"]).items()
+    )
+    mail = read_mail(f"{fields}\r\nNews\r\n".encode())
+    found = reason_not_to_answer(mail.headers, str(CONFIG["fromEmail"]))
+    return replace(event_of(MODEL.load(CONFIG), mail, Position(7, 12)), refused=found or THREAD_LIMIT)
 
 
 SAMPLE = Sample(
@@ -65,5 +78,6 @@ SAMPLE = Sample(
         "ann@",
         "@example.com",
     ),
+    refused={reason: partial(not_answered, reason) for reason in (*REASONS, THREAD_LIMIT)},
     replies=(Reply(replied, "It is hot.", "bob@client.example"),),
 )

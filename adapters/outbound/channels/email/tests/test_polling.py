@@ -186,9 +186,7 @@ async def test_automatic_mail_is_no_event_and_does_not_come_again(
     mailbox.put(mail("I am away", "away@x.example", Auto_Submitted="auto-replied"))
     first = await channel.poll(config, None, NOW, NOW)
     assert first.events == []
-    assert [(message.reason, message.event.text) for message in first.unanswered] == [
-        ("auto-submitted", "I am away")
-    ]
+    assert [(event.refused, event.text) for event in first.unanswered] == [("auto-submitted", "I am away")]
     second = await channel.poll(config, first.cursor, NOW, NOW)
     assert second.events == second.unanswered == []
     assert mailbox.uids("UNSEEN") == []
@@ -220,7 +218,7 @@ async def test_a_loop_in_one_thread_is_cut_for_the_hour(channel: ChannelCalls, m
     full = {**found.cursor, "threads": {thread: [NOW.timestamp()] * MAX_PER_THREAD}}
     polled = await channel.poll(config, full, NOW, NOW)
     assert [event.text for event in polled.events] == ["other"]
-    assert {message.reason for message in polled.unanswered} == {"thread-limit"}
+    assert {event.refused for event in polled.unanswered} == {"thread-limit"}
     stale = {**found.cursor, "threads": {thread: [NOW.timestamp() - 3601] * MAX_PER_THREAD}}
     assert len((await channel.poll(config, stale, NOW, NOW)).events) == 2
 

@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.enterprise_chat import activities
+from adapters.outbound.channels.enterprise_chat import activities, webhook
+from adapters.outbound.channels.enterprise_chat.config import CONFIG
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Event, RawCall
@@ -53,6 +54,12 @@ def replied_by_entity() -> Event:
     reply = {"messageId": "1", "senderId": "29:7", "senderName": "Bob", "preview": "It is hot."}
     entities = [{"type": "quotedReply", "quotedReply": reply}]
     return replied(text='<quoted messageId="1"/> Is it?', entities=entities)
+
+
+def refused(config: dict[str, str], **changed: object) -> Event:
+    """The event of a mention in a channel that is refused."""
+    body = {**fixture("message_channel_mention"), **changed}
+    return webhook.receive(CONFIG.load(config), call(as_json=body), {}, NOW).events[0]
 
 
 SAMPLE = Sample(
@@ -109,6 +116,10 @@ SAMPLE = Sample(
         Reply(replied_in_html, "It is hot.", "Bob"),
         Reply(replied_by_entity, "It is hot.", "Bob"),
     ),
+    refused={
+        "channel": lambda: refused({"allowedChannels": "19:other"}),
+        "bot": lambda: refused({}, **{"from": {"id": "28:another-bot"}}),
+    },
     of_recipient=[
         refusal(403, error={"code": "ConversationBlockedByUser", "message": "blocked"}),
         refusal(403, error={"code": "BotNotInConversationRoster", "message": "removed"}),

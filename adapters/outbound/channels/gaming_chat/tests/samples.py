@@ -12,6 +12,7 @@ from nacl.signing import SigningKey
 
 from adapters.outbound.channels.gaming_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.gaming_chat.messages import read_message
+from adapters.outbound.channels.gaming_chat.webhook import receive
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Event, RawCall
@@ -112,6 +113,19 @@ def replied() -> Event:
     return event
 
 
+def elsewhere() -> Event:
+    """The event of a command in a channel where the bot may not answer."""
+    config = MODEL.load({**CONFIG, "allowedChannels": "5"})
+    return receive(config, interaction("command_guild"), {}, NOW).events[0]
+
+
+def of_bot() -> Event:
+    """The event of a mention by another bot."""
+    event = read_message(MODEL.load(CONFIG), fixture("message_from_bot"), {APPLICATION})
+    assert isinstance(event, Event)
+    return event
+
+
 SAMPLE = Sample(
     fields=(
         "botToken string R, applicationId string R, publicKey string, defaultChannelId string, "
@@ -168,6 +182,7 @@ SAMPLE = Sample(
         "-772908445358620702",
     ),
     replies=(Reply(replied, "It is hot.", "Bob"),),
+    refused={"channel": elsewhere, "bot": of_bot},
     of_recipient=[
         refusal(status, code=code, message="no")
         for status, code in (

@@ -71,10 +71,11 @@ async def test_identifies_and_hands_on_mentions_and_direct_messages(
     heard = await server.gateway.heard.get()
     assert heard["d"] | {"properties": {}} == {"token": TOKEN, "intents": INTENTS, "properties": {}}
     server.gateway.dispatch("READY", dict(READY), 1)
-    for number, name in enumerate(("other", "from_bot", "own", "mention", "dm"), start=2):
+    for number, name in enumerate(("other", "own", "mention", "dm", "from_bot"), start=2):
         server.gateway.dispatch("MESSAGE_CREATE", fixture(f"message_{name}"), number)
     assert (await listener.events.get()).text == "is :steam: hot, @charles?"
     assert (await listener.events.get()).text == "Good morning"
+    assert (await listener.events.get()).refused == "bot"
     assert listener.events.empty()
 
 

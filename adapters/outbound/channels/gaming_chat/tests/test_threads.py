@@ -101,9 +101,15 @@ async def test_settings_keep_messages_out(listening: GatewayMessages, settings: 
 async def test_a_thread_is_allowed_by_its_channel(listening: GatewayMessages) -> None:
     settings = {"allowedChannels": f"1,{ROOM}"}
     found = await listening.read(
-        said("mention", THREAD), said("mention", CHANNELS[1], id="7"), settings=settings
+        said("mention", THREAD),
+        said("mention", CHANNELS[1], id="7"),
+        said("other", CHANNELS[1], id="8"),
+        settings=settings,
     )
-    assert [event.session_id for event in found] == [THREAD]
+    assert [(event.target["channel_id"], event.refused) for event in found] == [
+        (THREAD, ""),
+        (CHANNELS[1], "channel"),
+    ]
 
 
 async def test_without_a_required_mention_all_messages_come_in(listening: GatewayMessages) -> None:
@@ -204,4 +210,6 @@ def test_interactions_of_channels(name: str, kind: str) -> None:
     found = read_interaction(MODEL.load({**CONFIG, "allowedChannels": ROOM}), body, NOW)
     assert (found.kind, found.event and found.event.session_id) == (kind, THREAD)
     ignored = read_interaction(MODEL.load({**CONFIG, "allowedChannels": "1"}), body, NOW)
-    assert (ignored.kind, ignored.event) == ("ignored:channel", None)
+    assert ignored.kind == "ignored:channel"
+    refused = [] if kind == "component" else ["channel"]
+    assert [event.refused for event in (ignored.event,) if event] == refused

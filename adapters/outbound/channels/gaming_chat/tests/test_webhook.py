@@ -305,13 +305,22 @@ def test_a_forwarder_must_know_the_token(token: str) -> None:
     ("name", "kind"),
     [
         ("message_other", "ignored:not-addressed"),
-        ("message_from_bot", "ignored:bot"),
         ("message_own", "ignored:bot"),
         ("message_join", "ignored:system"),
     ],
 )
 def test_what_is_not_answered(name: str, kind: str) -> None:
     assert received(forwarded(fixture(name))) == Received(kind=kind)
+
+
+def test_a_mention_by_another_bot_is_refused() -> None:
+    found = received(forwarded(fixture("message_from_bot")))
+    assert ([(event.text, event.refused) for event in found.events], found.kind) == (
+        [("ping", "bot")],
+        "ignored:bot",
+    )
+    body = fixture("message_from_bot") | {"mentions": [], "content": "ping"}
+    assert received(forwarded(body)) == Received(kind="ignored:bot")
 
 
 def test_a_bare_mention_is_greeted() -> None:

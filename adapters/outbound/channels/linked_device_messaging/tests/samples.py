@@ -9,6 +9,7 @@ from adapters.outbound.channels.linked_device_messaging.messages import event_of
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW
 from domain.channels.messages import Event
+from domain.channels.refused import NUMBER
 
 MESSAGE = Incoming(
     id="3EB0C431C26A1916E07E",
@@ -37,5 +38,6 @@ SAMPLE = Sample(
     over_http=False,
     openings=(Opening("+4917000000001", "4917000000001", answered=lambda: event_of(7, MESSAGE)),),
     no_addresses=("4917000000001", "4917000000001@s.whatsapp.net", "+49 170 00000001"),
+    refused={NUMBER: lambda: replace(event_of(7, MESSAGE), refused=NUMBER)},
     replies=(Reply(replied, "It is hot.", "4917000000002"),),
 )

@@ -279,7 +279,13 @@ async def test_what_is_not_for_us_is_left_alone(changes: dict[str, Any]) -> None
     ],
 )
 async def test_allowed_numbers_are_matched_with_all_ids(numbers: str, served: bool) -> None:
-    assert bool(await heard(message(), allowedNumbers=numbers)) is served
+    (event,) = await heard(message(), allowedNumbers=numbers)
+    assert (event.refused == "") is served
+
+
+async def test_what_others_write_in_groups_is_not_listed() -> None:
+    group = message(chat="120363@g.us", is_group=True)
+    assert await heard(group, allowedNumbers="4917000000002") == []
 
 
 def test_nobody_is_allowed_by_part_of_a_number() -> None:

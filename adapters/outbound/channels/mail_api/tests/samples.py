@@ -11,6 +11,8 @@ from adapters.outbound.channels.mail_api.config import CONFIG
 from adapters.outbound.channels.mail_api.messages import event_of, message_of
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import refusal
+from adapters.outbound.mail.guards import REASONS
+from adapters.outbound.mail.tests.mails import headers_of
 from domain.channels.messages import Attachment, Event
 from ports.http import HttpAnswer
 from tests.support.platforms.gmail import ADDRESS, CLIENT
@@ -26,9 +28,15 @@ def answer_in(thread: str) -> Event:
 
 
 def read(message: Mapping[str, Any]) -> Event:
-    event = event_of(CONFIG.load(CLIENT), message, message_of(message), ADDRESS)
-    assert isinstance(event, Event)
-    return event
+    return event_of(CONFIG.load(CLIENT), message, message_of(message), ADDRESS)
+
+
+def not_answered(reason: str) -> Event:
+    """The event of a mail that is not answered."""
+    fields = [{"name": name, "value": value} for name, value in headers_of(reason, ADDRESS).items()]
+    body = {"data": base64.urlsafe_b64encode(b"News").decode()}
+    message = {"id": reason, "payload": {"headers": fields, "mimeType": "text/plain", "body": body}}
+    return read(message)
 
 
 QUOTING = "Is it?\n\nOn Fri, Nov 20, 2026 at 9:00 AM Bob <bob@client.example> wrote:\n> It is hot.\n"
@@ -78,5 +86,6 @@ SAMPLE = Sample(
         "@example.com",
     ),
     replies=(Reply(replied, "It is hot.", "bob@client.example"),),
+    refused={reason: partial(not_answered, reason) for reason in REASONS},
     of_recipient=[refusal(400, error={"code": 400, "message": "Invalid To header"})],
 )

@@ -87,6 +87,13 @@ def event(name: str) -> Event:
     return receive(CONFIG_MODEL.load(CONFIG), recorded(name), {"user_id": "U0BOT"}, NOW).events[0]
 
 
+def refused(name: str, **config: str) -> Event:
+    """The event of a recorded call that is refused."""
+    return receive(CONFIG_MODEL.load({**CONFIG, **config}), recorded(name), {"user_id": "U0BOT"}, NOW).events[
+        0
+    ]
+
+
 def posts_to(channel: str, thread: str | None = None) -> Callable[[HttpRequest], bool]:
     """Whether a request posts in a channel, and in a thread of it."""
     return lambda request: (at(request.json, "channel"), at(request.json, "thread_ts")) == (channel, thread)
@@ -151,6 +158,10 @@ SAMPLE = Sample(
     replies=(
         Reply(replied, "It is hot.", "U0BOB", asked=[HttpAnswer(200, {}, json.dumps(THREAD).encode())]),
     ),
+    refused={
+        "channel": lambda: refused("app_mention", allowedChannels="C0OTHER"),
+        "bot": lambda: refused("message_from_bot"),
+    },
     of_recipient=[
         refusal(200, ok=False, error=error)
         for error in ("user_not_found", "user_disabled", "channel_not_found", "not_in_channel", "is_archived")

@@ -93,7 +93,7 @@ async def test_a_command_is_answered_in_its_acknowledgement(server: Slack, liste
     assert await peer.heard.get() == {"envelope_id": "env-1", "payload": answer}
 
 
-@pytest.mark.parametrize("name", ["message_own", "reaction_added", "message_from_bot"])
+@pytest.mark.parametrize("name", ["message_own", "reaction_added"])
 async def test_what_is_no_message_is_acknowledged(server: Slack, listener: Listener, name: str) -> None:
     peer = await said(server, listener)
     peer.say(envelope(name, accepts_response_payload=True))

@@ -78,11 +78,26 @@ def test_an_answer_to_a_mention_goes_into_a_thread() -> None:
     assert (direct.session_id, "thread_ts" in direct.target) == ("D0ADA", False)
 
 
-@pytest.mark.parametrize("name", ["app_mention", "slash_command", "block_actions"])
-def test_channels_that_are_not_allowed_are_ignored(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [
+        ("app_mention", ["channel"]),
+        ("slash_command", ["channel"]),
+        ("message_action", ["channel"]),
+        ("block_actions", []),
+    ],
+)
+def test_what_is_said_in_channels_that_are_not_allowed_is_refused(name: str, refused: list[str]) -> None:
     assert received(name, {"allowedChannels": " C1, C0ROOM "}).events
     ignored = received(name, {"allowedChannels": "C1,C2"})
-    assert (ignored.events, ignored.kind, ignored.answer.status) == ((), "ignored:channel", 200)
+    assert (ignored.kind, ignored.answer.status) == ("ignored:channel", 200)
+    assert [event.refused for event in ignored.events] == refused
+
+
+def test_what_is_not_said_to_the_bot_in_channels_that_are_not_allowed_is_ignored() -> None:
+    config = {"allowedChannels": "C1", "requireMention": False}
+    found = received("message_channel", config)
+    assert (found.events, found.kind) == ((), "ignored:channel")
 
 
 def test_direct_messages_are_allowed_in_any_case() -> None:

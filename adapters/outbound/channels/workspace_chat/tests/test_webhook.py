@@ -224,7 +224,6 @@ def test_without_a_time_stamp_the_events_id_counts() -> None:
     ("name", "kind"),
     [
         ("message_channel", "ignored:not-addressed"),
-        ("message_from_bot", "ignored:bot"),
         ("message_own", "ignored:bot"),
         ("reaction_added", "ignored:reaction"),
     ],
@@ -273,7 +272,24 @@ def test_the_bots_own_message_without_a_bot_id_is_not_answered() -> None:
 
 
 def test_a_reminder_of_slackbot_is_not_answered() -> None:
-    assert mention("Reminder: <@U0BOT> tell the weather", user="USLACKBOT") == Received(kind="ignored:bot")
+    found = mention("Reminder: <@U0BOT> tell the weather", user="USLACKBOT")
+    assert ([event.refused for event in found.events], found.kind) == (["bot"], "ignored:bot")
+
+
+def test_a_mention_by_another_bot_is_refused() -> None:
+    found = received(recorded("message_from_bot"))
+    (refused,) = found.events
+    assert (refused.text, refused.refused, refused.sender.external_id) == ("ping", "bot", "B0OTHER")
+    assert found.kind == "ignored:bot"
+
+
+@pytest.mark.parametrize(
+    "content", [{"text": "ping"}, {"text": "<@U0BOT> hi", "user": "U0BOT"}, {"subtype": "message_replied"}]
+)
+def test_what_a_bot_says_to_others_and_the_own_messages_are_not_listed(content: dict[str, str]) -> None:
+    body = fixture("message_from_bot")
+    body["event"] |= content
+    assert received(as_posted("message_from_bot", body)) == Received(kind="ignored:bot")
 
 
 @pytest.mark.parametrize("known", [KNOWN, {}])
