@@ -191,15 +191,24 @@ def _deletion(event: Mapping[str, Any]) -> Event | str:
 
 
 def shared_message(event: Mapping[str, Any]) -> Quoted | None:
-    """The message that was shared with this one, or to which it links."""
-    for shared in items(event, "attachments"):
-        if at(shared, "is_share") is True or at(shared, "is_msg_unfurl") is True:
-            files = tuple(filter(None, (attachment_of(file) for file in items(shared, "files"))))
-            author = text(shared, "author_name") or text(shared, "author_id")
-            quoted = Quoted(plain(_text_of_shared(shared)), author, files)
-            if quoted.is_given:
-                return quoted
-    return None
+    """The messages that were shared with this one, or to which it links."""
+    given = [_shared(part) for part in items(event, "attachments") if _is_message(part)]
+    quoted = [message for message in given if message.is_given]
+    if not quoted:
+        return None
+    files = tuple(file for message in quoted for file in message.attachments)
+    return replace(
+        quoted[0], text="\n\n".join(filter(None, (message.text for message in quoted))), attachments=files
+    )
+
+
+def _is_message(part: object) -> bool:
+    return at(part, "is_share") is True or at(part, "is_msg_unfurl") is True
+
+
+def _shared(part: object) -> Quoted:
+    files = tuple(filter(None, (attachment_of(file) for file in items(part, "files"))))
+    return Quoted(plain(_text_of_shared(part)), text(part, "author_name") or text(part, "author_id"), files)
 
 
 def _forwarded(event: Mapping[str, Any]) -> dict[str, object]:

@@ -487,3 +487,21 @@ def test_wrong_types_anywhere_never_crash(name: str, data: st.DataObject) -> Non
         json.dumps(each.target)
         assert isinstance(each.session_id, str)
         assert isinstance(each.text, str)
+
+
+def test_all_messages_that_are_shared_are_quoted() -> None:
+    body = fixture("message_im")
+    shared = [
+        {"is_msg_unfurl": True, "author_name": "Bob", "text": "The server is down"},
+        {
+            "is_share": True,
+            "author_name": "Eve",
+            "text": "Since noon",
+            "files": [{"id": "F1", "name": "a.png"}],
+        },
+    ]
+    body["event"] |= {"text": "", "attachments": shared}
+    (event,) = received(as_posted("message_im", body)).events
+    assert event.quoted is not None
+    assert (event.quoted.text, event.quoted.author) == ("The server is down\n\nSince noon", "Bob")
+    assert [file.name for file in event.quoted.attachments] == ["a.png"]
