@@ -86,7 +86,14 @@ def read_addresses(value: str) -> tuple[Address, ...]:
             addresses.append(Address(decode(", ".join(filter(None, before))), address))
             before.clear()
         entry = []
-    return tuple(addresses)
+    return tuple(addresses) or (() if '"@' in value else _without_brackets(before))
+
+
+def _without_brackets(names: Sequence[str]) -> tuple[Address, ...]:
+    """The one address of a field that has it behind a name without brackets."""
+    name, _, last = "".join(names).rpartition(" ")
+    is_alone = len(names) == 1 and "@" not in name
+    return (Address(decode(name), last),) if is_alone and _bare_address(last) else ()
 
 
 def _read_entry(tokens: Sequence[str]) -> tuple[str, str]:
