@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, integer, items, text
 from adapters.outbound.channels.community_chat.config import MattermostConfig
-from adapters.outbound.channels.community_chat.webhook import files_of, mention_of, read_message
+from adapters.outbound.channels.community_chat.webhook import files_of, mention_of, read_message, shown_in
 from domain.channels.messages import Change, ChannelMetadata, Event, Quoted, Sender
 from domain.channels.refused import BOT
 
@@ -68,7 +68,7 @@ def _forwarded(post: Mapping[str, Any]) -> Quoted | None:
     for embed in items(post, "metadata", "embeds"):
         original = at(embed, "data", "post")
         if text(embed, "type") == "permalink" and isinstance(original, dict):
-            quoted = Quoted(text(original, "message"), text(original, "user_id"), files_of(original))
+            quoted = Quoted(shown_in(original), text(original, "user_id"), files_of(original))
             return quoted if quoted.is_given else None
     return None
 

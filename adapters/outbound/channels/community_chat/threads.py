@@ -7,7 +7,7 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, integer, text
 from adapters.outbound.channels.community_chat.api import MattermostApi
 from adapters.outbound.channels.community_chat.config import MattermostConfig, MattermostTarget
-from adapters.outbound.channels.community_chat.webhook import files_of
+from adapters.outbound.channels.community_chat.webhook import files_of, shown_in
 from adapters.outbound.http.paths import segment
 from domain.channels.answers import Author
 from domain.channels.messages import Quoted, ThreadMessage
@@ -27,7 +27,7 @@ class Threads:
         path = f"/posts/{segment(quoted.ref)}"
         post = await self._api.read(config, path, "the first post of the thread", READ_TIMEOUT)
         names = await self._names(config, [post])
-        return Quoted(text(post, "message"), names[text(post, "user_id")], files_of(post))
+        return Quoted(shown_in(post), names[text(post, "user_id")], files_of(post))
 
     async def read_thread(
         self, config: MattermostConfig, target: MattermostTarget, before: str, most: int
@@ -36,12 +36,12 @@ class Threads:
         thread = await self._api.read(config, path, "the thread", READ_TIMEOUT)
         posts = [post for post in (at(thread, "posts") or {}).values() if isinstance(post, Mapping)]
         called_at = next((_time(post) for post in posts if text(post, "id") == before), 0)
-        earlier = [post for post in posts if _time(post) < called_at and text(post, "message")]
+        earlier = [post for post in posts if _time(post) < called_at and shown_in(post)]
         latest = sorted(earlier, key=_time)[-most:]
         names = await self._names(config, latest)
         return [
             ThreadMessage(
-                text(post, "message"),
+                shown_in(post),
                 names[text(post, "user_id")],
                 datetime.fromtimestamp(_time(post) / 1000, UTC),
             )

@@ -10,8 +10,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import form, json_object, query, same, text
+from adapters.outbound.channels.common.bodies import at, form, json_object, query, same, text
 from adapters.outbound.channels.common.calls import json_answer, require_webhook
+from adapters.outbound.channels.common.cards import card_text
 from adapters.outbound.channels.common.client import is_address_of
 from adapters.outbound.channels.community_chat.buttons import is_press, read_press
 from adapters.outbound.channels.community_chat.config import (
@@ -128,6 +129,11 @@ def files_of(payload: Mapping[str, Any]) -> tuple[Attachment, ...]:
     ids = given if isinstance(given, list) else text(payload, "file_ids").split(",")
     file_ids = filter(None, (str(file_id).strip() for file_id in ids))
     return tuple(Attachment(file_id, "application/octet-stream", {"fileId": file_id}) for file_id in file_ids)
+
+
+def shown_in(post: object) -> str:
+    """The text of a post, and of the attachments that programs write."""
+    return "\n".join(filter(None, (text(post, "message"), card_text(at(post, "props", "attachments")))))
 
 
 def _event(

@@ -273,3 +273,15 @@ def test_the_thread_and_the_files_of_a_post_may_follow_over_the_websocket(
     posted = call(form=body) if name == "slash_command" else call(as_json=body)
     (asked,) = receive({**CONFIG, "connection": connection}, posted, {}).events
     assert asked.is_partial == is_partial
+
+
+def test_what_programs_attach_to_a_post_is_read() -> None:
+    log = "https://ci.example/1"
+    again = {"id": "a", "name": "Again", "type": "button", "integration": {"url": "https://ci.example"}}
+    attachments = [
+        {"title": "Build failed", "title_link": log, "fields": [{"title": "Host", "value": "db1"}]},
+        {"actions": [again]},
+    ]
+    post = {"message": "", "props": {"attachments": attachments}}
+    assert webhook.shown_in(post) == f"Build failed ({log})\nHost: db1"
+    assert webhook.shown_in({"message": "Hello", "props": {}}) == "Hello"
