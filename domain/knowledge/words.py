@@ -30,6 +30,8 @@ _UNSPACED = re.compile(
 
 _WRITTEN = re.compile(rf"(?:[^\W_]|[{_MARKS}{_ACCENTS.pattern[1:-1]}{_ARABIC_MARKS.pattern[1:-1]}])+")
 """A word before its accents and marks are folded."""
+_JOINED = re.compile(r"[^\W_]+(?:[-./_]{1,2}[^\W_]+)*")
+"""A word, or a code in one piece."""
 
 _OTHER_DIGITS = re.compile(r"[^\D0-9]")
 # Letters written one for another: alef maqsura and the Persian yeh are yeh, the Persian kaf is kaf; ta marbuta, heh
@@ -82,8 +84,10 @@ def _digit(match: re.Match[str]) -> str:
 
 
 def words_as_written(text: str) -> set[str]:
-    """The words of a text with their accents and marks, in lower case: 'café' and 'cafe' are two."""
-    return set(_WRITTEN.findall(unicodedata.normalize("NFC", text.lower())))
+    """The words of a text with their accents and marks, in lower case, codes also whole: 'café' and 'cafe' are two,
+    and so are 'asn1_der_decoding' and 'asn1_der_decoding_startEnd'."""
+    written = unicodedata.normalize("NFC", text.lower())
+    return {*_WRITTEN.findall(written), *(code for code in _JOINED.findall(written) if not code.isalnum())}
 
 
 def words(text: str) -> list[str]:

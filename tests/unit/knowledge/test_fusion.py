@@ -79,3 +79,20 @@ def test_the_form_as_it_is_written_comes_first_among_equals(asked: str, other: s
             for key, word in (("a", spelling), ("b", query))
         ]
         assert [hit.key for hit in fuse(hits)] == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "longer"),
+    [
+        ("asn1_der_decoding", "asn1_der_decoding_startEnd"),
+        ("INV-2024-00317", "INV-2024-00317-B"),
+        ("v1.2", "v1.2.1"),
+    ],
+)
+def test_a_code_comes_before_a_longer_one_that_begins_with_it(asked: str, longer: str) -> None:
+    written = words_as_written(f"What is {asked}?")
+    hits = [
+        Hit(key, 0.9, 0.5, len(written & words_as_written(f"Read of {code}.")))
+        for key, code in (("a", longer), ("b", asked))
+    ]
+    assert [hit.key for hit in fuse(hits)] == ["b", "a"]
