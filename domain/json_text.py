@@ -16,6 +16,12 @@ MAX_DIGITS = sys.get_int_max_str_digits()
 
 TOO_LONG = f"must not hold a whole number of more than {MAX_DIGITS} digits"
 
+MOST_VALUES = 2**20
+"""In one text, as far as commas and brackets outside strings tell: small values take many times the time and memory
+of their text."""
+
+TOO_MANY = f"must not hold more than {MOST_VALUES} values"
+
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 """A string, or what begins as one and has no end: a pattern that fails there is tried at each quotation mark."""
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -27,6 +33,21 @@ class TooDeep(ValueError):
 
 class TooLong(ValueError):
     """A JSON text holds a whole number of more than MAX_DIGITS."""
+
+
+class TooMany(ValueError):
+    """A JSON text holds more than MOST_VALUES."""
+
+
+def has_too_many(text: bytes) -> bool:
+    """Whether a JSON text in UTF-8 holds more than MOST_VALUES."""
+    if len(text) <= MOST_VALUES or _values_at_most(text) <= MOST_VALUES:
+        return False
+    return _values_at_most(_STRING.sub(b"", text)) > MOST_VALUES
+
+
+def _values_at_most(text: bytes) -> int:
+    return sum(map(text.count, (b",", b"[", b"{")))
 
 
 def is_too_deep(text: bytes) -> bool:
@@ -42,11 +63,14 @@ def is_too_deep(text: bytes) -> bool:
 
 
 def loads(text: str | bytes, **options: Any) -> Any:
-    """The value of a JSON text; `options` are those of `json.loads`. Raises `TooDeep`, `TooLong`, and another
-    `ValueError` for what is not JSON."""
+    """The value of a JSON text; `options` are those of `json.loads`. Raises `TooMany`, `TooDeep`, `TooLong`,
+    and another `ValueError` for what is not JSON."""
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "surrogatepass")
-    if is_too_deep(text.encode("utf-8", "surrogatepass")):
+    encoded = text.encode("utf-8", "surrogatepass")
+    if has_too_many(encoded):
+        raise TooMany(f"JSON {TOO_MANY}")
+    if is_too_deep(encoded):
         raise TooDeep(f"JSON {TOO_DEEP}")
     try:
         return json.loads(text, **options)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.outbound.channels.common.bodies import json_value
 from adapters.wire.json_text import json_object
+from domain.json_text import MOST_VALUES, TooMany, loads
 from domain.refusals import Invalid
+from ports.http import HttpAnswer
 
 
 def test_numbers_and_the_order_of_keys_stay() -> None:
@@ -45,3 +48,19 @@ def test_a_number_that_is_too_long_is_named_as_the_cause() -> None:
 def test_anything_else_is_refused_by_the_name_of_its_field(text: str) -> None:
     with pytest.raises(Invalid, match="config_json"):
         json_object(text, "config_json")
+
+
+def test_a_text_of_too_many_values_is_not_read_by_anybody() -> None:
+    body = b"[" + b"[]," * MOST_VALUES + b"1]"
+
+    with pytest.raises(TooMany):
+        loads(body)
+    with pytest.raises(Invalid, match=f"must not hold more than {MOST_VALUES} values"):
+        json_value(body)
+    assert HttpAnswer(200, {}, body).json() is None
+
+
+def test_commas_and_brackets_of_a_string_are_no_values() -> None:
+    text = ",[{" * MOST_VALUES
+
+    assert loads(f'["{text}"]') == [text]

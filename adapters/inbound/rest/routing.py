@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from domain import limits, paging
 from domain.access.model import Caller
 from domain.instances.model import Page
-from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
+from domain.json_text import TOO_DEEP, TOO_LONG, TOO_MANY, TooDeep, TooLong, TooMany, loads
 from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW, NO_BASE
 from domain.paging import DEFAULT_LIMIT, unknown_cursor
 from domain.refusals import Fault, Invalid, NotFound
@@ -28,8 +28,6 @@ PUBLIC = re.compile(
 )
 """The paths under /api/agent/ that need no key; a callback of a platform needs none either."""
 
-MOST_VALUES = 2**20
-"""In a JSON body, as far as commas and brackets tell: small values take many times the memory of their text."""
 NO_INSTANCE = "there is no instance {}"
 LARGEST_ID = 2**63 - 1
 LARGEST_LIMIT = 1000
@@ -251,12 +249,12 @@ CursorPage = Annotated[RequestedCursor, Depends(cursor_page)]
 def json_of(body: bytes) -> Any:
     """A body as JSON. Raises a 400 for one that is nested too deeply, or holds too long a number or too many values,
     and another `ValueError` for what is not JSON."""
-    if len(body) > MOST_VALUES and sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise HTTPException(400, f"the body holds more than {MOST_VALUES} values")
     try:
         return loads(body)
+    except TooMany:
+        raise HTTPException(400, f"the body {TOO_MANY}") from None  # FastAPI hides other errors
     except TooDeep:
-        raise HTTPException(400, f"the body {TOO_DEEP}") from None  # FastAPI hides other errors
+        raise HTTPException(400, f"the body {TOO_DEEP}") from None
     except TooLong:
         raise HTTPException(400, f"the body {TOO_LONG}") from None
 

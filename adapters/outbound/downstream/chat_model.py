@@ -9,6 +9,7 @@ from adapters.outbound.downstream.chat_tools import ChatTool
 from adapters.outbound.downstream.chat_wire import EventStream, Reply, message_of, reply_of
 from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES
 from adapters.outbound.downstream.outcomes import broken_exchange, refused_answer
+from domain.long_texts.service import off_loop
 from ports.downstream import DownstreamFailed, Turn
 from ports.http import Http, HttpFailed, HttpRequest
 
@@ -61,7 +62,7 @@ class ModelClient:
             raise broken_exchange(error) from error
         if not answer.ok:
             raise refused_answer(answer)
-        whole = reply_of(answer.json())
+        whole = reply_of(await off_loop(len(answer.body), answer.json))
         reply.text, reply.calls = whole.text, whole.calls
         if whole.text:
             yield whole.text

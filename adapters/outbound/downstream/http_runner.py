@@ -20,6 +20,7 @@ from adapters.outbound.downstream.messages import (
 from adapters.outbound.downstream.outcomes import broken_exchange
 from adapters.outbound.downstream.server_events import ServerEvents
 from domain.json_text import MAX_DEPTH, loads
+from domain.long_texts.service import off_loop
 from domain.routing.model import RunRequest, RunResult
 from ports.downstream import DownstreamFailed
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
@@ -58,7 +59,7 @@ class HttpRunner:
             async for piece in pieces:
                 if result := answer.feed(piece):
                     return result
-        return answer.end()
+        return await off_loop(answer.held, answer.end)
 
     def _call(self, request: RunRequest, answer: _Answer) -> HttpRequest:
         headers = {"Accept": f"{EVENTS}, application/json", "Idempotency-Key": request.request_id}
@@ -120,6 +121,11 @@ class _Answer:
 
     def _text(self) -> str:
         return "".join(self._texts)
+
+    @property
+    def held(self) -> int:
+        """Bytes of a JSON object that are there."""
+        return sum(map(len, self._body))
 
     def end(self) -> RunResult:
         """The result of an answer that ended. Raises `BadAnswer`, `DownstreamFailed`."""

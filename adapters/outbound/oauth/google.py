@@ -17,6 +17,7 @@ from adapters.outbound.channels.common.outcomes import by_status, failed, withou
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import PlatformAddress
+from domain.long_texts.service import off_loop
 from ports.capabilities import PlatformError, PollFailed
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
@@ -131,7 +132,7 @@ class GoogleApi:
                 answer = await self.dependencies.http.send(await self._with_token(config, request))
         except HttpFailed as error:
             raise GoogleError(f"{self.product} cannot be reached: {error}", failed(error)) from error
-        body = {} if answer.status == 204 else answer.json()
+        body = {} if answer.status == 204 else await off_loop(len(answer.body), answer.json)
         if not answer.ok or not isinstance(body, dict):
             raise self._refused(answer)
         return body

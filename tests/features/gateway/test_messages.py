@@ -12,7 +12,7 @@ from switchboard.channels.v1 import messages_pb2 as pb
 from switchboard.channels.v1 import messages_pb2_grpc
 
 from adapters.inbound.rest.auth_middleware import MESSAGE_BODY
-from adapters.inbound.rest.routing import MOST_VALUES
+from domain.json_text import MOST_VALUES
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from domain.channels.messages import RawCall
-from domain.json_text import TOO_DEEP, TOO_LONG, TooLong, is_too_deep, loads
+from domain.json_text import TOO_DEEP, TOO_LONG, TOO_MANY, TooLong, has_too_many, is_too_deep, loads
 from domain.refusals import Invalid
 
 MAX_FORM_FIELDS = 1000
@@ -31,6 +31,8 @@ def json_object(body: bytes) -> dict[str, Any]:
 
 def json_value(body: bytes) -> Any:
     """The body as JSON, its strings cleaned (see `clean`). Raises `Invalid`."""
+    if has_too_many(body):
+        raise Invalid(f"The body {TOO_MANY}.")
     if is_too_deep(body):
         raise Invalid(f"The body {TOO_DEEP}.")
     try:

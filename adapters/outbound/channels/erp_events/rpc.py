@@ -15,6 +15,7 @@ from adapters.outbound.channels.common.outcomes import excerpt
 from adapters.outbound.channels.erp_events.config import OdooConfig
 from adapters.outbound.channels.erp_events.failures import is_transient
 from adapters.outbound.http.paths import base_address, segment
+from domain.long_texts.service import off_loop
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
 _MAX_ANSWER = 64 * 1024 * 1024
@@ -94,7 +95,7 @@ class JsonRpc:
         answer = await _post(self.http, self.config, "/jsonrpc", body)
         if answer.status == 404:
             raise OdooError("Odoo answered 404 to /jsonrpc.", no_json_rpc=True)
-        response = answer.json()
+        response = await off_loop(len(answer.body), answer.json)
         if not answer.ok or not isinstance(response, dict):
             message = f"Odoo answered {answer.status} without JSON-RPC: {excerpt(answer)}"
             raise OdooError(message, transient=answer.ok, denied=answer.status == 401)
@@ -129,7 +130,7 @@ class Json2:
         path = f"/json/2/{segment(model)}/{segment(method)}"
         answer = await _post(self.http, self.config, path, body, headers)
         if answer.ok:
-            return _result(answer, answer.json())
+            return _result(answer, await off_loop(len(answer.body), answer.json))
         raise _error(
             f"Odoo answered {answer.status}", answer.json(), excerpt(answer), denied=answer.status == 401
         )
