@@ -59,7 +59,7 @@ def from_cookie(text: str) -> str:
 
 def lines(text: str) -> Markup:
     """A text with its line breaks."""
-    return Markup("<br>").join(escape(line) for line in text.split("\n"))
+    return escape(text).replace("\n", Markup("<br>"))
 
 
 def sentence(text: str) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
+
+from domain.long_texts.markdown import is_read_as_markdown
 
 SCHEMES = ("http", "https", "mailto", "tel")
 
@@ -22,6 +25,8 @@ class Markdown:
     text: str
 
     def __html__(self) -> str:
+        if not is_read_as_markdown(self.text):
+            return f'<p class="plain-text">{escape(self.text)}</p>'
         return str(_parser().render(self.text))
 
 

@@ -8,15 +8,17 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from adapters.outbound.rendering.as_written import as_written
 from adapters.outbound.rendering.composing import compose, verbatim
 from adapters.outbound.rendering.cutting import measure
 from adapters.outbound.rendering.model import Rendered
-from adapters.outbound.rendering.parsing import MOST_MARKDOWN, parsed
+from adapters.outbound.rendering.parsing import parsed
 from adapters.outbound.rendering.rendered_text import RenderedText
 from adapters.outbound.rendering.styled_text import Kind, Run, Span, StyledText, pieces
 from adapters.outbound.rendering.writers.plain import Plain
 from adapters.outbound.rendering.writers.text_block import TextBlock
 from domain.channels.model import TextLimit, Unit
+from domain.long_texts.markdown import is_read_as_markdown
 
 Element = dict[str, Any]
 _WRITER = TextBlock()
@@ -29,9 +31,10 @@ _LEAST_AROUND = 40
 
 def render_cards(markdown: str, limit: TextLimit | None) -> list[Rendered]:
     """A Markdown text as bodies of cards: `text` is the JSON of the array `body`, which is within `limit`."""
-    room = limit.size // 4 if limit else None
-    styled = compose(parsed(markdown), _WRITER, room) if len(markdown) <= MOST_MARKDOWN else None
-    if styled is None or not styled.text.strip():
+    if not is_read_as_markdown(markdown):
+        return list(as_written(markdown, limit, literal_body, limit))
+    styled = compose(parsed(markdown), _WRITER, limit.size // 4 if limit else None)
+    if not styled.text.strip():
         styled = verbatim(markdown)
     unit = limit.unit if limit else Unit.CHARACTERS
     body = _Body(styled, unit)
@@ -50,8 +53,11 @@ def render_cards(markdown: str, limit: TextLimit | None) -> list[Rendered]:
 
 def literal_body(text: str) -> str:
     """The body of a card that shows a text as it is written."""
-    styled = verbatim(text)
-    return _Body(styled, Unit.CHARACTERS).json(0, len(text))
+    return _json([_text_block(_WRITER.escaped(text).strip("\n"))] if text.strip() else [])
+
+
+def _json(elements: Sequence[Element]) -> str:
+    return json.dumps(elements, ensure_ascii=False, separators=(",", ":"))
 
 
 class _Body:
@@ -61,7 +67,7 @@ class _Body:
 
     def json(self, start: int, end: int, most: int | None = None) -> str:
         """The elements of [start, end); broken off where they are surely longer than `most`."""
-        return json.dumps(self._elements(start, end, most), ensure_ascii=False, separators=(",", ":"))
+        return _json(self._elements(start, end, most))
 
     def least(self, start: int, end: int) -> int:
         """A length that the elements have at least, which is known at once."""
@@ -76,7 +82,7 @@ class _Body:
                 if not items or items[-1]["type"] != "Container":
                     items.append({"type": "Container", "style": "emphasis", "items": []})
                 items = items[-1]["items"]
-            blocks = self._blocks(low, high, alone)
+            blocks = self._blocks(low, high, alone, most)
             items.extend(blocks)
             length += sum(len(block["text"]) + _LEAST_AROUND for block in blocks)
             if most is not None and length > most:
@@ -106,17 +112,18 @@ class _Body:
                 yield Run(low, high, run.spans, run.structure)
             run = self._styled.run_at(run.end)
 
-    def _blocks(self, start: int, end: int, alone: Span | None) -> Sequence[Element]:
+    def _blocks(self, start: int, end: int, alone: Span | None, most: int | None) -> Sequence[Element]:
         if alone is not None and alone.kind is Kind.PRE:
-            return _code(self._styled.text[start:end], alone.header if start > alone.begin else "")
+            lines = None if most is None else most // _LEAST_AROUND + 1
+            return _code(self._styled.text[start:end], alone.header if start > alone.begin else "", lines)
         text = self._rendered.text(start, end).strip("\n")
         if alone is None:
             return [_text_block(text)] if text.strip() else []
         return [_text_block(text, size=_SIZES.get(alone.value, "Default"), weight="Bolder")]
 
 
-def _code(code: str, header: str) -> list[Element]:
-    lines = (header + code).strip("\n").split("\n")
+def _code(code: str, header: str, most: int | None) -> list[Element]:
+    lines = (header + code).strip("\n").split("\n")[:most]
     blocks = [_text_block(_WRITER.code_line(line), fontType="Monospace") for line in lines]
     for block in blocks[1:]:
         block["spacing"] = "None"

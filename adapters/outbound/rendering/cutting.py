@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from domain.channels.model import TextLimit, Unit
 
@@ -30,8 +30,7 @@ class Rank(IntEnum):
 _IN_CODE = {Rank.PARAGRAPH: Rank.CODE_PARAGRAPH, Rank.LINE: Rank.CODE_LINE}
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(NamedTuple):
     """A place to cut: the part before ends at `end`, the one after begins at `start`."""
 
     end: int
@@ -52,6 +51,7 @@ _GAP = re.compile(
 )
 """White space where a line may be broken (no-break spaces are not), or the end of a CJK sentence."""
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f][)\]\"'\u201d\u2019\xbb\u300d\u300f\uff09]*$")
+_LAST_OF_SENTENCE = ".!?\u2026\u3002\uff01\uff1f)]\"'\u201d\u2019\xbb\u300d\u300f\uff09"
 _LIST_NUMBER = re.compile(r"(?:^|\n)[ \t>]*\d{1,4}[.)]$")
 _LOOK_BACK = 8
 
@@ -60,7 +60,11 @@ def breaks_of(text: str) -> Iterator[Break]:
     """Every break of a text, in order. Indentation after a line end belongs to the part after."""
     for gap in _GAP.finditer(text):
         end, start = gap.span()
-        blank = gap.group().replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
+        blank = gap.group()
+        if blank == "\n":
+            yield Break(end, start, Rank.LINE)
+            continue
+        blank = blank.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
         lines = blank.count("\n")
         if lines:
             rank = Rank.LINE if lines == 1 else Rank.PARAGRAPH
@@ -73,6 +77,8 @@ def breaks_of(text: str) -> Iterator[Break]:
 
 
 def _ends_sentence(text: str, end: int) -> bool:
+    if text[end - 1 : end] not in _LAST_OF_SENTENCE:
+        return False
     low = max(0, end - _LOOK_BACK)
     tail = text[low:end]
     if not _SENTENCE_END.search(tail):

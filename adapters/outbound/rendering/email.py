@@ -10,10 +10,11 @@ from markdown_it.utils import EnvType, OptionsDict
 from adapters.outbound.rendering.composing import compose
 from adapters.outbound.rendering.markup_writer import Layout
 from adapters.outbound.rendering.model import Rendered
-from adapters.outbound.rendering.parsing import MOST_MARKDOWN, is_safe, parsed, tokens
+from adapters.outbound.rendering.parsing import is_safe, parsed, tokens
 from adapters.outbound.rendering.rendered_text import RenderedText
 from adapters.outbound.rendering.writers.plain import Plain
 from domain.channels.model import Unit
+from domain.long_texts.markdown import is_read_as_markdown
 
 _STYLES = {
     "blockquote_open": "margin:0 0 1em;padding-left:1em;border-left:3px solid #ccc;color:#555",
@@ -45,7 +46,7 @@ class PlainMail(Plain):
 
 def render_email(markdown: str) -> list[Rendered]:
     """The whole text as one message; none for a text without anything to see."""
-    if len(markdown) > MOST_MARKDOWN and markdown.strip():
+    if markdown.strip() and not is_read_as_markdown(markdown):
         return [
             Rendered(_document(f'<div style="white-space:pre-wrap">{escape(markdown)}</div>\n'), markdown)
         ]
@@ -55,7 +56,7 @@ def render_email(markdown: str) -> list[Rendered]:
     if not end:
         return [Rendered(_document(f"<p>{escape(markdown)}</p>\n"), markdown)] if markdown.strip() else []
     renderer = _Html()
-    body = "".join(renderer.render(piece, _OPTIONS, {}) for piece in tokens(markdown))
+    body = renderer.render(tokens(markdown), _OPTIONS, {})
     return [Rendered(_document(body), RenderedText(styled, writer, Unit.CHARACTERS).text(0, end))]
 
 

@@ -13,6 +13,11 @@ from domain.channels.model import TextLimit
 ZERO_WIDTH = "\u200b"
 """Keeps two characters from being read as markup where a platform has no escape; it is not seen."""
 
+_UNESCAPED = "*_~`"
+_ALL_SPACED = str.maketrans({mark: mark + ZERO_WIDTH for mark in _UNESCAPED})
+_FENCED_EDGE = re.compile("^(?=`)|(?<=`)$", re.MULTILINE)
+_MOST_MARKS = 500
+"""Marks of one text whose matches are looked for."""
 _MARK = re.compile(r"[*~`]|(?<![^\W_])_|_(?![^\W_])")
 _OPENING = re.compile(r"(?<![^\W_])[*_~`](?=\S)")
 _CLOSING = re.compile(r"(?<=\S)[*_~`](?![^\W_])")
@@ -74,8 +79,13 @@ class MarkupWriter:
         return self.marks.get(span.kind, "")
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
-        """A run's text, escaped; `line_start`: only a list marker stands before it."""
+        """A run's text, escaped. `line_start`: only a list marker stands before it; a text of several lines always
+        begins one."""
         return text
+
+    def escaped(self, text: str) -> str:
+        """A text without spans."""
+        return self.text(text, Run(0, len(text), ()), line_start=True)
 
     def line_prefix(self, spans: Spans) -> str:
         depth = sum(span.kind is Kind.QUOTE for span in spans)
@@ -100,6 +110,8 @@ def outside_code(spans: Spans) -> Spans:
 
 def outside_addresses(text: str, escape: Callable[[str], str]) -> str:
     """Escapes a text, but for the addresses in it; an escape right after one is set apart by a space."""
+    if "://" not in text:
+        return escape(text)
     out, at = [], 0
     for address in ADDRESS.finditer(text):
         out += [_apart(text[at : address.start()], escape, after_address=at > 0), address.group()]
@@ -118,10 +130,8 @@ def broken_fences(text: str) -> str:
 
 
 def between_fences(text: str) -> str:
-    """Code that may stand right between two fences of three backticks."""
-    before = ZERO_WIDTH if text.startswith("`") else ""
-    after = ZERO_WIDTH if text.endswith("`") else ""
-    return f"{before}{broken_fences(text)}{after}"
+    """Lines of code of which each may stand right between two fences of three backticks."""
+    return _FENCED_EDGE.sub(ZERO_WIDTH, broken_fences(text)) if "`" in text else text
 
 
 def marks_of(spans: Spans, marks: Mapping[Kind, str]) -> str:
@@ -133,9 +143,16 @@ def unmarked(text: str, marks: str) -> str:
     """Text that a platform without escapes does not take for emphasis or code.
 
     A zero-width space follows each mark that could begin emphasis and has its match later on the line, each
-    of those in `marks`, which the emphasis around the text uses itself, and breaks up three backticks.
+    of those in `marks`, which the emphasis around the text uses itself, and breaks up three backticks. Where there
+    are many marks, one follows each.
     """
-    return outside_addresses(broken_fences(text), lambda piece: _unmarked(piece, marks))
+    count = sum(map(text.count, _UNESCAPED))
+    if count == 0:
+        return text
+    if count > _MOST_MARKS:
+        return outside_addresses(text, lambda piece: piece.translate(_ALL_SPACED))
+    lines = broken_fences(text).split("\n")
+    return "\n".join(outside_addresses(line, lambda piece: _unmarked(piece, marks)) for line in lines)
 
 
 def _unmarked(text: str, marks: str) -> str:

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from markdown_it.tree import SyntaxTreeNode
 
 from adapters.outbound.rendering.inline import label
-from adapters.outbound.rendering.parsing import MOST_MARKDOWN, is_safe, parsed, shown
+from adapters.outbound.rendering.parsing import is_safe, parsed, shown
 from adapters.outbound.rendering.tables import table_of
+from domain.long_texts.markdown import is_read_as_markdown
 from domain.web_chat.model import plain_nodes
 
 _STYLES = {"strong": "strong", "em": "em", "s": "s"}
@@ -15,7 +16,7 @@ _LISTS = {"bullet_list": "ul", "ordered_list": "ol"}
 
 def markdown_nodes(markdown: str) -> list[object]:
     """A list of nodes, each a text or a list of a tag, its attributes, and nodes."""
-    if len(markdown) > MOST_MARKDOWN:
+    if not is_read_as_markdown(markdown):
         return plain_nodes(markdown)
     return _blocks(parsed(markdown)) if markdown.strip() else []
 

@@ -162,10 +162,13 @@ class RenderedText:
         if "\n" not in text:
             escaped = self._writer.text(text, run, line_start=line.only_markers)
         else:
-            first, *others = text.split("\n")
-            lines = [self._writer.text(first, run, line_start=line.only_markers)]
-            lines += [self._writer.text(further, run, line_start=True) for further in others]
-            escaped = "\n".join(lines)
+            first, _, others = text.partition("\n")
+            escaped = "\n".join(
+                (
+                    self._writer.text(first, run, line_start=line.only_markers),
+                    self._writer.text(others, run, line_start=True),
+                )
+            )
         return self._prefixed(escaped, run.spans, line)
 
     def _prefixed(self, text: str, spans: Spans, line: _Line) -> str:

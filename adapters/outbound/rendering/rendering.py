@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from adapters.outbound.rendering.as_written import as_written
 from adapters.outbound.rendering.cards import render_cards
 from adapters.outbound.rendering.composing import compose, verbatim
 from adapters.outbound.rendering.email import render_email
 from adapters.outbound.rendering.markup_writer import MarkupWriter
 from adapters.outbound.rendering.model import Markup, Rendered
-from adapters.outbound.rendering.parsing import MOST_MARKDOWN, parsed
+from adapters.outbound.rendering.parsing import parsed
 from adapters.outbound.rendering.rendered_text import RenderedText
 from adapters.outbound.rendering.styled_text import Run, StyledText, pieces
 from adapters.outbound.rendering.writers.markdown import Discord, Mattermost, Teams
@@ -16,6 +17,7 @@ from adapters.outbound.rendering.writers.mrkdwn import Mrkdwn
 from adapters.outbound.rendering.writers.plain import Plain, WhatsApp
 from adapters.outbound.rendering.writers.telegram import TelegramHtml, TelegramMarkdown, TelegramMarkdownV2
 from domain.channels.model import TextLimit, Unit
+from domain.long_texts.markdown import is_read_as_markdown
 
 _PLAIN = Plain()
 WRITERS: dict[Markup, MarkupWriter] = {
@@ -48,6 +50,9 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
     if markup is Markup.CARD:
         return render_cards(markdown, limit)
     writer = WRITERS[markup]
+    if not is_read_as_markdown(markdown):
+        source_limit = writer.source_limit(limit) if limit else None
+        return list(as_written(markdown, limit, writer.escaped, source_limit))
     paragraphs = markdown.rstrip(" \n").split("\n\n")
     if (limit is None or 4 * len(markdown) <= limit.size) and all(map(WORDS.fullmatch, paragraphs)):
         return [_of_words(paragraphs, writer)]
@@ -71,8 +76,6 @@ def _of_words(paragraphs: Sequence[str], writer: MarkupWriter) -> Rendered:
 
 
 def _styled(markdown: str, writer: MarkupWriter, limit: TextLimit | None) -> StyledText:
-    if len(markdown) > MOST_MARKDOWN:
-        return verbatim(markdown)
     room = limit.size // 4 if limit else None
     bare = limit is not None and limit.size < _LEAST_FOR_MARKUP
     styled = compose(parsed(markdown), writer, 0 if bare else room)

@@ -8,9 +8,12 @@ import time
 import pytest
 
 from adapters.outbound.rendering import Markup, render
-from domain.channels.model import TextLimit
+from adapters.outbound.rendering.cutting import within
+from domain.channels.model import TextLimit, Unit
 
 FENCED = [Markup.MRKDWN, Markup.DISCORD, Markup.MATTERMOST, Markup.TEAMS, Markup.TELEGRAM_MARKDOWNV2]
+
+TELEGRAM = [markup for markup in Markup if markup.startswith("telegram")]
 
 
 def only(markup: Markup, source: str) -> str:
@@ -132,7 +135,7 @@ def test_telegram_measures_what_is_seen() -> None:
 
 
 def test_telegram_never_gets_more_than_its_servers_read() -> None:
-    parts = render(Markup.TELEGRAM_HTML, "***~~x~~*** " * 2000, TextLimit(4096))
+    parts = render(Markup.TELEGRAM_HTML, "`x` " * 2040, TextLimit(4096))
 
     assert len(parts) == 2
     assert max(len(part.text.encode()) for part in parts) <= 30_000
@@ -239,3 +242,34 @@ def test_time_grows_with_length_alone(markup: Markup, source: str) -> None:
 
     assert all(len(part.text) <= 2000 for part in parts)
     assert time.process_time() - began < 10  # up to 0.5 s here; quadratic would be half a minute
+
+
+@pytest.mark.parametrize("markup", [markup for markup in Markup if markup is not Markup.EMAIL])
+def test_a_long_text_is_sent_as_it_is_written_within_the_limit(markup: Markup) -> None:
+    text = "".join(
+        f"Line {number} *of* <many> &\u6f22\U0001f600.\n\n> `[x]` {'_' * 40}\n" for number in range(1000)
+    )
+    for limit in (TextLimit(400), TextLimit(4000, Unit.UTF16), TextLimit(4000, Unit.BYTES)):
+        messages = render(markup, text, limit)
+
+        assert "".join("".join(message.plain for message in messages).split()) == "".join(text.split())
+        for message in messages:
+            source_limit = limit if markup not in TELEGRAM else TextLimit(30_000, Unit.BYTES)
+            assert within(message.text, source_limit)
+            assert within(message.plain, limit)
+
+
+def test_a_long_text_is_cut_between_paragraphs_and_never_inside_a_character() -> None:
+    paragraphs = [f"Paragraph {number}. " + "word " * 30 for number in range(400)]
+    messages = render(Markup.MRKDWN, "\n\n".join(paragraphs), TextLimit(1000))
+    assert all(message.plain.startswith("Paragraph ") for message in messages)
+
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
+    for message in render(Markup.MRKDWN, family * 10_000, TextLimit(1000)):
+        assert message.plain == family * (len(message.plain) // len(family))
+
+
+def test_a_text_of_too_many_marks_is_sent_as_it_is_written() -> None:
+    (message,) = render(Markup.PLAIN, "**a** " * 2000, TextLimit(20_000))
+
+    assert message.text == ("**a** " * 2000).rstrip()

@@ -1,6 +1,8 @@
 """Platforms that read Markdown themselves: Discord, Mattermost, Teams."""
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from adapters.outbound.rendering.markup_writer import (
     ZERO_WIDTH,
@@ -12,19 +14,31 @@ from adapters.outbound.rendering.markup_writer import (
 )
 from adapters.outbound.rendering.styled_text import LONGEST_FENCE, VERBATIM, Kind, Run, Span, has
 
-_LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s)|>|[-+](?=\s|[-\s]*$)|-#|~{3}|-{3})")
-_UNDERLINE = re.compile(r"^(?=\s*=+\s*$)")
-_NUMBER = re.compile(r"^(\s*\d{1,9})([.)])(?=\s|$)")
+_LINE_START = re.compile(
+    r"^([^\S\n]*)(#{1,6}(?=[^\S\n])|>|[-+](?=\s|(?:-|[^\S\n])*$)|-#|~{3}|-{3})", re.MULTILINE
+)
+_UNDERLINE = re.compile(r"^(?=[^\S\n]*=+[^\S\n]*$)", re.MULTILINE)
+_NUMBER = re.compile(r"^([^\S\n]*\d{1,9})([.)])(?=\s|$)", re.MULTILINE)
 _LONG_ROW = re.compile(f"`{{{LONGEST_FENCE - 1}}}(?=`)")
 _IN_ADDRESS = re.compile(r"([()\\<>])")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _EVERYBODY = re.compile(r"@(?=(?:all|channel|here)\b)", re.IGNORECASE)
+_BACKSLASH = re.compile(r"\\(?!\w)")
+UNDERSCORE = (re.compile(r"_(?:(?<![^\W_]_)|(?![^\W_]))"), r"\\_")
+"""One that is not inside a word, and its escape."""
+
+
+def escapes(characters: str) -> Mapping[int, str]:
+    """A backslash before each of the characters, for `str.translate`."""
+    return str.maketrans({character: f"\\{character}" for character in characters})
 
 
 class MarkdownWriter(MarkupWriter):
-    """Markdown out of Markdown: `special` matches what has to be escaped anywhere in a text."""
+    """Markdown out of Markdown: `special` characters are escaped anywhere in a text, those of `at_edge` where they
+    match."""
 
-    special: re.Pattern[str]
+    special: ClassVar[Mapping[int, str]]
+    at_edge: ClassVar[Sequence[tuple[re.Pattern[str], str]]] = (UNDERSCORE,)
 
     def open(self, span: Span, *, again: bool) -> str:
         match span.kind:
@@ -80,7 +94,10 @@ class MarkdownWriter(MarkupWriter):
 
     def escape(self, text: str) -> str:
         """A text in which nothing is markup."""
-        return self.special.sub(r"\\\g<0>", text)
+        text = text.translate(self.special)
+        for pattern, escaped in self.at_edge:
+            text = pattern.sub(escaped, text)
+        return text
 
 
 class Discord(MarkdownWriter):
@@ -90,7 +107,8 @@ class Discord(MarkdownWriter):
     """
 
     layout = Layout(bullet="- ", indent=0, heading_levels=3, backtick_in_code=True, mail_links=False)
-    special = re.compile(r"[\\`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|\|(?=\|)")
+    special = escapes("\\`*[<")
+    at_edge = (UNDERSCORE, (re.compile("~(?=~)"), r"\\~"), (re.compile(r"\|(?=\|)"), r"\\|"))
     nests_quotes = False
 
     def fence(self, span: Span) -> str:
@@ -114,10 +132,10 @@ class Mattermost(MarkdownWriter):
     layout = Layout(
         bullet="- ", indent=0, rule="---", heading_levels=6, tables=Tables.MARKDOWN, backtick_in_code=True
     )
-    special = re.compile(r"[`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])|\\(?!\w)")
+    special = escapes("`*[]|~")
 
     def escape(self, text: str) -> str:
-        return _ENTITY.sub("&amp;", super().escape(text))
+        return _ENTITY.sub("&amp;", super().escape(_BACKSLASH.sub(r"\\\\", text)))
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
         escaped = super().text(text, run, line_start=line_start)
@@ -133,7 +151,7 @@ class Teams(MarkdownWriter):
     """
 
     layout = Layout(bullet="- ", indent=0, line_break="\n\n", backtick_in_code=True)
-    special = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|~")
+    special = escapes("\\`*[]~")
 
     def escape(self, text: str) -> str:
         return super().escape(text).replace("&", "&amp;").replace("<", "&lt;")

@@ -1,5 +1,6 @@
 """Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text)."""
 
+import re
 from typing import ClassVar
 
 from adapters.outbound.rendering.markup_writer import (
@@ -12,6 +13,8 @@ from adapters.outbound.rendering.markup_writer import (
     unmarked,
 )
 from adapters.outbound.rendering.styled_text import Kind, Run, Span, Spans, has
+
+_QUOTED = re.compile("^(?=&gt;)", re.MULTILINE)
 
 
 class Mrkdwn(MarkupWriter):
@@ -49,8 +52,7 @@ class Mrkdwn(MarkupWriter):
         if has(run.spans, Kind.CODE):
             return _entities(text)
         escaped = _entities(unmarked(text, marks_of(run.spans, self.marks)))
-        quoted = line_start and not run.structure and escaped.startswith("&gt;")
-        return ZERO_WIDTH + escaped if quoted else escaped
+        return _QUOTED.sub(ZERO_WIDTH, escaped) if line_start and not run.structure else escaped
 
 
 def _entities(text: str) -> str:

@@ -1,6 +1,5 @@
 """Telegram's three markups (https://core.telegram.org/bots/api#formatting-options)."""
 
-import re
 from html import escape
 from typing import ClassVar
 
@@ -12,16 +11,17 @@ from adapters.outbound.rendering.markup_writer import (
     outside_code,
 )
 from adapters.outbound.rendering.styled_text import VERBATIM, Kind, Run, Span, Spans, has
+from adapters.outbound.rendering.writers.markdown import escapes
 from domain.channels.model import TextLimit, Unit
 
 _LONGEST_SOURCE = TextLimit(30_000, Unit.BYTES)
 """The markup of one message: the servers cut what is longer than 35,000 before they parse it."""
 _TAGS = {Kind.BOLD: "b", Kind.ITALIC: "i", Kind.STRIKE: "s", Kind.CODE: "code", Kind.QUOTE: "blockquote"}
 _BY_WEIGHT = (Kind.PRE, Kind.CODE, Kind.LINK, Kind.BOLD, Kind.ITALIC)
-_SPECIAL = re.compile(r"([_*`\[])")
-_SPECIAL_V2 = re.compile(r"([_*\[\]()~`>#+\-=|{}.!\\])")
-_IN_CODE = re.compile(r"([`\\])")
-_IN_ADDRESS = re.compile(r"([)\\])")
+_SPECIAL = escapes("_*`[")
+_SPECIAL_V2 = escapes("_*[]()~`>#+-=|{}.!\\")
+_IN_CODE = escapes("`\\")
+_IN_ADDRESS = escapes(")\\")
 _BRACKETS = str.maketrans("[]", "()")
 
 
@@ -96,7 +96,7 @@ class TelegramMarkdown(_Telegram):
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
         supported = self.supported(run)
         if not supported:
-            return _SPECIAL.sub(r"\\\1", text)
+            return text.translate(_SPECIAL)
         kind = supported[0].kind
         if kind is Kind.PRE:
             return between_fences(text)
@@ -121,14 +121,14 @@ class TelegramMarkdownV2(_Telegram):
         if span.kind is Kind.LINK:
             return "["
         if span.kind is Kind.PRE:
-            header = _IN_CODE.sub(r"\\\1", span.header) if again else ""
+            header = span.header.translate(_IN_CODE) if again else ""
             return f"```{span.value}\n{header}"
         return super().open(span, again=again)
 
     def close(self, span: Span, *, done: bool) -> str:
         if span.kind is Kind.LINK:
-            return "](" + _IN_ADDRESS.sub(r"\\\1", span.value) + ")"
+            return "](" + span.value.translate(_IN_ADDRESS) + ")"
         return super().close(span, done=done)
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
-        return (_IN_CODE if has(run.spans, *VERBATIM) else _SPECIAL_V2).sub(r"\\\1", text)
+        return text.translate(_IN_CODE if has(run.spans, *VERBATIM) else _SPECIAL_V2)

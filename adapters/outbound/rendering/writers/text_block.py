@@ -7,11 +7,11 @@ import re
 
 from adapters.outbound.rendering.markup_writer import ZERO_WIDTH, Layout
 from adapters.outbound.rendering.styled_text import Kind, Run, Span, Spans
-from adapters.outbound.rendering.writers.markdown import MarkdownWriter
+from adapters.outbound.rendering.writers.markdown import MarkdownWriter, escapes
 
 _KEPT = (Kind.BOLD, Kind.ITALIC, Kind.LINK)
-_ITEM = re.compile(r"^(\s*)([-+](?=\s|$))")
-_NUMBER = re.compile(r"^(\s*\d{1,9})([.)])(?=\s|$)")
+_ITEM = re.compile(r"^([^\S\n]*)([-+](?=\s|$))", re.MULTILINE)
+_NUMBER = re.compile(r"^([^\S\n]*\d{1,9})([.)])(?=\s|$)", re.MULTILINE)
 _READ_BY_SOME = re.compile(r"&(?=#?\w+;)|<(?=/?at\b)|\{(?=\{(?:DATE|TIME)\()")
 """Entities and mentions, which some clients read and others show, and the functions for dates."""
 _SPACES = re.compile(r"^ +| {2,}")
@@ -24,7 +24,7 @@ class TextBlock(MarkdownWriter):
     layout = Layout(
         bullet="- ", indent=0, line_break="\n\n", heading_levels=6, backtick_in_code=True, bare_links=False
     )
-    special = re.compile(r"[\\*`\[\]]|(?<![^\W_])_|_(?![^\W_])")
+    special = escapes("\\*`[]")
     quote_prefix = ""
 
     def supported(self, run: Run) -> Spans:
