@@ -208,6 +208,19 @@ async def test_menus_of_a_page_are_left_out(parse, menu):
     assert "Island 7" in document.text
 
 
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("t.html", "<table><tr><th>Size<th>38<th>40</tr><tr><td>Chest<td>88<td>92</tr></table>"),
+        ("t.md", "| Size | 38 | 40 |\n|---|---|---|\n| Chest | 88 | 92 |\n"),
+    ],
+)  # fmt: skip
+async def test_names_of_columns_that_the_file_shows_as_such_may_be_numbers(parse, name, table):
+    document = await parse(f"# Sizes\n\n{table}".encode(), name)
+
+    assert document.blocks[-1].text == "Size: Chest | 38: 88 | 40: 92"
+
+
 async def test_a_table_that_places_the_parts_of_a_page_is_read_as_a_page(parse):
     data = "<table><tr><th>Item</th><th>Price</th></tr><tr><td>Kelp</td><td>5</td></tr></table>"
     text = f"<h1>Quokka</h1><p>The quokka is small.</p><h2>Food</h2><p>It eats grass.</p>{data}"

@@ -90,7 +90,7 @@ def to_blocks(
 
 def _table(markup: str, page: int | None, path: tuple[str, ...]) -> Iterator[Block]:
     yield Block(BlockKind.PARAGRAPH, table_caption(markup), heading_path=path, page=page)
-    yield from rows_to_blocks(table_rows(markup), page=page, heading_path=path)
+    yield from rows_to_blocks(table_rows(markup), page=page, heading_path=path, marked=_named_rows(markup))
 
 
 def _level(element: Any, name: str, headings: Mapping[str, int] | None) -> int | None:
@@ -105,6 +105,13 @@ def _level(element: Any, name: str, headings: Mapping[str, int] | None) -> int |
 
 def table_caption(markup: str) -> str:
     return lxml_html.fragment_fromstring(markup, create_parent="div").findtext(".//caption") or ""
+
+
+def _named_rows(markup: str) -> set[int]:
+    """The numbers of the rows that hold names of columns alone (`th`)."""
+    table = lxml_html.fragment_fromstring(markup, create_parent="div").find("table")
+    rows = enumerate(table.iter("tr") if table is not None else (), start=1)
+    return {number for number, row in rows if {cell.tag for cell in row.iterchildren("td", "th")} == {"th"}}
 
 
 def table_rows(markup: str) -> Iterator[tuple[int, list[str]]]:
