@@ -39,7 +39,6 @@ from adapters.outbound.mail.quotes import split_answer, without_signature
 from adapters.outbound.mail.subjects import is_forwarded, reply_subject
 from adapters.outbound.rendering import GrowingText, Markup, markdown_nodes, render
 from adapters.outbound.rendering.cards import literal_body
-from adapters.outbound.rendering.splitting import split
 from apps.printable import escaped
 from domain import limits
 from domain.channels.answers import Answer, Choice
@@ -178,7 +177,6 @@ WORK: dict[str, Callable[[str], object]] = {
     "log line": lambda text: (escaped(text), safe_url(f"http://x.example/{text}")),
     "page of the console": lambda text: (lines(text), visible(text)),
     "text as it was typed": lambda text: (plain_nodes(text), literal_body(text[:20_000])),
-    "messages of a platform": lambda text: split(text, LIMIT),
     "unfinished answer": growing,
 }
 

@@ -9,7 +9,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from domain.channels.model import TextLimit, Unit
+from domain.channels.model import Unit
 
 
 class Rank(IntEnum):
@@ -40,9 +40,6 @@ class Break(NamedTuple):
 
 Fits = Callable[[int, int], bool]
 """Whether the piece of a text between two indexes fits into one message."""
-
-Settle = Callable[[int], int]
-"""Moves a cut that no break offered to the nearest place before it where one may be."""
 
 
 _GAP = re.compile(
@@ -93,12 +90,9 @@ class Cutter:
     characters that a piece can have.
     """
 
-    def __init__(
-        self, text: str, breaks: Iterable[Break], fits: Fits, reach: int, settle: Settle = lambda index: index
-    ) -> None:
+    def __init__(self, text: str, breaks: Iterable[Break], fits: Fits, reach: int) -> None:
         self._text = text
         self._fits = fits
-        self._settle = settle
         self._reach = max(1, reach)
         self._breaks = breaks
 
@@ -142,10 +136,9 @@ class Cutter:
 
     def _hard_cut(self, start: int, furthest: int) -> int:
         """A cut where the text offers no break: after a cluster, or inside one longer than a message."""
-        for index in (self._settle(furthest), furthest):
-            cut = boundary_at_or_before(self._text, index, start) if index > start else start
-            if cut > start:
-                return cut
+        cut = boundary_at_or_before(self._text, furthest, start)
+        if cut > start:
+            return cut
         if not _splits_pair(self._text, furthest):
             return furthest
         return furthest - 1 if furthest - 1 > start else furthest + 1
@@ -170,7 +163,3 @@ def measure(text: str, unit: Unit) -> int:
     if unit is Unit.BYTES:
         return len(text.encode("utf-8", "surrogatepass"))
     return len(text)
-
-
-def within(text: str, limit: TextLimit | None) -> bool:
-    return limit is None or measure(text, limit.unit) <= limit.size

@@ -106,15 +106,15 @@ Feature: Long answers are split into messages
   Rule: A code block that is cut is closed and opened again
 
     Scenario: A long code block
-      Given a platform that takes messages of up to 100 characters
-      And an answer with a Python code block of 12 lines between two sentences
+      Given a platform that takes messages of up to 300 characters
+      And an answer with a Python code block of 40 lines between two sentences
       When the answer is split
       Then every message has as many opening as closing fences
       And each message that holds code opens it as Python
       And the lines of code are all there, with their indentation
 
     Scenario: A code block within a longer fence
-      Given a platform that takes messages of up to 100 characters
+      Given a platform that takes messages of up to 300 characters
       And an answer with a code block fenced by four backticks that shows a fence of three
       When the answer is split
       Then each message that holds code opens it with four backticks

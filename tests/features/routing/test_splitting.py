@@ -1,4 +1,4 @@
-"""The steps of splitting.feature. Steps are synchronous: splitting is pure."""
+"""The steps of splitting.feature. Steps are synchronous: rendering is pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from adapters.outbound.rendering.splitting import split
+from adapters.outbound.rendering import Markup, render
 from domain.channels.model import TextLimit, Unit
 
 scenarios("splitting.feature")
@@ -90,13 +90,13 @@ def _code(world: World, count: int) -> None:
 
 @given("an answer with a code block fenced by four backticks that shows a fence of three")
 def _nested(world: World) -> None:
-    inner = "```js\n" + "\n".join(f"call({at}, 'argument')" for at in range(8)) + "\n```"
+    inner = "```js\n" + "\n".join(f"call({at}, 'argument')" for at in range(40)) + "\n```"
     world.answer = f"````markdown\n{inner}\n````"
 
 
 @when("the answer is split")
 def _split(world: World) -> None:
-    world.messages = split(world.answer, world.limit)
+    world.messages = [message.text for message in render(Markup.MATTERMOST, world.answer, world.limit)]
 
 
 @then(parsers.parse("there is {count:d} message"))
