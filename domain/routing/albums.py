@@ -23,8 +23,11 @@ def merged(first: QueuedEvent, rows: Sequence[QueuedEvent]) -> QueuedEvent:
     the first message that one of them replies to.
 
     A row in the place of an earlier one is an edit, which counts in its stead. What somebody else sent is left out.
+    `first` counts as it was leased where `rows` lack it: since then its rest has come, or it was withdrawn.
     """
     own = [row for row in rows if same_sender(row.event, first.event)]
+    if all(row.id != first.id for row in own):
+        own.insert(0, first)
     latest = {_place(row): row for row in own}
     events = [latest[place].event for place in sorted(latest)]
     captions = dict.fromkeys(event.text for event in events if event.text)

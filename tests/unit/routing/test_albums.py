@@ -53,6 +53,14 @@ def test_without_places_files_stand_as_they_came() -> None:
     assert [file.name for file in merged(rows[0], rows).event.attachments] == ["1.jpg", "2.jpg", "3.jpg"]
 
 
+@pytest.mark.parametrize("others", [[], [picture(2, 20)]])
+def test_a_message_whose_rest_came_since_it_was_leased_keeps_its_text(others: list[QueuedEvent]) -> None:
+    whole = merged(picture(1, 10, "Look"), others)
+    assert whole.event.text == "Look"
+    assert whole.event.attachments[0].name == "1.jpg"
+    assert whole.merged == tuple(row.id for row in others)
+
+
 def test_an_edit_takes_the_place_of_what_it_edits() -> None:
     rows = [picture(1, 10, "Wrong"), picture(2, 20), picture(3, 10, "Right")]
     whole = merged(rows[0], rows)
