@@ -16,7 +16,7 @@ MAX_DIGITS = sys.get_int_max_str_digits()
 
 TOO_LONG = f"must not hold a whole number of more than {MAX_DIGITS} digits"
 
-MOST_VALUES = 2**20
+MOST_VALUES = 2**18
 """In one text, as far as commas and brackets outside strings tell: small values take many times the time and memory
 of their text."""
 
