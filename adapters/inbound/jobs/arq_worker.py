@@ -12,7 +12,7 @@ from arq.connections import ArqRedis
 from arq.worker import Worker, func
 from redis.exceptions import RedisError
 
-from adapters.tasks import cancelled, end
+from adapters.tasks import cancelled, end, seen
 from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
@@ -27,6 +27,25 @@ POLL_SECONDS = 0.5
 """Between two looks into the queue."""
 TIMEOUT = 300
 """Seconds that a job may take."""
+
+
+class _Worker(Worker):
+    """arq notes the end of a job in a task that no cancellation reaches. Nobody waits for it once the worker was told
+    to stop: a queue that is away then is no error, and the job is done again."""
+
+    async def finish_job(self, *arguments: Any, **options: Any) -> None:
+        await self._noted(super().finish_job(*arguments, **options))
+
+    async def finish_failed_job(self, *arguments: Any, **options: Any) -> None:
+        await self._noted(super().finish_failed_job(*arguments, **options))
+
+    async def _noted(self, end_of_job: Awaitable[None]) -> None:
+        try:
+            await end_of_job
+        except (RedisError, OSError):
+            if self.allow_pick_jobs:
+                raise
+            log.warning("the end of a job could not be noted; it is done again")
 
 
 class SupervisedWorker:
@@ -71,7 +90,7 @@ class SupervisedWorker:
         return list(self._worker.tasks.values()) if self._worker else []
 
     def _made(self) -> Worker:
-        return Worker(
+        return _Worker(
             functions=self._functions,
             redis_pool=self._redis,
             queue_name=self._queue,
@@ -95,6 +114,8 @@ class SupervisedWorker:
             return
         worker.allow_pick_jobs = False
         if self.tasks:
+            for task in self.tasks:  # of a queue that is away then, nobody needs to hear
+                task.add_done_callback(seen)
             await asyncio.wait(self.tasks, timeout=grace)
         if worker.main_task is not None:
             await end([worker.main_task, *self.tasks], "jobs", END_SECONDS)
