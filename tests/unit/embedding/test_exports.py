@@ -28,10 +28,11 @@ end_with_parent()
 folder, file, precision = sys.argv[1:]
 with open({log!r}, "a") as log:
     log.write(precision + "\\n")
-if {outcome!r} == "fails":
+outcome = pathlib.Path({log!r} + ".outcome").read_text()
+if outcome == "fails":
     sys.exit("no room left")
 pathlib.Path(file).write_text("half a")
-if {outcome!r} == "hangs":
+if outcome == "hangs":
     pathlib.Path({log!r} + ".process").write_text(f"{{os.getpid()}} {{os.nice(0)}} ")
     time.sleep(600)
 pathlib.Path(file).write_text("a model " + precision)
@@ -51,8 +52,8 @@ class Exporter:
     """A module in place of the real one; `made` says what it was asked for."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self.log = folder / "log"
+        (folder / "stand_in_exporter.py").write_text(EXPORTER.format(log=str(self.log)))
         self.works()
 
     def works(self) -> None:
@@ -66,8 +67,9 @@ class Exporter:
         self._becomes("hangs")
 
     def _becomes(self, outcome: str) -> None:
-        code = EXPORTER.format(log=str(self.log), outcome=outcome)
-        (self._folder / "stand_in_exporter.py").write_text(code)
+        """The module reads it when it runs. A module written anew within the same second, at the same size, would not
+        be compiled again."""
+        self.log.with_name("log.outcome").write_text(outcome)
 
     async def hanging(self) -> tuple[int, int]:
         """Process and niceness of the one that hangs, once there is one."""
