@@ -39,16 +39,15 @@ def with_addresses(text: str, links: Iterable[tuple[str, str]], *, complete: boo
     pieces, position, spaced_position = [], 0, 0
     below: list[str] = []
     for label, behind in missing:
-        start, end = -1, -1
+        end = -1
         if 0 < len(label) <= LONGEST_LABEL:
             whole = f" {' '.join(_TOKEN.findall(label))} "
             start = spaced.find(whole, spaced_position)
             if start >= 0:
                 end = tokens[bisect_left(spaced_ends, start + len(whole) - 1)].end()
-            elif (
-                start := text.find(label, position, LONGEST_TEXT)
-            ) >= 0:  # within a word: scripts without spaces
-                end = start + len(label)
+            else:  # within a word: scripts without spaces
+                start = text.find(label, position, LONGEST_TEXT)
+                end = start + len(label) if start >= 0 else -1
         if end >= 0:
             pieces += [text[position:end], behind]
             position = end

@@ -231,20 +231,22 @@ class Event:
 
     @property
     def content(self) -> tuple[str, tuple[Attachment, ...], Quoted | None]:
-        is_quoting = self.quoted is not None and self.quoted.is_given
-        return self.text, self.attachments, self.quoted if is_quoting else None
+        return self.text, self.attachments, self.quoted if self.gives_quoted else None
+
+    @property
+    def gives_quoted(self) -> bool:
+        """Return True if it quotes a message whose content is known."""
+        return self.quoted is not None and self.quoted.is_given
 
     @property
     def has_content(self) -> bool:
         """The person wrote something, sent a file or forwarded a message."""
-        return bool(self.text or self.attachments or (self.quoted and self.quoted.is_given))
+        return bool(self.text or self.attachments or self.gives_quoted)
 
     def completed(self, other: "Event") -> "Event":
         """This event with the content that another event of the same message has beyond it. Of a partial event, the
         platform may not have told the thread: the conversation and the place of the answer are the other's."""
         more = len(other.attachments) > len(self.attachments)
-        has_quoted = self.quoted is not None and self.quoted.is_given
-        gives_quoted = other.quoted is not None and other.quoted.is_given
         placed = other if self.is_partial and not other.is_partial else self
         return replace(
             self,
@@ -253,7 +255,9 @@ class Event:
             thread_post=placed.thread_post,
             text=self.text or other.text,
             attachments=other.attachments if more else self.attachments,
-            quoted=other.quoted if gives_quoted and not has_quoted else self.quoted or placed.quoted,
+            quoted=(
+                other.quoted if other.gives_quoted and not self.gives_quoted else self.quoted or placed.quoted
+            ),
             canned_reply=None if other.has_content else self.canned_reply,
             merge=self.merge if other.is_partial or not self.is_partial else other.merge,
             context=merged((self.context, other.context)),

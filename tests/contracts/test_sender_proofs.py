@@ -97,31 +97,14 @@ def test_an_event_is_proved_by_the_owner_unless_a_channel_says_otherwise() -> No
 
 
 CHANGED_FREELY = {
-    *(
-        "accessMode",
-        "identifyUsers",
-        "mergeSeconds",
-        "transcribe",
-        "ackReaction",
-        "reactions",
-        "allowedChannels",
-    ),
-    *(
-        "requireMention",
-        "followThreads",
-        "replyInThread",
-        "connection",
-        "checkInterval",
-        "since",
-        "sharedThreads",
-    ),
-    *("answerLists", "answerAutomatic", "answerNoReply", "smtpSecure", "imapSecure"),
-    *("defaultChannel", "appId", "tenantId", "defaultChannelId", "parseMode", "disableWebPagePreview"),
-    *("apiVersion", "allowedNumbers", "messagingServiceSid", "acknowledge"),
-    *("messageField", "sessionIdField", "syncResponse"),
-    *("timezone", "enabled", "oneShot", "deliverInstanceId", "deliverTo", "fileTypes", "knowledgeBaseId"),
-    *("allowedOrigins", "title", "greeting", "colour"),
-}
+    "accessMode", "identifyUsers", "mergeSeconds", "transcribe", "ackReaction", "reactions",
+    "allowedChannels", "requireMention", "followThreads", "replyInThread", "connection", "checkInterval",
+    "since", "sharedThreads", "answerLists", "answerAutomatic", "answerNoReply", "smtpSecure", "imapSecure",
+    "defaultChannel", "appId", "tenantId", "defaultChannelId", "parseMode", "disableWebPagePreview",
+    "apiVersion", "allowedNumbers", "messagingServiceSid", "acknowledge", "messageField", "sessionIdField",
+    "syncResponse", "timezone", "enabled", "oneShot", "deliverInstanceId", "deliverTo", "fileTypes",
+    "knowledgeBaseId", "allowedOrigins", "title", "greeting", "colour",
+}  # fmt: skip
 """Fields that say nothing of who can write in the name of others: an owner may change them of a trusted instance."""
 
 

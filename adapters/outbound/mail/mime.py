@@ -312,10 +312,10 @@ def filename(part: Message) -> str:
     """The name that the part has as a file, '' without one."""
     for header, parameter in (("content-disposition", "filename"), ("content-type", "name")):
         value = _tolerant(lambda: part.get_param(parameter, None, header))  # noqa: B023 - called at once
-        if isinstance(
-            value, tuple
-        ):  # RFC 2231; its bytes as Latin-1, but for those that stood there unencoded
-            charset, _, text = value
+        if isinstance(value, tuple):
+            charset, _, text = (
+                value  # RFC 2231; its bytes as Latin-1, but for those that stood there unencoded
+            )
             is_read = any(char > "\xff" for char in text)
             value = text if is_read else decode_bytes(text.encode("latin-1"), charset or "")
         if name := clean_filename(decode(str(value or ""))):

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from adapters.outbound.storage.unanswered import add_unanswered
-from domain.access.model import Caller
+from domain.access.model import Caller, Role
 from domain.channels.messages import Event, Sender
 from domain.instances.checks.service import TRIES
 from domain.instances.model import NewInstance
@@ -105,6 +105,24 @@ def test_an_admin_trusts_the_senders_of_a_channel(
     assert "Trust no longer" in admin.get(path).text
     assert admin.post(f"{path}/trusted", trusted="no").status_code == 303
     assert not world.run(instances.get(ANN, number)).instance.trusted
+
+
+def test_a_change_that_ends_the_trust_says_so(world: ServedWorld, ann: Person) -> None:
+    instances = world.container.use_cases().instances
+    number = hook(world)
+    world.run(instances.set_trusted(Caller("root", Role.ADMIN), number, trusted=True))
+    path, ended = f"{CHANNELS}/{number}", "The senders are no longer trusted"
+
+    def saved(**fields: object) -> str:
+        fields = {"channelName": "Support", "downStreamResourceId": "agent::echo", **fields}
+        assert ann.post(f"{path}/edit", **fields).status_code == 303
+        return ann.get(path).text
+
+    assert ended not in saved(config_messageField="data.text")
+    assert world.run(instances.get(ANN, number)).instance.trusted
+    assert ended in saved(config_webhookSecret="another-s3cret")
+    assert not world.run(instances.get(ANN, number)).instance.trusted
+    assert ended not in saved(config_webhookSecret="a-third-s3cret")
 
 
 def test_secrets_never_come_back(world: ServedWorld, ann: Person) -> None:

@@ -36,7 +36,7 @@ from adapters.inbound.console.requests import (
 from adapters.inbound.console.setup_steps import callback_address, is_public, steps_of
 from domain.channels.model import ChannelDefinition
 from domain.instances.checks.model import ConfigDraft, CredentialsCheck
-from domain.instances.model import Instance, InstanceChange, NewInstance, SaveResult
+from domain.instances.model import Instance, InstanceChange, NewInstance
 from domain.instances.service import TRUST_ENDED
 from domain.refusals import Conflict, Invalid, TooMany
 
@@ -101,26 +101,34 @@ async def form(request: Request) -> Response:
 async def save(request: Request) -> Response:
     target, values = await target_of(request), await _values(request)
     try:
-        saved = await _saved(request, target, values)
+        instance_id = await _saved(request, target, values)
     except (Invalid, Conflict) as refusal:
         return await _answer(request, target, Posted(values, _faults(target, refusal)))
-    path = f"{CHANNELS}/{saved.instance_id}"
-    response = redirect(path, f"Saved. {TRUST_ENDED}." if TRUST_ENDED in saved.message else "Saved.")
+    path = f"{CHANNELS}/{instance_id}"
+    response = redirect(path, f"Saved. {TRUST_ENDED}." if await _ended_trust(request, target) else "Saved.")
     if is_htmx(request):
         response.status_code = 204
         response.headers["HX-Redirect"] = path
     return response
 
 
-async def _saved(request: Request, target: FormTarget, values: Mapping[str, str]) -> SaveResult:
+async def _ended_trust(request: Request, target: FormTarget) -> bool:
+    """Return True if the change that was saved ended the trust in the instance."""
+    if target.instance is None or not target.instance.trusted:
+        return False
+    view = await services_of(request).instances.get(caller_of(request), target.instance.id)
+    return not view.instance.trusted
+
+
+async def _saved(request: Request, target: FormTarget, values: Mapping[str, str]) -> int:
     instances, caller = services_of(request).instances, caller_of(request)
     config = config_to_save(target.definition, values, target.stored)
     name, resource = values.get(NAME, "").strip(), _resource(target, values)
     if target.instance is None:
         new = NewInstance(target.definition.id, name, config, resource)
-        return await instances.create(caller, new)
+        return (await instances.create(caller, new)).instance_id
     change = InstanceChange(config, resource, name)
-    return await instances.update(caller, target.instance.id, change)
+    return (await instances.update(caller, target.instance.id, change)).instance_id
 
 
 async def check(request: Request) -> Response:

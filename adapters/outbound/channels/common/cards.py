@@ -14,28 +14,15 @@ from adapters.outbound.links import address_behind
 
 MOST_PARTS = 1_000
 _TEXTS = (
-    *("title", "name", "label", "pretext", "subtitle", "text", "content", "description"),
-    *("altText", "alt_text"),
-)
+    "title", "name", "label", "pretext", "subtitle", "text", "content", "description", "altText", "alt_text",
+)  # fmt: skip
 """Fields that people read; the first one bears the link."""
 _ADDRESSES = ("url", "title_link", "image_url", "value")
 _PARTS = (
-    *(
-        "author",
-        "header",
-        "body",
-        "items",
-        "columns",
-        "rows",
-        "cells",
-        "facts",
-        "fields",
-        "elements",
-        "blocks",
-    ),
-    *("embeds", "components", "attachments", "image", "images", "media", "accessory", "card"),
-    *("buttons", "actions", "footer"),
-)
+    "author", "header", "body", "items", "columns", "rows", "cells", "facts", "fields", "elements", "blocks",
+    "embeds", "components", "attachments", "image", "images", "media", "accessory", "card",
+    "buttons", "actions", "footer",
+)  # fmt: skip
 """Fields that hold other parts, in the order in which they are shown."""
 _BUTTONS = ("button", "2", "Action.Submit", "Action.Execute")
 _ON_ONE_LINE = {

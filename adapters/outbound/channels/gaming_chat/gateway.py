@@ -238,7 +238,7 @@ class _Connection:
             await self.session.recorder.set_connected_since(self.dependencies.clock.now())
         elif event := self._read(name, data, bot_ids := await self._bot_ids(name, data)):
             placed = await self.threads.placed(self.session.config, event)
-            if placed and not (placed.refused and (name != "MESSAGE_CREATE" or not mentions(data, bot_ids))):
+            if placed and (not placed.refused or (name == "MESSAGE_CREATE" and mentions(data, bot_ids))):
                 await self.session.emit(placed)
         elif name == "INTERACTION_CREATE" and isinstance(data, dict):
             await self._interact(data)

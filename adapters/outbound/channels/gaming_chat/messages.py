@@ -108,8 +108,10 @@ def read_edit(config: DiscordConfig, message: Any, bot_ids: Collection[str]) -> 
     """The event of an edited message. Updates without the time of an edit are previews of links and the like."""
     edited_at = text(message, "edited_timestamp")
     event = read_message(config, message, bot_ids) if edited_at else "preview"
-    if isinstance(event, str) or event.refused:
-        return event if isinstance(event, str) else event.refused
+    if isinstance(event, str):
+        return event
+    if event.refused:
+        return event.refused
     return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED)
 
 
