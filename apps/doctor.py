@@ -13,10 +13,11 @@ from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.key_check import check_key
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
+from adapters.outbound.storage.retention.runner import Retention
 from apps import findings
-from apps.containers.storage import blob_store
-from apps.knowledge_state import KnowledgeState, look
-from apps.old_rows import look_at_rows
+from apps.container import CommandContainer
+from apps.containers.storage import blob_store, times_of
+from apps.knowledge_state import KnowledgeState, state_of
 from apps.printable import escaped
 from apps.readiness import check_workers
 from apps.secrets import complete
@@ -24,6 +25,7 @@ from apps.settings import Settings
 from apps.starting import a_database, migrated, unlocked
 from apps.tls_findings import of_tls
 from domain.monitoring.model import Finding, Grade
+from domain.refusals import INTERNAL
 
 PRINTED = {Grade.OK: "ok", Grade.NOTE: "note", Grade.FAIL: "FAIL"}
 
@@ -80,15 +82,20 @@ def _workers(settings: Settings) -> Finding:
 
 
 def _old_rows(settings: Settings) -> Finding:
-    found: list[Finding] = []
+    async def look(dsn: str) -> Finding:
+        database = Database(dsn)
+        await database.open()
+        try:
+            retention = Retention(database, times_of(settings))
+            return findings.of_retention(await retention.late(), await retention.bloated())
+        finally:
+            await database.close()
 
-    def looked() -> str:
+    try:
         with a_database(settings) as dsn:
-            found.append(asyncio.run(look_at_rows(settings, dsn)))
-        return ""
-
-    outcome = findings.tried("old rows", looked)
-    return found[0] if found else outcome
+            return asyncio.run(look(dsn))
+    except findings.FAILURES as error:
+        return Finding(Grade.FAIL, "old rows", str(error) or INTERNAL)
 
 
 def _encryption(settings: Settings) -> str:
@@ -98,18 +105,23 @@ def _encryption(settings: Settings) -> str:
 
 
 def _knowledge(settings: Settings) -> Iterator[Finding]:
-    state: list[KnowledgeState] = []
+    async def look(dsn: str) -> KnowledgeState:
+        container = CommandContainer(settings=complete(settings), dsn=dsn)
+        database = container.storage().database
+        await database.open()
+        try:
+            return await state_of(complete(settings), container.knowledge(), container.embedder(), database)
+        finally:
+            await container.embedder().close()
+            await database.close()
 
-    def looked() -> str:
+    try:
         with a_database(settings) as dsn:
-            state.append(asyncio.run(look(complete(settings), dsn)))
-        return ""
-
-    outcome = findings.tried("knowledge", looked)
-    if state:
-        yield from findings.of_knowledge(settings, state[0])
+            state = asyncio.run(look(dsn))
+    except findings.FAILURES as error:
+        yield Finding(Grade.FAIL, "knowledge", str(error) or INTERNAL)
     else:
-        yield outcome
+        yield from findings.of_knowledge(settings, state)
 
 
 def _queue(settings: Settings) -> str:

@@ -15,7 +15,6 @@ from apps import findings
 from apps.containers.knowledge import Knowledge
 from apps.containers.storage import blob_store, times_of
 from apps.knowledge_state import state_of
-from apps.old_rows import old_rows
 from apps.settings import Settings
 from domain.monitoring.model import Finding, Grade
 
@@ -76,7 +75,8 @@ class RunningInstallation:
 
     async def _old_rows(self) -> Finding:
         try:
-            return await old_rows(Retention(self._database, times_of(self._settings)))
+            retention = Retention(self._database, times_of(self._settings))
+            return findings.of_retention(await retention.late(), await retention.bloated())
         except findings.FAILURES as error:
             return Finding(Grade.FAIL, "old rows", str(error))
 

@@ -53,17 +53,3 @@ async def _missing_bases(settings: Settings, database: Database) -> Sequence[tup
     ids = [base_id for base_id, _ in named]
     known = await database.fetch_column("SELECT id FROM knowledge_base WHERE id = ANY(%s::bigint[])", (ids,))
     return [(base_id, line) for base_id, line in named if base_id not in known]
-
-
-async def look(settings: Settings, dsn: str) -> KnowledgeState:
-    """The same from a command, which opens the database for it. The database must be migrated."""
-    from apps.container import CommandContainer
-
-    container = CommandContainer(settings=settings, dsn=dsn)
-    database = container.storage().database
-    await database.open()
-    try:
-        return await state_of(settings, container.knowledge(), container.embedder(), database)
-    finally:
-        await container.embedder().close()
-        await database.close()

@@ -1,13 +1,16 @@
-"""Reads certificates, private keys and CAs from files, and says what is wrong with them by their settings.
-
-The library of certificates, 7 MB, is imported with the first file.
-"""
+"""Reads certificates, private keys and CAs from PEM files. Errors name the setting of the file."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
 
 class BadCertificate(ValueError):
@@ -42,18 +45,16 @@ class TlsFiles:
 
     def check(self, contents: TlsContents, now: datetime) -> dict[str, datetime]:
         """Until when each file of certificates is valid, by its setting. Raises `BadCertificate`."""
-        from adapters.tls.pem import certificates, check_match, check_time
-
         valid: dict[str, datetime] = {}
         if self.certificate and self.key and contents.certificate is not None and contents.key is not None:
             chain = certificates(self.certificate, contents.certificate)
-            check_match(self.certificate, self.key, chain, contents.key)
-            check_time(self.certificate, chain[0], now)
+            _check_match(self.certificate, self.key, chain, contents.key)
+            _check_time(self.certificate, chain[0], now)
             valid[self.certificate.name] = chain[0].not_valid_after_utc
         if self.ca and contents.ca is not None:
             authorities = certificates(self.ca, contents.ca)
             newest = max(authorities, key=lambda authority: authority.not_valid_after_utc)
-            check_time(self.ca, newest, now)
+            _check_time(self.ca, newest, now)
             valid[self.ca.name] = newest.not_valid_after_utc
         return valid
 
@@ -63,3 +64,65 @@ class TlsContents:
     certificate: bytes | None = None
     key: bytes | None = None
     ca: bytes | None = None
+
+
+def certificates(file: PemSetting, data: bytes) -> Sequence[x509.Certificate]:
+    """At least one. Raises `BadCertificate`."""
+    try:
+        return x509.load_pem_x509_certificates(data)
+    except ValueError as error:
+        raise BadCertificate(
+            f"{file.name}: {file.path} holds no certificate in PEM form, which begins with"
+            " -----BEGIN CERTIFICATE-----"
+        ) from error
+
+
+def _check_match(
+    certificate: PemSetting, key: PemSetting, chain: Sequence[x509.Certificate], data: bytes
+) -> None:
+    own = _public_bytes(_private_key(key, data))
+    matching = [position for position, link in enumerate(chain) if _public_bytes(link.public_key()) == own]
+    if not matching:
+        raise BadCertificate(
+            f"{key.name}: {key.path} is not the key of the certificate in {certificate.path}"
+            f" ({certificate.name}); set files that were made together"
+        )
+    if matching[0]:
+        raise BadCertificate(
+            f"{certificate.name}: {certificate.path} begins with another certificate than the one of {key.name};"
+            " put that first, its issuers behind it"
+        )
+
+
+def _private_key(file: PemSetting, data: bytes) -> PublicKeyTypes:
+    """Its public half. Raises `BadCertificate`."""
+    try:
+        return load_pem_private_key(data, password=None).public_key()
+    except TypeError as error:
+        raise BadCertificate(
+            f"{file.name}: {file.path} is encrypted; take the passphrase off with: openssl pkey -in {file.path.name}"
+            " -out plain.key"
+        ) from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise BadCertificate(f"{file.name}: {file.path} holds no private key in PEM form") from error
+
+
+def _public_bytes(key: PublicKeyTypes) -> bytes:
+    return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+
+
+def _check_time(file: PemSetting, certificate: x509.Certificate, now: datetime) -> None:
+    if now > certificate.not_valid_after_utc:
+        raise BadCertificate(
+            f"{file.name}: the certificate in {file.path} expired on {_day(certificate.not_valid_after_utc)};"
+            " renew it"
+        )
+    if now < certificate.not_valid_before_utc:
+        raise BadCertificate(
+            f"{file.name}: the certificate in {file.path} is valid from {_day(certificate.not_valid_before_utc)} on;"
+            " check the clock of this machine"
+        )
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

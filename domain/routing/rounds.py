@@ -4,7 +4,7 @@ A *round* is an event of a conversation that arrived after a reply of ours to an
 finds arrives together: however many events that are, they are one round at most. Only events count that no person
 is known to have caused: records, mails and files that look like answers, whoever changed or sent them, and messages
 of senders of whom the platform does not say whether they are people. Messages of users of a chat platform are a
-person's, and so are other files; calls of http-webhook and firings of cron are made on
+person's, and so are other files; calls of a webhook and firings of a schedule are made on
 purpose. None of these is counted, and all begin the count anew.
 
 A machine that answers mail may begin a new conversation each time, as absence notices do: with mail the rounds of

@@ -4,26 +4,8 @@ import codecs
 import contextlib
 import re
 
-_SUPERSETS = {
-    "ascii": "",
-    "us-ascii": "",
-    "iso-8859-1": "cp1252",
-    "latin-1": "cp1252",
-    "latin1": "cp1252",
-    "iso-8859-9": "cp1254",
-    "iso-8859-11": "cp874",
-    "tis-620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "x-gbk": "gb18030",
-    "euc-kr": "cp949",
-    "ks_c_5601-1987": "cp949",
-    "shift_jis": "cp932",
-    "shift-jis": "cp932",
-    "x-sjis": "cp932",
-    "iso-8859-8-i": "iso-8859-8",
-    "unknown-8bit": "",
-}
+from adapters.outbound.parsing.text import codec_of, decoded
+
 _WESTERN = "cp1252"
 _PIECEWISE = "switchboard.western"
 """The name of the error handler that reads as Western European what is no UTF-8."""
@@ -66,11 +48,6 @@ def _is_hardly_western(text: str) -> bool:
     return beyond >= _FEW_LETTERS and beyond * 2 > len(letters)
 
 
-def codec_of(charset: str) -> str:
-    """Python's name of the charset that a declared one stands for; '' for one that says nothing."""
-    return _SUPERSETS.get(charset.strip().lower(), charset)
-
-
 def _guessed(data: bytes, charset: str) -> str:
     """Text that is in another charset than the declared one. A few wrong bytes in a text of several bytes for each
     character are damage, not another charset; in a text of Western Europe they are of a part that was never
@@ -81,8 +58,6 @@ def _guessed(data: bytes, charset: str) -> str:
         text = data.decode(charset or "utf-8", "replace")
         if text.count("\ufffd") * 10 < sum(not char.isascii() for char in text):
             return text
-    from adapters.outbound.parsing.text import decoded
-
     return decoded(data) or data.decode(_WESTERN, "replace")
 
 

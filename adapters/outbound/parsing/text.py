@@ -6,9 +6,29 @@ from collections.abc import Callable
 
 from charset_normalizer import from_bytes
 
-from adapters.outbound.mail.charsets import codec_of
 from adapters.outbound.parsing.reading import Job
 
+_SUPERSETS = {
+    "ascii": "",
+    "us-ascii": "",
+    "iso-8859-1": "cp1252",
+    "latin-1": "cp1252",
+    "latin1": "cp1252",
+    "iso-8859-9": "cp1254",
+    "iso-8859-11": "cp874",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "x-gbk": "gb18030",
+    "euc-kr": "cp949",
+    "ks_c_5601-1987": "cp949",
+    "shift_jis": "cp932",
+    "shift-jis": "cp932",
+    "x-sjis": "cp932",
+    "iso-8859-8-i": "iso-8859-8",
+    "unknown-8bit": "",
+}
+"""Declared charsets and the supersets that they stand for; '' for one that says nothing."""
 _BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -99,6 +119,11 @@ def as_utf8(data: bytes) -> bytes:
 def codec(page: int) -> str:
     """Python's name of a Windows code page; the number may be signed, as old files store it."""
     return _CODE_PAGES.get(page & 0xFFFF) or f"cp{page & 0xFFFF}"
+
+
+def codec_of(charset: str) -> str:
+    """Python's name of the charset that a declared one stands for; '' for one that says nothing."""
+    return _SUPERSETS.get(charset.strip().lower(), charset)
 
 
 def decoded(data: bytes, declared: str | None = None) -> str | None:

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
+from tests.support.source_files import name_of, product, tree
 
-ROOT = Path(__file__).parents[3]
-CODE = sorted(
-    path
-    for layer in ("adapters", "apps", "domain")
-    for path in (ROOT / layer).rglob("*.py")
-    if "tests" not in path.relative_to(ROOT).parts
-)
 BROAD = {"Exception", "BaseException", "Unavailable"}
 CLOSING = {
     "aclose",
@@ -38,22 +30,13 @@ BOUNDED = {
 }
 
 
-def named(node: ast.AST | None) -> str:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case ast.Call(func=func):
-            return named(func)
-    return ""
-
-
 def caught(handler: ast.ExceptHandler) -> set[str]:
     match handler.type:
         case None:
             return {"BaseException"}
         case ast.Tuple(elts=kinds):
-            return {named(kind) for kind in kinds}
-    return {named(handler.type)}
+            return {name_of(kind) for kind in kinds}
+    return {name_of(handler.type)}
 
 
 def leaves(body: list[ast.stmt]) -> bool:
@@ -65,42 +48,43 @@ def endless(tree: ast.AST) -> Iterator[ast.While]:
     for loop in ast.walk(tree):
         if isinstance(loop, ast.While):
             tries = [node for node in ast.walk(loop) if isinstance(node, ast.Try)]
-            awaiting = [each for each in tries if any(isinstance(node, ast.Await) for node in ast.walk(each))]
+            awaiting = [
+                block for block in tries if any(isinstance(node, ast.Await) for node in ast.walk(block))
+            ]
             if any(
                 caught(handler) & BROAD and not leaves(handler.body)
-                for each in awaiting
-                for handler in each.handlers
+                for block in awaiting
+                for handler in block.handlers
             ):
                 yield loop
 
 
-@pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_loop_goes_on_after_its_cancellation(path: Path) -> None:
+def test_no_loop_goes_on_after_its_cancellation() -> None:
     """Where whatever happens is caught, the cancellation may have become something else on its way."""
-    found = [
-        loop.lineno
-        for loop in endless(ast.parse(path.read_text("utf-8")))
-        if not any(named(node) == "cancelled" for node in ast.walk(loop) if isinstance(node, ast.Call))
+    offenders = [
+        f"{path}:{loop.lineno}"
+        for path in product()
+        for loop in endless(tree(path))
+        if not any(name_of(node) == "cancelled" for node in ast.walk(loop) if isinstance(node, ast.Call))
     ]
 
-    assert found == [], "ask adapters.tasks.cancelled() after the try"
+    assert offenders == [], "ask adapters.tasks.cancelled() after the try"
 
 
-@pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
-def test_nobody_swallows_a_cancellation(path: Path) -> None:
-    if str(path.relative_to(ROOT)) in ANSWERS_LAST:
-        return
-    tree = ast.parse(path.read_text("utf-8"))
+def test_nobody_swallows_a_cancellation() -> None:
     suppressed = [
-        node.lineno
-        for node in ast.walk(tree)
+        f"{path}:{node.lineno}"
+        for path in product()
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.Call)
-        and named(node) == "suppress"
-        and {named(each) for each in node.args} & {"CancelledError", "BaseException"}
+        and name_of(node) == "suppress"
+        and {name_of(argument) for argument in node.args} & {"CancelledError", "BaseException"}
     ]
     handled = [
-        handler.lineno
-        for function in ast.walk(tree)
+        f"{path}:{handler.lineno}"
+        for path in product()
+        if path not in ANSWERS_LAST
+        for function in ast.walk(tree(path))
         if isinstance(function, ast.AsyncFunctionDef)
         for handler in ast.walk(function)
         if isinstance(handler, ast.ExceptHandler)
@@ -111,18 +95,17 @@ def test_nobody_swallows_a_cancellation(path: Path) -> None:
     assert suppressed + handled == [], "let it through; adapters.tasks.end() waits for cancelled tasks"
 
 
-@pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
-def test_nothing_is_noted_while_a_function_is_left(path: Path) -> None:
+def test_nothing_is_noted_while_a_function_is_left() -> None:
     """What a `finally` waits for delays a cancellation, and its failure takes the place of it."""
-    if str(path.relative_to(ROOT)) in BOUNDED:
-        return
-    found = [
-        f"{node.lineno}: {named(node.value)}"
-        for attempt in ast.walk(ast.parse(path.read_text("utf-8")))
+    offenders = [
+        f"{path}:{node.lineno}: {name_of(node.value)}"
+        for path in product()
+        if path not in BOUNDED
+        for attempt in ast.walk(tree(path))
         if isinstance(attempt, ast.Try)
         for statement in attempt.finalbody
         for node in ast.walk(statement)
-        if isinstance(node, ast.Await) and named(node.value) not in CLOSING
+        if isinstance(node, ast.Await) and name_of(node.value) not in CLOSING
     ]
 
-    assert found == []
+    assert offenders == []

@@ -6,8 +6,6 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 FEATURES = Path(__file__).parents[2] / "features"
 ALL_FILES = sorted(FEATURES.rglob("*.feature"))
 FILES = [path for path in ALL_FILES if path.parent.name != "gateway"]
@@ -16,17 +14,24 @@ TITLE = re.compile(r"^\s*Scenario(?: Outline)?: (.*?)\s*$", re.MULTILINE)
 CODES = re.compile(r'\{"|\{\}|\b[0-9a-f]{32,}\b|\b(?:answer|status) (?:is )?[1-5]\d\d\b')
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_steps_hold_no_json_no_hexadecimal_and_no_status_code(path: Path) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    reports = [f"{path.name}:{number}: {line}" for number, line in enumerate(lines, 1) if CODES.search(line)]
+def test_steps_hold_no_json_no_hexadecimal_and_no_status_code() -> None:
+    offenders = [
+        f"{path.name}:{number}: {line}"
+        for path in FILES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if CODES.search(line)
+    ]
 
-    assert not reports, "say what the step means: " + "\n".join(reports)
+    assert offenders == [], "say what the step means"
 
 
-@pytest.mark.parametrize("path", ALL_FILES, ids=lambda path: path.name)
-def test_scenarios_of_a_file_have_titles_of_their_own(path: Path) -> None:
+def test_scenarios_of_a_file_have_titles_of_their_own() -> None:
     """Of two scenarios with one title, pytest-bdd runs the last alone."""
-    titles = Counter(TITLE.findall(path.read_text(encoding="utf-8")))
+    repeated = [
+        f"{path.name}: {title}"
+        for path in ALL_FILES
+        for title, count in Counter(TITLE.findall(path.read_text(encoding="utf-8"))).items()
+        if count > 1
+    ]
 
-    assert [title for title, count in titles.items() if count > 1] == []
+    assert repeated == []

@@ -10,7 +10,6 @@ import pytest
 LATER = {
     "aiohttp",
     "alembic",
-    "cryptography.x509",
     "jwt",
     "numpy",
     "onnxruntime",
@@ -30,7 +29,6 @@ OF_OTHERS = {
     "redis",
     "arq",
     "dependency_injector",
-    "cryptography",
     "jinja2",
     "markdown_it",
     "nacl",

@@ -5,18 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
-PRODUCT = ("adapters", "apps", "domain", "ports")
-PATHS = sorted(
+from tests.support.source_files import PRODUCT, files, name_of, tree
+
+PATHS = [
     path
-    for folder in ("tests", "bench", "examples", *PRODUCT)
-    for path in (ROOT / folder).rglob("*.py")
-    if folder in ("tests", "bench") or "tests" in path.relative_to(ROOT).parts
-)
+    for path in files("tests", "bench", "examples", *PRODUCT)
+    if path.startswith(("tests/", "bench/")) or "/tests/" in path
+]
 PRIVATE = re.compile(r"_[A-Za-z]\w*(?<!__)")
 PATH_OF_PRIVATE = re.compile(rf"(?:(?:{'|'.join(PRODUCT)})\.|[\w.]+:)[\w.:]*(?<=[.:])({PRIVATE.pattern})")
 """As what is replaced or wrapped is named in a text."""
@@ -52,7 +50,7 @@ def _names(node: ast.AST) -> Iterable[str]:
             return [name]
         case ast.ImportFrom(module=str(module), names=names) if module.split(".")[0] in PRODUCT:
             return [*module.split("."), *(alias.name for alias in names)]
-        case ast.Call(func=function, args=[_, ast.Constant(value=str(name)), *_]) if _name(function) in (
+        case ast.Call(func=function, args=[_, ast.Constant(value=str(name)), *_]) if name_of(function) in (
             "setattr",
             "getattr",
             "delattr",
@@ -65,30 +63,25 @@ def _names(node: ast.AST) -> Iterable[str]:
 
 def _is_own(node: ast.expr) -> bool:
     """The class's own members, inherited ones included."""
-    return _name(node) in ("self", "cls") or (isinstance(node, ast.Call) and _name(node.func) == "super")
+    match node:
+        case ast.Name(id="self" | "cls") | ast.Call(func=ast.Name(id="super")):
+            return True
+    return False
 
 
-def _name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+def _used() -> list[tuple[str, int, str]]:
+    """File, line and name of each."""
+    return [(path, line, name) for path in PATHS for line, name in private_members(tree(path))]
 
 
-def _used(path: Path) -> list[tuple[int, str]]:
-    return list(private_members(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_private_member_of_the_product_is_used(path: Path) -> None:
-    name_of_file = str(path.relative_to(ROOT))
-
-    assert [f"{line}: {name}" for line, name in _used(path) if (name_of_file, name) not in OF_LIBRARIES] == []
+def test_no_private_member_of_the_product_is_used() -> None:
+    assert [
+        f"{path}:{line}: {name}" for path, line, name in _used() if (path, name) not in OF_LIBRARIES
+    ] == []
 
 
 def test_each_exception_is_needed() -> None:
-    assert {
-        (str(path.relative_to(ROOT)), name) for path in PATHS for _, name in _used(path)
-    } == OF_LIBRARIES.keys()
+    assert {(path, name) for path, _, name in _used()} == OF_LIBRARIES.keys()
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.support.source_files import files, source, tree
 
-ROOT = Path(__file__).parents[3]
 FOLDERS = ("domain", "ports", "adapters", "apps", "tests", "bench", "examples", "scripts")
 STORAGE = "adapters/outbound/storage"
 SCHEMA = tuple(
@@ -167,15 +166,6 @@ MODULES = {
 }
 
 
-@cache
-def _paths() -> tuple[str, ...]:
-    return tuple(
-        path.relative_to(ROOT).as_posix()
-        for folder in FOLDERS
-        for path in sorted((ROOT / folder).rglob("*.py"))
-    )
-
-
 def _replaced(path: str) -> dict[str, str]:
     """The words that are replaced in this file, with the standard name of each."""
     here = {word: standard for word, (standard, folders) in REPLACED_IN.items() if path.startswith(folders)}
@@ -222,12 +212,12 @@ def _report(path: str, line: int, name: str, standard: str) -> str:
 
 def test_no_name_is_of_the_former_vocabulary() -> None:
     reports = []
-    for path in _paths():
-        source, replaced = (ROOT / path).read_text(encoding="utf-8"), _replaced(path)
-        if _pattern(tuple(replaced)).search(source):
+    for path in files(*FOLDERS):
+        replaced = _replaced(path)
+        if _pattern(tuple(replaced)).search(source(path)):
             reports += [
                 _report(path, line, name, standard)
-                for name, line, is_class in _names(ast.parse(source))
+                for name, line, is_class in _names(tree(path))
                 if (standard := _standard(replaced, name, is_class=is_class))
             ]
 
@@ -237,7 +227,7 @@ def test_no_name_is_of_the_former_vocabulary() -> None:
 def test_no_module_is_of_the_former_vocabulary() -> None:
     reports = [
         _report(path, 1, name, standard)
-        for path in _paths()
+        for path in files(*FOLDERS)
         for name in Path(path).with_suffix("").parts
         if (standard := MODULES.get(path) or _standard(_replaced(path), name))
     ]
@@ -245,18 +235,14 @@ def test_no_module_is_of_the_former_vocabulary() -> None:
     assert not reports, "\n" + "\n".join(reports)
 
 
-@pytest.mark.parametrize("path", [*SCHEMA, *METRICS])
-def test_no_column_or_metric_is_of_the_former_vocabulary(path: str) -> None:
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    texts = [
-        node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
+def test_no_column_or_metric_is_of_the_former_vocabulary() -> None:
     reports = [
         _report(path, text.lineno, name, standard)
-        for text in texts
-        for name in re.findall(r"\w+", str(text.value))
+        for path in (*SCHEMA, *METRICS)
+        for text in ast.walk(tree(path))
+        if isinstance(text, ast.Constant) and isinstance(text.value, str)
+        for name in re.findall(r"\w+", text.value)
         if (standard := _standard(_replaced(path), name))
     ]
 
-    assert texts
     assert not reports, "\n" + "\n".join(reports)
