@@ -19,26 +19,10 @@ from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.certificate_metrics import CertificateMetrics
 from adapters.outbound.clock import RandomIds, SystemClock
-from adapters.outbound.core_client.access import RemoteAccess, RemoteKeys
-from adapters.outbound.core_client.base_files import RemoteBaseFiles
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
-from adapters.outbound.core_client.channels import RemoteCatalogue, RemoteInstances
-from adapters.outbound.core_client.config_checks import RemoteConfigChecks
 from adapters.outbound.core_client.connection import CoreConnection
-from adapters.outbound.core_client.conversations import RemoteConversations
-from adapters.outbound.core_client.events import RemoteEvents
-from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, RemoteSearch
-from adapters.outbound.core_client.message_files import RemoteSharedFiles
-from adapters.outbound.core_client.messages import RemoteMessages
-from adapters.outbound.core_client.monitoring import remote_monitoring
-from adapters.outbound.core_client.questions import RemoteQuestions
-from adapters.outbound.core_client.resources import RemoteResources
-from adapters.outbound.core_client.schedules import RemoteSchedules
-from adapters.outbound.core_client.sources import RemoteSources
-from adapters.outbound.core_client.subscriptions import RemoteSubscriptions
 from adapters.outbound.core_client.targets import address_of
-from adapters.outbound.core_client.verification import RemoteVerification
-from adapters.outbound.core_client.web_chat import RemoteWebChat
+from adapters.outbound.core_client.use_cases import remote_use_cases
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.tls.watching import LOOK_EVERY
 from adapters.version import VERSION
@@ -53,7 +37,6 @@ from apps.tls import tls_to_core
 from apps.traces import traces_of
 from domain.refusals import Unauthenticated, Unavailable
 from ports.tracing import Span, no_span
-from ports.use_cases import UseCases, Verification
 
 log = logging.getLogger("switchboard")
 
@@ -134,43 +117,7 @@ def build_remote_gateway(
         mcp_send=settings.mcp_send,
         span=span,
     )
-    return build(_remote_use_cases(core, callbacks), SystemClock(), RandomIds(), options)
-
-
-def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCases:
-    instances = RemoteInstances(core)
-    subscriptions = RemoteSubscriptions(core)
-    return UseCases(
-        access=RemoteAccess(core),
-        sessions=RemoteAccess(core),
-        keys=RemoteKeys(core),
-        catalogue=RemoteCatalogue(core),
-        instances=instances,
-        checks=RemoteConfigChecks(core),
-        operations=instances,
-        messages=RemoteMessages(core),
-        conversations=RemoteConversations(core),
-        callbacks=callbacks,
-        verification=_verification(RemoteVerification(core)),
-        bases=RemoteBases(core),
-        files=RemoteFiles(core),
-        base_files=RemoteBaseFiles(core),
-        sources=RemoteSources(core),
-        search=RemoteSearch(core),
-        questions=RemoteQuestions(core),
-        shared=RemoteSharedFiles(core),
-        events=RemoteEvents(core),
-        subscriptions=subscriptions,
-        pushes=subscriptions,
-        schedules=RemoteSchedules(core),
-        resources=RemoteResources(core),
-        monitoring=remote_monitoring(core),
-        web_chat=RemoteWebChat(core),
-    )
-
-
-def _verification(remote: RemoteVerification) -> Verification:
-    return Verification(remote, remote, remote, remote)
+    return build(remote_use_cases(core, callbacks), SystemClock(), RandomIds(), options)
 
 
 async def _core_answers(core: CoreConnection, name: str) -> None:

@@ -58,7 +58,9 @@ def health_of(
         pairing_code=record.pairing_code,
         breaker=record.breaker,
         breaker_until=record.breaker_until,
-        activities=activities,
+        receiving=activities[Activity.RECEIVING],
+        processing=activities[Activity.PROCESSING],
+        sending=activities[Activity.SENDING],
     )
 
 

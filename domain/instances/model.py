@@ -157,8 +157,18 @@ class Health:
     pairing_code: str | None = None
     breaker: str = "closed"
     breaker_until: datetime | None = None
-    activities: Mapping[Activity, ActivityHealth] = field(default_factory=dict)
+    receiving: ActivityHealth = ActivityHealth()
+    processing: ActivityHealth = ActivityHealth()
+    sending: ActivityHealth = ActivityHealth()
     unanswered: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def activities(self) -> Mapping[Activity, ActivityHealth]:
+        return {
+            Activity.RECEIVING: self.receiving,
+            Activity.PROCESSING: self.processing,
+            Activity.SENDING: self.sending,
+        }
 
 
 @dataclass(frozen=True, slots=True)

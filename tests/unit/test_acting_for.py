@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.core_client import connection
-from adapters.wire.metadata import acting_for
+from adapters.rpc.metadata import acting_for
 from domain.access.service import AccessService
 from domain.refusals import Invalid, Unauthenticated
 

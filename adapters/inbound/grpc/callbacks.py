@@ -10,10 +10,9 @@ from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from switchboard.channels.v1 import callbacks_pb2 as pb
-from switchboard.channels.v1 import callbacks_pb2_grpc
 
 from adapters.inbound.grpc.interceptors import peer
-from adapters.wire.calls import answer_into_pb, answer_to_pb, call_from_pb
+from adapters.rpc.calls import answer_into_pb, answer_to_pb, call_from_pb
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Refusal, TooLarge
 from ports.clock import Ids
@@ -29,7 +28,7 @@ MOST_CALLS = 4000
 log = logging.getLogger("switchboard.grpc")
 
 
-class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
+class CallbackServicer:
     """`agent_url`: the public base address."""
 
     def __init__(self, callbacks: Callbacks, ids: Ids, agent_url: str) -> None:

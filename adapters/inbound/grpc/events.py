@@ -5,11 +5,10 @@ from contextlib import aclosing
 from typing import Any
 
 from switchboard.events.v1 import events_pb2 as pb
-from switchboard.events.v1 import events_pb2_grpc
 
 from adapters.inbound.grpc.interceptors import authenticate_again, caller
 from adapters.inbound.streams import while_allowed
-from adapters.wire.events import page_to_pb
+from adapters.rpc.events import page_to_pb
 from domain.refusals import Fault, Invalid, TooMany
 from ports.use_cases import Events
 
@@ -18,7 +17,7 @@ MOST_STREAMS = 800
 BUSY_SECONDS = 5.0
 
 
-class EventServicer(events_pb2_grpc.EventsServicer):
+class EventServicer:
     def __init__(self, events: Events) -> None:
         self._events = events
         self._streams = 0

@@ -15,8 +15,8 @@ from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
 from adapters import trace_context
-from adapters.wire.metadata import CLIENT_ADDRESS, OF_SESSION, acting_for
-from adapters.wire.refusals import to_status
+from adapters.rpc.metadata import CLIENT_ADDRESS, OF_SESSION, acting_for
+from adapters.rpc.refusals import to_status
 from domain.access.model import Caller
 from domain.refusals import Forbidden, Invalid, Refusal, Unauthenticated
 from domain.verification.rules import SERVICE_ONLY

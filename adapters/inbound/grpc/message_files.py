@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from switchboard.channels.v1 import files_pb2 as pb
-from switchboard.channels.v1 import files_pb2_grpc
 
 from ports.files import SharedFiles
 
 
-class MessageFileServicer(files_pb2_grpc.MessageFileServiceServicer):
+class MessageFileServicer:
     def __init__(self, files: SharedFiles) -> None:
         self._files = files
 

@@ -5,18 +5,18 @@ from contextlib import aclosing
 from typing import Any
 
 from switchboard.channels.v1 import web_chat_pb2 as pb
-from switchboard.channels.v1 import web_chat_pb2_grpc
 
 from adapters.inbound.grpc.interceptors import peer
 from adapters.inbound.visitor_limits import MOST_STREAMS_OF_CORE, VisitorLimits, address_key, visitor_key
-from adapters.wire.web_chat import SESSION, page_to_pb, posted_from_pb
+from adapters.rpc.messages import to_message, to_value
 from domain.refusals import Fault, Invalid
+from domain.web_chat.model import VisitorMessage
 from ports.web_chat import WebChat
 
 LONGEST_ORIGIN = 300
 
 
-class WebChatServicer(web_chat_pb2_grpc.WebChatServiceServicer):
+class WebChatServicer:
     """Counts visitors by their tokens, and by the address that a gateway names, else by that of the caller."""
 
     def __init__(self, web_chat: WebChat) -> None:
@@ -30,11 +30,12 @@ class WebChatServicer(web_chat_pb2_grpc.WebChatServiceServicer):
 
     async def OpenChat(self, request: pb.OpenChatRequest, context: Any) -> pb.OpenChatResponse:
         self._limits.session(_address())
-        return SESSION.to_pb(await self._web_chat.open(request.public_id, request.visitor, request.identity))
+        session = await self._web_chat.open(request.public_id, request.visitor, request.identity)
+        return to_message(session, pb.OpenChatResponse)
 
     async def PostMessage(self, request: pb.PostMessageRequest, context: Any) -> pb.PostMessageResponse:
         self._limits.message(_address(), visitor_key(request.visitor), request.ByteSize())
-        await self._web_chat.post(request.public_id, request.visitor, posted_from_pb(request))
+        await self._web_chat.post(request.public_id, request.visitor, to_value(request, VisitorMessage))
         return pb.PostMessageResponse()
 
     async def WatchChat(self, request: pb.WatchChatRequest, context: Any) -> AsyncIterator[pb.ChatPage]:
@@ -46,7 +47,7 @@ class WebChatServicer(web_chat_pb2_grpc.WebChatServiceServicer):
             pages = await self._web_chat.watch(request.public_id, request.visitor, request.after)
             async with aclosing(pages):
                 async for page in pages:
-                    yield page_to_pb(page)
+                    yield to_message(page, pb.ChatPage)
         finally:
             self._limits.close_stream(*holder)
 

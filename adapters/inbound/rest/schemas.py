@@ -174,14 +174,11 @@ class InstanceHealth(Answer):
     pairingCode: str | None
     breaker: Literal["closed", "open", "half_open"]
     breakerUntil: OptionalTimestamp
-    receiving: ActivityHealth = attribute(
-        "activities.receiving", description="Polls, schedules, connections, calls of the platform."
-    )
-    processing: ActivityHealth = attribute(
-        "activities.processing",
+    receiving: ActivityHealth = Field(description="Polls, schedules, connections, calls of the platform.")
+    processing: ActivityHealth = Field(
         description="From a message to its answer: reading it, fetching its attachments, asking the resource.",
     )
-    sending: ActivityHealth = attribute("activities.sending", description="Handing replies to the platform.")
+    sending: ActivityHealth = Field(description="Handing replies to the platform.")
     unanswered: dict[str, int] = Field(description="Messages that are not answered, by the reason.")
 
 

@@ -18,7 +18,7 @@ from adapters.inbound.rest.errors import invalid_response, response_to
 from adapters.inbound.rest.page_stream import TEXT_EVENTS, PageStream
 from adapters.inbound.rest.routing import LARGEST_ID, Gateway, JsonRoute, Services, before_body, errors
 from adapters.inbound.visitor_limits import VisitorLimits, address_key, visitor_key
-from adapters.wire.metadata import client_address
+from adapters.rpc.metadata import client_address
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
 from domain.timestamps import iso_milliseconds
 from domain.web_chat.model import ChatPage, ChatSession, StoredMessage

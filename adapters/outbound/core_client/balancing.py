@@ -11,13 +11,8 @@ from grpc_status import rpc_status
 
 from adapters.outbound.core_client.cores import Cores
 from adapters.outbound.core_client.endpoints import Endpoint
+from adapters.rpc.tables import REPEATABLE
 
-READS = ("Get", "List", "Search", "ExplainSearch", "Read", "WhoAmI", "CheckConfig", "CheckOrigin")
-"""How methods begin that change nothing, so that another core may be asked when one goes away over the call."""
-CHANGES = ("ReadSource",)
-"""Methods of these names that do change something."""
-SENT_WITH_ID = ("PostMessage",)
-"""A message that is sent again with its id is stored once."""
 UNSENT = ("failed to connect to all addresses", "dns resolution failed", "name resolution failure")
 """How gRPC describes an UNAVAILABLE of a core to which there was no connection."""
 
@@ -80,5 +75,4 @@ def may_repeat(path: str, error: grpc.aio.AioRpcError) -> bool:
         return False
     if any(sign in (error.details() or "").lower() for sign in UNSENT):
         return True
-    name = path.rpartition("/")[2]
-    return name in SENT_WITH_ID or (name.startswith(READS) and name not in CHANGES)
+    return path in REPEATABLE

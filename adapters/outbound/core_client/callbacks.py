@@ -15,8 +15,8 @@ from switchboard.channels.v1 import callbacks_pb2_grpc
 
 from adapters.outbound.core_client.connection import CoreConnection, Metadata
 from adapters.outbound.core_client.endpoints import Endpoint
-from adapters.wire.calls import answer_from_pb, call_into_pb
-from adapters.wire.refusals import rebuilt
+from adapters.rpc.calls import answer_from_pb, call_into_pb
+from adapters.rpc.refusals import rebuilt
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Unavailable
 

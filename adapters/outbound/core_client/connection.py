@@ -10,9 +10,9 @@ from adapters import trace_context
 from adapters.outbound.core_client.balancing import BalancedChannel
 from adapters.outbound.core_client.cores import Cores
 from adapters.outbound.core_client.targets import parse_targets
+from adapters.rpc.metadata import ACTING_FOR, CLIENT_ADDRESS, OF_SESSION, client_address
+from adapters.rpc.refusals import from_error
 from adapters.tls.credentials import ClientTls
-from adapters.wire.metadata import ACTING_FOR, CLIENT_ADDRESS, OF_SESSION, client_address
-from adapters.wire.refusals import from_error
 from domain import limits
 from domain.refusals import Unauthenticated
 

@@ -7,7 +7,7 @@ from switchboard.events.v1 import events_pb2 as pb
 from switchboard.events.v1 import events_pb2_grpc
 
 from adapters.outbound.core_client.connection import CoreConnection
-from adapters.wire.events import page_from_pb
+from adapters.rpc.events import page_from_pb
 from domain.access.model import Caller
 from domain.events.model import EventPage
 

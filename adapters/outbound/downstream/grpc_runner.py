@@ -17,10 +17,10 @@ from adapters.outbound.downstream.messages import (
     checked_confirmation,
 )
 from adapters.outbound.downstream.outcomes import gathered
+from adapters.rpc.runs import run_request_to_pb
 from adapters.tasks import end
 from adapters.tls.credentials import ClientTls, channel_credentials
 from adapters.tls.files import TlsContents
-from adapters.wire.downstream import run_request_to_pb
 from domain.channels.answers import Choice
 from domain.json_text import loads
 from domain.routing.model import Confirmation, ResultArtifact, RunDelta, RunRequest, RunResult

@@ -10,14 +10,15 @@ import httpx
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from adapters.outbound.core_client.access import RemoteAccess, RemoteKeys
+from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
+from adapters.outbound.core_client.use_cases import remote_use_cases
 from adapters.outbound.storage.retention.rules import Times
 from adapters.outbound.storage.retention.runner import Retention
 from domain.access.model import Caller, CreatedKey, NewKey, Role, Session
 from domain.refusals import Refusal, TooMany, Unauthenticated
 from ports.keys import Keys, Sessions
-from ports.use_cases import Access
+from ports.use_cases import Access, UseCases
 from tests.drivers.ways import Rest, RestOverGrpc
 from tests.drivers.world import World
 
@@ -87,13 +88,13 @@ def scene(world: World, rest: Rest) -> Iterator[Scene]:
         yield Scene(world, rest, use_cases.sessions, use_cases.access, use_cases.keys)
         return
 
-    async def remote() -> RemoteAccess:
-        return RemoteAccess(core)
+    async def remote() -> UseCases:
+        return remote_use_cases(core, RemoteCallbacks(core))
 
     key = world.settings.internal_service_key
     core = CoreConnection(f"127.0.0.1:{world.grpc.port}", service_key=key)
-    access = world.run(remote())
-    yield Scene(world, rest, access, access, RemoteKeys(core))
+    use_cases = world.run(remote())
+    yield Scene(world, rest, use_cases.sessions, use_cases.access, use_cases.keys)
     world.run(core.close())
 
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from adapters.inbound.grpc.interceptors import OPEN_METHODS, OPEN_SERVICES
-from adapters.inbound.grpc.server import FILES, RUNNER
+from adapters.rpc.tables import SERVICES
 from domain.access.model import Role
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
@@ -141,13 +141,8 @@ def test_the_token_of_a_session_is_an_api_key_for_no_method_of_grpc(world: World
     """The core ends a call that it refuses before it reads a message, so that all are called alike."""
     sessions = world.container.use_cases().sessions
     session = world.run(sessions.sign_in(world.key_of("admin", Role.ADMIN), "127.0.0.1"))
-    services = [service for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
-    paths = [f"/{service.full_name}/{method.name}" for service in services for method in service.methods]
-    closed = [
-        path
-        for path in paths
-        if not (path.startswith((*OPEN_SERVICES, f"/{RUNNER}/")) or path in OPEN_METHODS)
-    ]
+    paths = [service.path(name) for service in SERVICES for name in service.descriptor.methods_by_name]
+    closed = [path for path in paths if not (path.startswith(OPEN_SERVICES) or path in OPEN_METHODS)]
     assert len(closed) > 50
 
     async def called() -> dict[str, grpc.StatusCode]:

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 
 import pytest
 from switchboard.knowledge.v1 import knowledge_pb2 as pb
 
 from adapters.inbound.grpc import knowledge as servicers
 from adapters.inbound.grpc.knowledge import KnowledgeServicer
+from adapters.rpc.engine import public_methods
+from adapters.rpc.tables import KNOWLEDGE
 from domain.access.model import Caller
 from domain.refusals import Invalid
+from ports.knowledge import KnowledgeBases, KnowledgeFiles, KnowledgeSearch
 from tests.support.knowledge import Knowledge
 
 
 @pytest.fixture
-def servicer(knowledge: Knowledge, ann: Caller, monkeypatch: pytest.MonkeyPatch) -> KnowledgeServicer:
+def servicer(knowledge: Knowledge, ann: Caller, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The methods of the service, those of the table and those that are written by hand."""
     monkeypatch.setattr(servicers, "caller", lambda: ann)
-    return KnowledgeServicer(knowledge.bases, knowledge.files, knowledge.search)
+    ports = {
+        KnowledgeBases: knowledge.bases,
+        KnowledgeFiles: knowledge.files,
+        KnowledgeSearch: knowledge.search,
+    }
+    written = public_methods(KnowledgeServicer(knowledge.files))
+    return SimpleNamespace(**KNOWLEDGE.behaviours(ports, written, lambda: ann))
 
 
 async def sent(base_id: int, *names: str, respond_async: bool = False) -> AsyncIterator[pb.UploadRequest]:
@@ -29,7 +40,7 @@ async def sent(base_id: int, *names: str, respond_async: bool = False) -> AsyncI
 
 
 async def test_a_name_of_thousands_of_characters_is_shortened(
-    servicer: KnowledgeServicer, knowledge: Knowledge, ann: Caller
+    servicer: SimpleNamespace, knowledge: Knowledge, ann: Caller
 ) -> None:
     base = await knowledge.base(ann)
     done = await servicer.Upload(sent(base, "n" * 5000 + ".txt", respond_async=True), None)
@@ -37,7 +48,7 @@ async def test_a_name_of_thousands_of_characters_is_shortened(
 
 
 async def test_an_upload_is_answered_with_a_message(
-    servicer: KnowledgeServicer, knowledge: Knowledge, ann: Caller
+    servicer: SimpleNamespace, knowledge: Knowledge, ann: Caller
 ) -> None:
     base = await knowledge.base(ann)
     accepted = await servicer.Upload(sent(base, respond_async=True), None)
@@ -51,7 +62,7 @@ async def test_an_upload_is_answered_with_a_message(
     ("offset", "content"), [(-3, b"The pump."), (4, b"pump."), (9, b""), (2**63 - 1, b"")]
 )
 async def test_a_download_begins_inside_the_file_whatever_is_asked(
-    servicer: KnowledgeServicer, knowledge: Knowledge, ann: Caller, offset: int, content: bytes
+    servicer: SimpleNamespace, knowledge: Knowledge, ann: Caller, offset: int, content: bytes
 ) -> None:
     (file,) = await knowledge.upload(ann, await knowledge.base(ann), a_txt="The pump.")
     answers = servicer.Download(pb.DownloadRequest(file_hash=file.hash, offset=offset), None)
@@ -61,13 +72,13 @@ async def test_a_download_begins_inside_the_file_whatever_is_asked(
 @pytest.mark.parametrize(
     "manifest", ["[]", "{", '{"a": NaN}', '{"a": 1e999}', '{"a":' + "[" * 50_000 + "]" * 50_000 + "}"]
 )
-async def test_a_manifest_that_is_no_object_is_refused(servicer: KnowledgeServicer, manifest: str) -> None:
+async def test_a_manifest_that_is_no_object_is_refused(servicer: SimpleNamespace, manifest: str) -> None:
     with pytest.raises(Invalid, match="manifest_json"):
         await servicer.CreateBase(pb.CreateBaseRequest(name="Handbook", manifest_json=manifest), None)
 
 
 async def test_a_nul_character_is_refused_and_never_left_out(
-    servicer: KnowledgeServicer, knowledge: Knowledge, ann: Caller
+    servicer: SimpleNamespace, knowledge: Knowledge, ann: Caller
 ) -> None:
     base = await knowledge.base(ann)
     with pytest.raises(Invalid, match="name"):

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from adapters.outbound.downstream.chat_completions import message_text
 from adapters.outbound.downstream.messages import request_json
-from adapters.wire.downstream import run_request_to_pb
-from adapters.wire.timestamps import from_us
+from adapters.rpc.messages import from_us
+from adapters.rpc.runs import run_request_to_pb
 from domain.channels.messages import ThreadMessage
 from domain.routing.model import QuotedMessage, RunRequest
 from tests.support.runs import A_FILE, a_request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adapters.outbound.downstream.chat_completions import message_text
 from adapters.outbound.downstream.messages import request_json
-from adapters.wire.downstream import run_request_to_pb
+from adapters.rpc.runs import run_request_to_pb
 from tests.support.runs import a_request
 
 

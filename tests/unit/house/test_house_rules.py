@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
-from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
 import grimp
@@ -54,29 +52,6 @@ NAMES_CHANNELS = {
     "adapters/inbound/console/pages/channels.py": "the first bot is a web chat",
 }
 """Where a channel is named outside its folder, and why."""
-
-
-def places(path: str, nodes: Iterator[ast.AST] | list[ast.AST]) -> list[str]:
-    return [f"{path}:{getattr(node, 'lineno', 1)}" for node in nodes]
-
-
-def test_the_domain_imports_the_standard_library_alone() -> None:
-    offenders = []
-    for path in product("domain", "ports"):
-        for node in ast.walk(tree(path)):
-            match node:
-                case ast.Import(names=names):
-                    modules = [alias.name for alias in names]
-                case ast.ImportFrom(module=str(module)):
-                    modules = [module]
-                case _:
-                    continue
-            for module in modules:
-                package = module.split(".")[0]
-                if package not in sys.stdlib_module_names and package not in ("domain", "ports"):
-                    offenders.append(f"{path}:{node.lineno}: {module}")
-
-    assert offenders == []
 
 
 def test_the_domain_has_no_clock_and_no_randomness() -> None:

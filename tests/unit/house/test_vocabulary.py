@@ -112,7 +112,7 @@ LIMITS = ("domain/delivery", "ports/shared_limits.py")
 BUS = ("adapters/outbound/event_bus.py", "adapters/outbound/storage/signals.py")
 SANDBOX = ("adapters/outbound/parsing/sandbox",)
 RENDERING = ("adapters/outbound/rendering",)
-REST = ("adapters/inbound/rest", "adapters/wire")
+REST = ("adapters/inbound/rest", "adapters/rpc")
 SECRETS = ("adapters/outbound/security", "adapters/outbound/storage/instances.py", "apps")
 REPLACED_IN = {
     "places": ("SlotAllocator or DataPaths", (*QUEUE, "adapters/outbound/storage/embedded")),
@@ -160,7 +160,6 @@ MODULES = {
     "ports/facts.py": "metadata",
     "ports/waiting.py": "replies",
     "ports/faces.py": "capabilities",
-    "adapters/wire/moments.py": "timestamps",
     "adapters/inbound/rest/gate.py": "auth_middleware",
     "apps/parts.py": "components",
 }

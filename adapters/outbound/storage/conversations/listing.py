@@ -10,7 +10,7 @@ import orjson
 from adapters.outbound.storage.codec import key_of, storable, stored_event
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import QueueKind
-from adapters.wire.timestamps import from_us, to_us
+from adapters.rpc.messages import from_us, to_us
 from domain.conversations.model import (
     ConversationFilter,
     ConversationPage,

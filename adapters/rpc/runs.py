@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from google.protobuf.json_format import ParseDict
 from switchboard.downstream.v1 import runner_pb2 as pb
 
-from adapters.wire.timestamps import to_us
+from adapters.rpc.messages import to_us
 from domain.routing.model import Approval, InputFile, RunRequest
 
 

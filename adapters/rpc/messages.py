@@ -1,0 +1,256 @@
+"""Values of the domain to protobuf messages and back, by the type hints of dataclasses and the fields of messages.
+
+A field of a message corresponds to the attribute of the same name, or to the one that `RENAMED` has for it. Times are
+microseconds since the epoch in fields that end in `_us`, JSON objects are text in fields that end in `_json`, None is
+a field that is not set. The attributes of a dataclass that has no field of its own are fields of its owner's message.
+A pair of numbers is a message of two fields, an optional list a message of one repeated field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from adapters.rpc.json_text import json_object, json_text
+from adapters.rpc.names import PARSED, RENAMED
+from domain.refusals import Fault, Invalid
+
+Descriptor: TypeAlias = Any
+Field: TypeAlias = Any
+"""Descriptors of messages and fields; protobuf's stubs have two unrelated classes for each."""
+
+V = TypeVar("V")
+M = TypeVar("M", bound=Message)
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+OMITTED = object()
+REQUIRED = object()
+
+WHOLE_NUMBERS = {
+    FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
+    FieldDescriptor.CPPTYPE_INT64: (-(2**63), 2**63 - 1),
+    FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1),
+    FieldDescriptor.CPPTYPE_UINT64: (0, 2**64 - 1),
+}
+"""The least and the greatest number that a field of that type holds."""
+
+
+def to_us(time: datetime) -> int:
+    """Microseconds since the epoch."""
+    return (time - EPOCH) // MICROSECOND
+
+
+def from_us(microseconds: int) -> datetime:
+    return EPOCH + timedelta(microseconds=microseconds)
+
+
+def to_message(value: Any, kind: type[M]) -> M:
+    """The dataclass as a message of that class."""
+    message = kind()
+    fill(message, value)
+    return message
+
+
+def fill(message: Message, value: Any) -> None:
+    """Sets the fields of the message for which the dataclass has attributes."""
+    for field, path in _attributes(cast(Any, type(value)), message.DESCRIPTOR):
+        content = value
+        for name in path:
+            content = getattr(content, name)
+        write(message, field, content)
+
+
+def write(message: Message, field: Field, content: Any) -> None:
+    """Sets one field; None leaves it unset."""
+    if content is None:
+        return
+    kind = field.message_type
+    if field.is_repeated and not _is_map(field):
+        getattr(message, field.name).extend(_single(field, entry) for entry in content)
+    elif field.is_repeated:
+        getattr(message, field.name).update(content)
+    elif kind is None:
+        setattr(message, field.name, _single(field, content))
+    else:
+        getattr(message, field.name).SetInParent()
+        _fill_any(getattr(message, field.name), content)
+
+
+def _single(field: Field, content: Any) -> Any:
+    if field.message_type is not None:
+        message = GetMessageClass(field.message_type)()
+        _fill_any(message, content)
+        return message
+    if isinstance(content, datetime):
+        return to_us(content)
+    if isinstance(content, Mapping):
+        return json_text(content)
+    if field.cpp_type in WHOLE_NUMBERS:  # the core refuses the nearest number as it would refuse this one
+        least, greatest = WHOLE_NUMBERS[field.cpp_type]
+        return min(max(content, least), greatest)
+    return content
+
+
+def _fill_any(message: Message, content: Any) -> None:
+    if is_dataclass(content):
+        fill(message, content)
+    elif _is_list(message.DESCRIPTOR):
+        write(message, message.DESCRIPTOR.fields[0], content)
+    else:
+        for field, entry in zip(message.DESCRIPTOR.fields, content, strict=True):
+            write(message, field, entry)
+
+
+def to_value(message: Message, kind: type[V]) -> V:
+    """The dataclass that lies in a message; what is not set gets its default. Raises `Invalid`, naming the field, for
+    JSON that is no object and for an unknown word of an enumeration."""
+    values = {
+        name: take(message, parameter) for name, parameter in _parameters(cast(Any, kind), message.DESCRIPTOR)
+    }
+    return kind(**{name: value for name, value in values.items() if value is not OMITTED})
+
+
+class Parameter(NamedTuple):
+    """What is read of a message for an attribute or an argument. `field`: None where the message has none.
+
+    `unset`: what stands for a field that is not set; `OMITTED`: the default of the attribute, `REQUIRED`: the empty
+    value of the field.
+    """
+
+    field: Field | None
+    hint: Any
+    unset: Any
+
+    @classmethod
+    def of(cls, field: Field | None, hint: Any, *, has_default: bool) -> Parameter:
+        is_optional = _plain(hint) is not hint
+        return cls(field, hint, OMITTED if has_default else None if is_optional else REQUIRED)
+
+
+def take(message: Message, parameter: Parameter) -> Any:
+    """The value of a parameter in a message. Raises `Invalid`."""
+    field, hint, unset = parameter
+    kind = _plain(hint)
+    if field is None:
+        return to_value(message, kind) if unset is REQUIRED else unset
+    if not _is_set(message, field, hint) and unset is not REQUIRED:
+        return unset
+    content = getattr(message, field.name)
+    if field.is_repeated and not _is_map(field):
+        entries = [_entry(field, entry, get_args(kind)[0]) for entry in content]
+        return tuple(entries) if get_origin(kind) is tuple else entries
+    return _entry(field, content, kind)
+
+
+def _is_set(message: Message, field: Field, hint: Any) -> bool:
+    """Lists and optional texts that are empty count as not set."""
+    if field.has_presence:
+        return message.HasField(field.name)
+    if field.is_repeated:
+        return bool(getattr(message, field.name))
+    may_be_empty = _plain(hint) is hint and not _is_enum(hint) and not field.name.endswith("_json")
+    return may_be_empty or getattr(message, field.name) != ""
+
+
+def _entry(field: Field, content: Any, kind: Any) -> Any:
+    """One content of a field, which may be repeated."""
+    if isinstance(content, Message):
+        return _of_message(content, kind)
+    if field.name.endswith("_us"):
+        return from_us(content)
+    if field.name.endswith("_json"):
+        return json_object(content, field.name)
+    if get_origin(kind) in (Mapping, dict):
+        return dict(content)
+    return _word(field.name, content, kind) if _is_enum(kind) else content
+
+
+def _of_message(message: Message, kind: Any) -> Any:
+    if is_dataclass(kind):
+        return to_value(message, kind)  # type: ignore[arg-type]
+    if _is_list(message.DESCRIPTOR):
+        return take(message, Parameter(message.DESCRIPTOR.fields[0], kind, REQUIRED))
+    return tuple(getattr(message, field.name) for field in message.DESCRIPTOR.fields)
+
+
+def _word(name: str, content: Any, kind: Any) -> Any:
+    if parse := PARSED.get(kind):
+        return parse(content)
+    try:
+        return kind(content)
+    except ValueError:
+        raise Invalid.of(
+            [Fault(name, f"must be one of {', '.join(str(word.value) for word in kind)}")]
+        ) from None
+
+
+@cache
+def _attributes(kind: Any, descriptor: Descriptor) -> list[tuple[Field, tuple[str, ...]]]:
+    """Each field of a message that is filled by a dataclass, and the way to its content."""
+    hints, attributes = get_type_hints(kind), attributes_of(descriptor, RENAMED.get(kind, {}))
+    filled = [
+        (field, (name,))
+        for name, field in attributes.items()
+        if name in hints or isinstance(getattr(kind, name, None), property)
+    ]
+    flat = [name for name, hint in hints.items() if name not in attributes and is_dataclass(hint)]
+    return [
+        *filled,
+        *((field, (name, *path)) for name in flat for field, path in _attributes(hints[name], descriptor)),
+    ]
+
+
+@cache
+def _parameters(kind: Any, descriptor: Descriptor) -> Sequence[tuple[str, Parameter]]:
+    """What makes a dataclass of a message."""
+    hints, attributes = get_type_hints(kind), attributes_of(descriptor, RENAMED.get(kind, {}))
+    return [
+        (
+            field.name,
+            Parameter.of(
+                attributes.get(field.name),
+                hints[field.name],
+                has_default=field.default is not MISSING or field.default_factory is not MISSING,
+            ),
+        )
+        for field in fields(kind)
+    ]
+
+
+def attributes_of(descriptor: Descriptor, renamed: Mapping[str, str]) -> Mapping[str, Field]:
+    """The fields of a message by the names that the domain has for them."""
+    return {
+        renamed.get(field.name, field.name.removesuffix("_us").removesuffix("_json")): field
+        for field in descriptor.fields
+    }
+
+
+def _plain(hint: Any) -> Any:
+    """The hint without `| None`."""
+    if get_origin(hint) in (Union, UnionType):
+        return next(option for option in get_args(hint) if option is not NoneType)
+    return hint
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)
+
+
+def _is_map(field: Field) -> bool:
+    return field.message_type is not None and field.message_type.GetOptions().map_entry
+
+
+def _is_list(descriptor: Descriptor) -> bool:
+    """Return True for a message that only wraps a list."""
+    return len(descriptor.fields) == 1 and descriptor.fields[0].is_repeated
