@@ -25,7 +25,7 @@ from adapters.outbound.channels.enterprise_chat.activities import content_of, me
 from adapters.outbound.channels.enterprise_chat.quoting import read_html
 from adapters.outbound.channels.gaming_chat.messages import plain as discord_text
 from adapters.outbound.channels.http_webhook.webhook import at_path
-from adapters.outbound.channels.sms_provider.keywords import opt_out_type
+from adapters.outbound.channels.sms_provider.webhook import opt_out_type
 from adapters.outbound.channels.workspace_chat.events import plain_command, without_mention
 from adapters.outbound.downstream.chat_wire import EventStream
 from adapters.outbound.downstream.server_events import ServerEvents

@@ -9,7 +9,7 @@ from typing import Any
 import jwt
 import pytest
 
-from adapters.outbound.channels.web_chat import delivery
+from adapters.outbound.channels.web_chat import channel as delivery
 from adapters.outbound.channels.web_chat.tests.samples import SECRET
 from domain.channels.answers import Choice
 from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult

@@ -1,14 +1,207 @@
-"""The business-messaging channel: the WhatsApp Cloud API. Sent messages cannot be changed: no `PromptCloser`."""
+"""Writes answers to WhatsApp: texts, reply buttons and media.
 
-from adapters.outbound.channels.business_messaging.api import BASE
-from ports.channels import Channel, ChannelDependencies
-from ports.reply_capabilities import TemplateRules
+Opens conversations for messages that answer none.
 
-from . import webhook
-from .api import GraphApi
-from .config import CONFIG, DEFINITION, TARGET, WINDOW, WhatsAppConfig, WhatsAppTarget
-from .delivery import Delivery
-from .opening import Opener
+The business-messaging channel: the WhatsApp Cloud API. Sent messages cannot be changed: no `PromptCloser`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from adapters.outbound.channels.business_messaging import webhook
+from adapters.outbound.channels.business_messaging.api import BASE, MAX_DOCUMENT, PAIR_SECONDS, GraphApi
+from adapters.outbound.channels.business_messaging.config import (
+    BUTTONS,
+    CONFIG,
+    DEFINITION,
+    TARGET,
+    TEXT_LIMIT,
+    WINDOW,
+    WhatsAppConfig,
+    WhatsAppTarget,
+)
+from adapters.outbound.channels.business_messaging.webhook import session_of
+from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, read_address
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.files import FILE, send_file
+from adapters.outbound.channels.common.messages import cut_labels, file_payloads, text_payloads
+from adapters.outbound.rendering import Markup, render
+from domain.channels.answers import Answer, Artifact, OutboundMessage
+from domain.channels.limits import Limits, Quota
+from domain.channels.messages import Attachment, Outcome, Sent
+from domain.channels.model import TextLimit
+from ports.channels import ArtifactReader, Channel, ChannelDependencies
+from ports.http import FormFile
+from ports.reply_capabilities import Opened, OpenRequest, TemplateRules
+
+_INTERACTIVE_BODY = TextLimit(1024)
+_BUTTONS = 3
+_BUTTON_TITLE = 20
+_ROW_TITLE, _DESCRIPTION = 24, 72
+_LIST_BUTTON = "Choose"
+"""https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-reply-buttons-messages and
+https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-list-messages"""
+TEMPLATE = "template"
+_MB = 1024 * 1024
+_KINDS = {
+    "image": (frozenset({"image/jpeg", "image/png"}), 5 * _MB),
+    "video": (frozenset({"video/mp4", "video/3gpp"}), 16 * _MB),
+    "audio": (frozenset({"audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"}), 16 * _MB),
+}
+"""Media types and sizes of pictures, videos and sounds; other files are sent as documents
+(https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types)."""
+STATUS_SECONDS = 20.0
+"""Within which a status arrives for a message that was delivered."""
+_NUMBER_QUOTAS = (Quota(80, 1.0, burst=16),)
+_PERSON_QUOTAS = (Quota(45, PAIR_SECONDS, burst=45),)
+"""https://developers.facebook.com/docs/whatsapp/cloud-api/overview#throughput: 80 messages a second in all; to one
+person 45 at once, then one every six seconds."""
+
+
+class Delivery:
+    typing_seconds = 20.0
+    """WhatsApp shows it for up to 25 seconds."""
+
+    def __init__(self, api: GraphApi, artifacts: ArtifactReader) -> None:
+        self._api = api
+        self._artifacts = artifacts
+
+    def render(
+        self, config: WhatsAppConfig, target: WhatsAppTarget, answer: Answer
+    ) -> Sequence[OutboundMessage]:
+        """Up to three choices are buttons, more the rows of a list."""
+        if answer.template:
+            return [OutboundMessage({"kind": TEMPLATE, **asdict(answer.template)})]
+        limit = _INTERACTIVE_BODY if answer.choices else TEXT_LIMIT
+        texts = render(Markup.WHATSAPP, answer.text, limit)
+        return [OutboundMessage(payload) for payload in text_payloads(texts, answer) + file_payloads(answer)]
+
+    def limits(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Limits:
+        conversation = target.group or target.to or target.recipient
+        return Limits(config.phone_number_id, conversation, _NUMBER_QUOTAS, _PERSON_QUOTAS)
+
+    async def send(
+        self, config: WhatsAppConfig, target: WhatsAppTarget, message: OutboundMessage, key: str
+    ) -> Sent:
+        """The key comes back with the statuses of the message: a message whose sending broke off is found by it."""
+
+        async def post(content: Mapping[str, Any]) -> Sent:
+            sent = await self._api.send(config, _message(target, content, key))
+            return replace(sent, retry_after=STATUS_SECONDS) if sent.outcome is Outcome.UNKNOWN else sent
+
+        async def upload(artifact: Artifact, content: bytes) -> Sent | None:
+            file = FormFile("file", artifact.name, artifact.mime_type, content)
+            uploaded, media_id = await self._api.upload(config, file)
+            if uploaded.outcome is not Outcome.SENT:
+                return None if uploaded.outcome is Outcome.PERMANENT else uploaded
+            return await post(_media(artifact, len(content), media_id))
+
+        if message.payload.get("kind") != FILE:
+            return await post(_content(message.payload))
+        return await send_file(
+            self._artifacts,
+            message.payload,
+            MAX_DOCUMENT,
+            upload,
+            lambda link: post(_content({"text": link})),
+        )
+
+    async def react(
+        self, config: WhatsAppConfig, target: WhatsAppTarget, message_id: str, emoji: str, *, present: bool
+    ) -> Sent:
+        """A reaction is a message of its own; without an emoji it takes the earlier one away. Groups take none."""
+        if target.group:
+            return Sent(Outcome.PERMANENT, "WhatsApp takes no reactions in groups.")
+        reaction = {"message_id": message_id, "emoji": emoji if present else ""}
+        return await self._api.send(config, _message(target, {"type": "reaction", "reaction": reaction}, ""))
+
+    async def typing(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Sent | None:
+        shows_typing = target.message_id and not target.group
+        return await self._api.typing(config, target.message_id) if shows_typing else None
+
+    def buttons(self, config: WhatsAppConfig, target: WhatsAppTarget) -> int:
+        """Groups take texts, media and templates
+        (https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/groups-messaging)."""
+        return 0 if target.group else BUTTONS
+
+    async def probe(self, config: WhatsAppConfig) -> None:
+        """Reads the phone number with the token. Raises `PlatformError`."""
+        await self._api.node(config, config.phone_number_id)
+
+    def fetch(self, config: WhatsAppConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        return self._api.download(config, text(attachment.source, "media_id"))
+
+
+def _message(target: WhatsAppTarget, content: Mapping[str, Any], key: str) -> dict[str, Any]:
+    person = {"to": target.to} if target.to else {"recipient": target.recipient}
+    receiver = {"recipient_type": "individual", **person}
+    if target.group:
+        receiver = {"recipient_type": "group", "to": target.group}
+    return {
+        "messaging_product": "whatsapp",
+        **receiver,
+        **content,
+        **({"biz_opaque_callback_data": key} if key else {}),
+    }
+
+
+def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
+    if payload.get("kind") == TEMPLATE:
+        return {"type": "template", "template": _template(payload)}
+    if not payload.get("choices"):
+        return {"type": "text", "text": {"preview_url": False, "body": payload["text"]}}
+    choices = payload["choices"]
+    kind, action = ("button", _buttons(choices)) if len(choices) <= _BUTTONS else ("list", _list(choices))
+    interactive = {"type": kind, "body": {"text": payload["text"]}, "action": action}
+    return {"type": "interactive", "interactive": interactive}
+
+
+def _template(payload: Mapping[str, Any]) -> dict[str, Any]:
+    template = {"name": payload["name"], "language": {"code": payload["language"]}}
+    if not payload["parameters"]:
+        return template
+    parameters = [{"type": "text", "text": parameter} for parameter in payload["parameters"]]
+    return {**template, "components": [{"type": "body", "parameters": parameters}]}
+
+
+def _buttons(choices: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    titles = cut_labels([label for label, _ in choices], _BUTTON_TITLE)
+    replies = ({"id": value, "title": title} for title, (_, value) in zip(titles, choices, strict=True))
+    return {"buttons": [{"type": "reply", "reply": reply} for reply in replies]}
+
+
+def _list(choices: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """A label that is too long for a title stands below it as a description."""
+    titles = cut_labels([label for label, _ in choices], _ROW_TITLE)
+    rows = [
+        {"id": value, "title": title}
+        | ({} if title == label else {"description": cut_labels([label], _DESCRIPTION)[0]})
+        for title, (label, value) in zip(titles, choices, strict=True)
+    ]
+    return {"button": _LIST_BUTTON, "sections": [{"rows": rows}]}
+
+
+def _media(artifact: Artifact, size: int, media_id: str) -> dict[str, Any]:
+    for kind, (mime_types, limit) in _KINDS.items():
+        if artifact.mime_type in mime_types and size <= limit:
+            return {"type": kind, kind: {"id": media_id}}
+    return {"type": "document", "document": {"id": media_id, "filename": artifact.name}}
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    address: str = PHONE_EXAMPLE
+
+    def default_address(self, config: WhatsAppConfig) -> str:
+        return ""
+
+    async def open(self, config: WhatsAppConfig, request: OpenRequest) -> Opened[WhatsAppTarget]:
+        """WhatsApp names people by their number in digits, as `from` of their messages does."""
+        phone = read_address(PHONE, request.to, self.address)[0].removeprefix("+")
+        return Opened(session_of(phone, ""), WhatsAppTarget(to=phone))
 
 
 def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsAppTarget]:

@@ -1,22 +1,117 @@
-"""The Google Drive folder channel: changed files in, by polling and by push; documents out, into the same folder."""
+"""Answers as files in the folder: the text as a text document, files as they are.
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+Opens folders for documents that answer no file.
 
-from adapters.outbound.channels.common.bodies import at, text
+The Google Drive folder channel: changed files in, by polling and by push; documents out, into the same folder.
+"""
+
+import hashlib
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+from adapters.outbound.channels.common.addresses import read_address
+from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.files import (
+    FILE,
+    FileUnavailable,
+    artifact_of,
+    content_of,
+    link_text,
+)
+from adapters.outbound.channels.common.messages import file_payloads
+from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.channels.drive_folder import push
 from adapters.outbound.channels.drive_folder.api import Drive
-from adapters.outbound.channels.drive_folder.base_files import FolderFiles
 from adapters.outbound.channels.drive_folder.config import CONFIG, DEFINITION, TARGET, DriveConfig, FileTarget
-from adapters.outbound.channels.drive_folder.delivery import Delivery
-from adapters.outbound.channels.drive_folder.opening import Opener
-from adapters.outbound.channels.drive_folder.polling import FolderPoller
+from adapters.outbound.channels.drive_folder.files import MARK, FolderFiles, FolderPoller
 from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
-from domain.channels.messages import Attachment
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.limits import Limits, Quota
+from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError, Registration
-from ports.channels import Channel, ChannelDependencies
+from ports.channels import ArtifactReader, Channel, ChannelDependencies
 from ports.clock import Clock
+from ports.reply_capabilities import Opened, OpenRequest
+
+PER_ACCOUNT = (Quota(3, 1.0),)
+"""Files that an account may write (https://developers.google.com/workspace/drive/api/guides/limits)."""
+MAX_CONCURRENCY = 4
+"""Calls at a time; Google publishes no limit."""
+MAX_FILE_BYTES = 50 * 1024 * 1024
+TEXT = "text/plain"
+_DELIVERY = "switchboardDelivery"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    drive: Drive
+    artifacts: ArtifactReader
+
+    def render(self, config: DriveConfig, target: FileTarget, answer: Answer) -> Sequence[OutboundMessage]:
+        """The text as one document, then each file."""
+        name = f"{target.name} - answer.txt" if target.name else "answer.txt"
+        documents = [{"kind": "text", "name": name, "text": answer.text}] if answer.text.strip() else []
+        return [OutboundMessage(payload) for payload in (*documents, *file_payloads(answer))]
+
+    def limits(self, config: DriveConfig, target: FileTarget) -> Limits:
+        return Limits(config.refresh_token, per_account=PER_ACCOUNT, max_concurrency=MAX_CONCURRENCY)
+
+    async def send(self, config: DriveConfig, target: FileTarget, message: OutboundMessage, key: str) -> Sent:
+        """Writes one file, unless an earlier attempt did: the file has the key of its delivery as a property. So
+        trying again is safe where the outcome is unknown."""
+        config = replace(config, folder_id=target.folder or config.folder_id)
+        name, mime_type, content = await self._file(message)
+        delivery = hashlib.sha256(key.encode()).hexdigest()[:32]
+        metadata = {
+            "name": name,
+            "parents": [config.folder_id],
+            "mimeType": mime_type,
+            "properties": {MARK: "answer"},
+            "appProperties": {MARK: "answer", _DELIVERY: delivery},
+        }
+        try:
+            written = items(await self.drive.marked(config, _DELIVERY, delivery), "files")
+            for file in written:
+                if text(file, "appProperties", _DELIVERY) == delivery:
+                    return Sent(Outcome.SENT, ref=text(file, "id"))
+            return Sent(Outcome.SENT, ref=await self.drive.create(config, metadata, mime_type, content))
+        except GoogleError as error:
+            return repeatable(error.sent)
+
+    async def _file(self, message: OutboundMessage) -> tuple[str, str, bytes]:
+        """Name, type and bytes of the file to write; for a file that cannot be read, its link."""
+        if message.payload["kind"] != FILE:
+            return text(message.payload, "name"), TEXT, text(message.payload, "text").encode()
+        artifact = artifact_of(message.payload)
+        try:
+            return (
+                artifact.name,
+                artifact.mime_type,
+                await content_of(self.artifacts, artifact, MAX_FILE_BYTES),
+            )
+        except FileUnavailable:
+            return f"{artifact.name}.txt", TEXT, link_text(artifact).encode()
+
+
+_ADDRESS = re.compile(r"[A-Za-z0-9_-]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    address: str = "the id of a Google Drive folder: the last part of its address in the browser"
+
+    def default_address(self, config: DriveConfig) -> str:
+        return config.folder_id
+
+    async def open(self, config: DriveConfig, request: OpenRequest) -> Opened[FileTarget]:
+        """The session is the folder, as that of the changes in it."""
+        if request.to == config.folder_id:
+            return Opened(config.folder_id, FileTarget())
+        folder = read_address(_ADDRESS, request.to, self.address)[0]
+        return Opened(folder, FileTarget(folder=folder))
+
 
 BASE = PlatformAddress("DRIVE_FOLDER_API_URL", "https://www.googleapis.com")
 

@@ -12,12 +12,10 @@ from aiosmtplib import SMTPException
 
 from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.channels.common.files import pieces
-from adapters.outbound.channels.email.config import CONFIG, DEFINITION, TARGET, EmailConfig
-from adapters.outbound.channels.email.idle import IdleWatcher
+from adapters.outbound.channels.email.config import CONFIG, DEFINITION, TARGET, EmailConfig, taken_from
 from adapters.outbound.channels.email.imap import MAX_MAIL, MailBox
-from adapters.outbound.channels.email.mailbox import Mailboxes
+from adapters.outbound.channels.email.mailbox import IdleWatcher, Mailboxes
 from adapters.outbound.channels.email.polling import THREAD_LIMIT, poll
-from adapters.outbound.channels.email.since import taken_from
 from adapters.outbound.mail.compose import MailTarget, compose_reply, mail_messages
 from adapters.outbound.mail.connections import TlsContexts, checked_tls
 from adapters.outbound.mail.guards import REASONS

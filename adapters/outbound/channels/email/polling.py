@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.email.config import TARGET, EmailConfig
+from adapters.outbound.channels.email.config import TARGET, EmailConfig, taken_from
 from adapters.outbound.channels.email.imap import CUT_MAIL, MAX_MAIL, MailBox
-from adapters.outbound.channels.email.since import taken_from
 from adapters.outbound.mail.compose import MailTarget, reply_target
 from adapters.outbound.mail.events import mail_event, unreadable
 from adapters.outbound.mail.guards import reason_not_to_answer

@@ -11,8 +11,7 @@ from typing import Any
 from adapters.outbound.channels.common import outcomes
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.erp_events.config import OdooConfig, RecordTarget
-from adapters.outbound.channels.erp_events.rpc import OdooError, Session
-from adapters.outbound.channels.erp_events.sessions import Sessions
+from adapters.outbound.channels.erp_events.rpc import OdooError, Session, Sessions
 from adapters.outbound.channels.erp_events.watching import UNLINK
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, OutboundMessage

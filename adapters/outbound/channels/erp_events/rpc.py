@@ -2,18 +2,29 @@
 
 Sources: https://www.odoo.com/documentation/18.0/developer/reference/external_api.html and
 https://www.odoo.com/documentation/19.0/developer/reference/external_api.html
+
+Which errors of an Odoo server are transient. Pure.
+
+Odoo gives the name of the Python exception (`error.data.name`), such as 'psycopg2.pool.PoolError': its own names are
+those of `odoo.exceptions`, the database's those of `psycopg2` (https://www.psycopg.org/docs/errors.html). An error
+may be wrapped in another, so its message and the exceptions in its traceback (`error.data.debug`) count too.
+
+Sessions with Odoo servers: a user signs in once, which takes Odoo nine tenths of the time of a note.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import hashlib
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.outcomes import excerpt
 from adapters.outbound.channels.erp_events.config import OdooConfig
-from adapters.outbound.channels.erp_events.failures import is_transient
 from adapters.outbound.http.paths import base_address, segment
 from domain.long_texts.service import off_loop
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
@@ -204,3 +215,118 @@ def _error(prefix: str, details: object, default: str, *, denied: bool = False) 
         denied=denied or name.endswith(_DENIED),
         transient=is_transient(name, message, text(details, "debug")),
     )
+
+
+_PERMANENT = frozenset({"AccessDenied", "AccessError", "MissingError", "ValidationError"})
+"""Odoo's own exceptions, whatever their message says."""
+
+_TRANSIENT = re.compile(
+    r"""
+    # The database has no connection free, or it broke.
+    PoolError | OperationalError | InterfaceError | ConnectionException | ConnectionFailure | ConnectionDoesNotExist
+    | SqlclientUnableToEstablishSqlconnection | SqlserverRejectedEstablishmentOfSqlconnection | TooManyConnections
+    | InsufficientResources | OutOfMemory | DiskFull | OperatorIntervention | AdminShutdown | CrashShutdown
+    | CannotConnectNow | IdleSessionTimeout | IdleInTransactionSessionTimeout | ReadOnlySqlTransaction
+    # Another transaction uses the same rows.
+    | TransactionRollback | TransactionRollbackError | SerializationFailure | DeadlockDetected | LockNotAvailable
+    | LockError | ConcurrencyError | InFailedSqlTransaction | StatementCompletionUnknown
+    # The server ended what took too long.
+    | QueryCanceled | QueryCanceledError | TransactionTimeout | WorkerTimeout
+    # The server itself has a problem.
+    | ConnectionError | ConnectionRefusedError | ConnectionResetError | ConnectionAbortedError | BrokenPipeError
+    | TimeoutError | timeout | MemoryError | TooManyRequests | ServiceUnavailable | GatewayTimeout | BadGateway
+    | RequestTimeout | RemoteDisconnected
+    # Each request has its own credentials: the session that ended is not ours.
+    | SessionExpired | SessionExpiredException
+    """,
+    re.VERBOSE,
+)
+
+_TRANSIENT_MESSAGE = re.compile(
+    "connection pool is full|too many (connections|clients|open files)|remaining connection slots"
+    "|could not (serialize access|obtain lock|connect to server)|deadlock detected|lock timeout|canceling statement"
+    "|statement timeout|terminating connection|server closed the connection|(connection|cursor) already closed"
+    "|eof detected|connection has been closed|connection (refused|reset|timed out)|timeout expired"
+    "|no space left on device|out of (shared )?memory|temporarily unavailable|service unavailable|try again"
+    "|session (has )?expired|concurrent update|current transaction is aborted"
+    "|database system is (starting up|shutting down|in recovery mode)"
+)
+
+
+def is_transient(name: str, message: str, traceback: str = "") -> bool:
+    """Whether trying again may help. A database that does not exist is a wrong configuration."""
+    message = message.lower()
+    if _exception(name) in _PERMANENT or ("database" in message and "does not exist" in message):
+        return False
+    raised = [line.partition(":")[0] for line in traceback.splitlines() if not line.startswith(" ")]
+    if any(_TRANSIENT.fullmatch(_exception(exception)) for exception in (name, *raised)):
+        return True
+    return _TRANSIENT_MESSAGE.search(message) is not None
+
+
+def _exception(name: str) -> str:
+    """The name of an exception without its module."""
+    return name.rpartition(".")[2]
+
+
+T = TypeVar("T")
+
+KEPT_SECONDS = 3600.0
+"""How long a session is used: the server may be upgraded."""
+MOST = 1000
+"""Sessions that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    session: Session
+    until: float
+
+
+class Sessions:
+    """Sessions of this process by server, database, user and password."""
+
+    def __init__(self, http: Http) -> None:
+        self._http = http
+        self._kept: dict[str, _Kept] = {}
+        self._signing_in: dict[str, asyncio.Lock] = {}
+
+    async def use(self, config: OdooConfig, work: Callable[[Session], Awaitable[T]]) -> T:
+        """The result of `work` with a session. It is repeated with a new one where Odoo does not take the kept one:
+        nothing was carried out then. Raises `OdooError`."""
+        kept = self._of(config)
+        if kept is not None:
+            try:
+                return await work(kept)
+            except OdooError as error:
+                if not error.denied and not error.no_json_rpc:
+                    raise
+            self._kept.pop(_key(config), None)
+        return await work(await self.begin(config))
+
+    def _of(self, config: OdooConfig) -> Session | None:
+        kept = self._kept.get(_key(config))
+        return kept.session if kept is not None and kept.until > time.monotonic() else None
+
+    async def begin(self, config: OdooConfig) -> Session:
+        """The kept session, or a new one, which all share who wait for it. Raises `OdooError`."""
+        key = _key(config)
+        lock = self._signing_in.setdefault(key, asyncio.Lock())
+        try:
+            async with lock:
+                if (kept := self._of(config)) is not None:
+                    return kept
+                session = await sign_in(self._http, config)
+                while len(self._kept) >= MOST:
+                    del self._kept[next(iter(self._kept))]
+                self._kept[key] = _Kept(session, time.monotonic() + KEPT_SECONDS)
+                return session
+        finally:
+            if not lock.locked():
+                self._signing_in.pop(key, None)
+
+
+def _key(config: OdooConfig) -> str:
+    """Without the password itself."""
+    login = (config.erp_url.rstrip("/"), config.database, config.username, config.password)
+    return hashlib.sha256("\0".join(login).encode("utf-8", "surrogatepass")).hexdigest()

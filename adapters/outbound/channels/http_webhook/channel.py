@@ -1,11 +1,117 @@
-"""The http-webhook channel: takes any JSON POST; answers in the call, or at a response address."""
+"""Sends answers to the response address.
 
+Opens conversations for messages that answer none.
+
+The http-webhook channel: takes any JSON POST; answers in the call, or at a response address.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from adapters import trace_context
+from adapters.outbound.channels.common.addresses import LONGEST_ADDRESS, no_address
+from adapters.outbound.channels.common.outcomes import send
+from adapters.outbound.channels.common.standard_webhooks import BadSecret
+from adapters.outbound.channels.http_webhook import webhook
+from adapters.outbound.channels.http_webhook.config import (
+    CONFIG,
+    DEFINITION,
+    TARGET,
+    WebhookConfig,
+    WebhookTarget,
+)
+from adapters.outbound.channels.http_webhook.signatures import sign
+from adapters.outbound.channels.http_webhook.webhook import artifacts_of, choices_of, json_bytes
+from domain.addresses import address_fault
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.limits import Limits
+from domain.channels.messages import Outcome, Sent
 from ports.channels import Channel, ChannelDependencies
+from ports.http import Addresses, AddressRefused, HttpFailed, HttpRequest
+from ports.reply_capabilities import Opened, OpenRequest
 
-from . import webhook
-from .config import CONFIG, DEFINITION, TARGET, WebhookConfig, WebhookTarget
-from .delivery import Delivery
-from .opening import Opener
+UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+"""Headers of the connection itself, which responseHeaders cannot set."""
+
+
+class Delivery:
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._http = dependencies.http
+        self._clock = dependencies.clock
+
+    def render(
+        self, config: WebhookConfig, target: WebhookTarget, answer: Answer
+    ) -> Sequence[OutboundMessage]:
+        if not target.url:
+            return []
+        payload = {
+            "status": "success",
+            "requestId": answer.request_id,
+            "sessionId": answer.session_id,
+            "response": answer.text,
+            "artifacts": artifacts_of(answer),
+        }
+        return [OutboundMessage(payload | ({"choices": choices_of(answer)} if answer.choices else {}))]
+
+    def limits(self, config: WebhookConfig, target: WebhookTarget) -> Limits:
+        """A response address has its limits, whichever instance sends to it."""
+        return Limits(target.url)
+
+    async def send(
+        self, config: WebhookConfig, target: WebhookTarget, message: OutboundMessage, key: str
+    ) -> Sent:
+        body = json_bytes(message.payload)
+        secret = config.webhook_secret
+        try:
+            signature = sign(secret, key, body, self._clock.now()) if secret else {}
+        except BadSecret as error:
+            return Sent(Outcome.PERMANENT, str(error))
+        own = {"Content-Type": "application/json", "Idempotency-Key": key, **trace_context.headers()}
+        headers = _merged(own, _configured_headers(config), signature)
+        request = HttpRequest("POST", target.url, headers, content=body, user_address=True)
+        sent = await send(self._http, request)
+        return replace(sent, of_recipient=target.url != config.response_webhook_url)
+
+
+def _configured_headers(config: WebhookConfig) -> dict[str, str]:
+    if not config.response_headers:
+        return {}
+    headers = json.loads(config.response_headers)
+    return {name: value for name, value in headers.items() if name.lower() not in UNSETTABLE}
+
+
+def _merged(*layers: Mapping[str, str]) -> dict[str, str]:
+    """All headers; a later layer replaces the header of an earlier one, whatever the case of its name."""
+    named = {name.lower(): (name, value) for layer in layers for name, value in layer.items()}
+    return dict(named.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """The session id follows from the address: messages to it belong together, and a call that names the session goes
+    on with them."""
+
+    hosts: Addresses
+    address: str = "an address of yours that begins with http:// or https://, to which the message is POSTed"
+
+    def default_address(self, config: WebhookConfig) -> str:
+        return config.response_webhook_url
+
+    async def open(self, config: WebhookConfig, request: OpenRequest) -> Opened[WebhookTarget]:
+        url = request.to
+        if len(url) > LONGEST_ADDRESS or address_fault(url):
+            raise no_address(f"must be {self.address}")
+        parts = urlsplit(url)
+        try:
+            await self.hosts.resolve_allowed(parts.hostname or "", parts.port or 443)
+        except AddressRefused as refused:
+            raise no_address(str(refused)) from None
+        except HttpFailed:
+            pass  # a name that cannot be resolved now may be later: the delivery tries again
+        return Opened(str(uuid.uuid5(uuid.NAMESPACE_URL, url)), WebhookTarget(url=url))
 
 
 def build(dependencies: ChannelDependencies) -> Channel[WebhookConfig, WebhookTarget]:

@@ -1,15 +1,34 @@
-"""The linked-device-messaging channel: WhatsApp as a linked device."""
+"""Opens conversations for messages that answer none.
+
+The linked-device-messaging channel: WhatsApp as a linked device.
+"""
 
 import logging
 import os
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, read_address
 from adapters.outbound.channels.common.bodies import at
+from adapters.outbound.channels.linked_device_messaging.config import (
+    CONFIG,
+    DEFINITION,
+    TARGET,
+    TEXT_LIMIT,
+    DeviceConfig,
+    DeviceTarget,
+)
+from adapters.outbound.channels.linked_device_messaging.device import (
+    ChildDevice,
+    ChildDevices,
+    DeviceError,
+    OutgoingFile,
+)
+from adapters.outbound.channels.linked_device_messaging.session import DeviceSession, LinkStatus
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
@@ -20,12 +39,24 @@ from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 from ports.connections import Emit, Pairing
 from ports.links import LinkRecorder
+from ports.reply_capabilities import Opened, OpenRequest
 
-from .child_process import ChildDevice, ChildDevices
-from .config import CONFIG, DEFINITION, TARGET, TEXT_LIMIT, DeviceConfig, DeviceTarget
-from .device import DeviceError, OutgoingFile
-from .opening import Opener
-from .session import DeviceSession, LinkStatus
+_SERVER = "s.whatsapp.net"
+"""Of the chats with one person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    address: str = PHONE_EXAMPLE
+
+    def default_address(self, config: DeviceConfig) -> str:
+        return ""
+
+    async def open(self, config: DeviceConfig, request: OpenRequest) -> Opened[DeviceTarget]:
+        """The session is the phone number in digits, as that of the messages that come from there."""
+        phone = read_address(PHONE, request.to, self.address)[0].removeprefix("+")
+        return Opened(phone, DeviceTarget(instance=request.instance_id, chat=f"{phone}@{_SERVER}"))
+
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from adapters.outbound.channels.mail_api.config import (
     GmailConfig,
     GmailTarget,
 )
-from adapters.outbound.channels.mail_api.gmail import Gmail
-from adapters.outbound.channels.mail_api.messages import (
+from adapters.outbound.channels.mail_api.gmail import (
+    Gmail,
     enclosed_content,
     from_base64url,
     message_of,

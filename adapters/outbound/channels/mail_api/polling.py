@@ -10,8 +10,8 @@ from anyio import to_thread
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.mail_api.config import GmailConfig
-from adapters.outbound.channels.mail_api.gmail import Gmail
-from adapters.outbound.channels.mail_api.messages import (
+from adapters.outbound.channels.mail_api.gmail import (
+    Gmail,
     event_of,
     from_base64url,
     is_incoming,

@@ -1,12 +1,10 @@
 """The sms-provider channel: Twilio. It has no buttons and no typing indicator: choices are typed."""
 
-from adapters.outbound.channels.sms_provider.delivery import BASE
+from adapters.outbound.channels.sms_provider import webhook
+from adapters.outbound.channels.sms_provider.delivery import BASE, Delivery, Opener
 from ports.channels import Channel, ChannelDependencies
 
-from . import webhook
 from .config import CONFIG, DEFINITION, TARGET, SmsConfig, SmsTarget
-from .delivery import Delivery
-from .opening import Opener
 
 
 def build(dependencies: ChannelDependencies) -> Channel[SmsConfig, SmsTarget]:

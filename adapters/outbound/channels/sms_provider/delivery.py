@@ -2,17 +2,22 @@
 
 https://www.twilio.com/docs/messaging/api/message-resource and the error dictionary,
 https://www.twilio.com/docs/api/errors
+
+Opens conversations for messages that answer none.
 """
 
 import base64
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, read_address
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.client import PlatformClient, is_address_of
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, send
+from adapters.outbound.channels.sms_provider.config import TEXT_LIMIT, SmsConfig, SmsTarget
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
@@ -22,8 +27,7 @@ from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
-
-from .config import TEXT_LIMIT, SmsConfig, SmsTarget
+from ports.reply_capabilities import Opened, OpenRequest
 
 BASE = PlatformAddress("SMS_PROVIDER_API_URL", "https://api.twilio.com")
 
@@ -169,3 +173,19 @@ def _credentials(config: SmsConfig) -> dict[str, str]:
     """Basic authentication (RFC 7617)."""
     pair = base64.b64encode(f"{config.account_sid}:{config.auth_token}".encode()).decode()
     return {"authorization": f"Basic {pair}"}
+
+
+_ADDRESS = re.compile(rf"(?:whatsapp:)?{PHONE.pattern}")
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    address: str = f"{PHONE_EXAMPLE}, or whatsapp:+4915112345678 for WhatsApp through Twilio"
+
+    def default_address(self, config: SmsConfig) -> str:
+        return ""
+
+    async def open(self, config: SmsConfig, request: OpenRequest) -> Opened[SmsTarget]:
+        """The address is the session of the messages that come from there (`From`)."""
+        to = read_address(_ADDRESS, request.to, self.address)[0]
+        return Opened(to, SmsTarget(to=to, callback=request.callback_address))

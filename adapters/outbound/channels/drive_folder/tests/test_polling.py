@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.drive_folder import polling
+from adapters.outbound.channels.drive_folder import files as polling
 from adapters.outbound.channels.drive_folder.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, client, dependencies

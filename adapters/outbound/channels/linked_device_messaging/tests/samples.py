@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adapters.outbound.channels.linked_device_messaging.device import Incoming, Original
-from adapters.outbound.channels.linked_device_messaging.messages import event_of
+from adapters.outbound.channels.linked_device_messaging.session import event_of
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW
 from domain.channels.messages import Event

@@ -5,10 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from adapters.outbound.channels.linked_device_messaging.child_process import event_from
 from adapters.outbound.channels.linked_device_messaging.contents import album_of, media_of
-from adapters.outbound.channels.linked_device_messaging.device import Incoming
-from adapters.outbound.channels.linked_device_messaging.messages import event_of
+from adapters.outbound.channels.linked_device_messaging.device import Incoming, event_from
+from adapters.outbound.channels.linked_device_messaging.session import event_of
 from domain.channels.messages import Merge
 
 

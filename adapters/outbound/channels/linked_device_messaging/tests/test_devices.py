@@ -10,13 +10,10 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.linked_device_messaging import child_process
-from adapters.outbound.channels.linked_device_messaging.child_process import (
+from adapters.outbound.channels.linked_device_messaging import device as child_process
+from adapters.outbound.channels.linked_device_messaging.device import (
     ChildDevice,
     ChildDevices,
-    event_from,
-)
-from adapters.outbound.channels.linked_device_messaging.device import (
     DeviceError,
     Dropped,
     Incoming,
@@ -24,6 +21,7 @@ from adapters.outbound.channels.linked_device_messaging.device import (
     LoggedOut,
     OutgoingFile,
     Unlinked,
+    event_from,
 )
 
 CHILD = """

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.linked_device_messaging.child import Device
-from adapters.outbound.channels.linked_device_messaging.child_process import event_from
 from adapters.outbound.channels.linked_device_messaging.device import (
     Dropped,
     Incoming,
     Linked,
     LoggedOut,
     Unlinked,
+    event_from,
 )
 
 pytest.importorskip("neonize", reason="the extra linked-device is not installed", exc_type=ImportError)

@@ -17,8 +17,7 @@ from adapters.outbound.channels.linked_device_messaging.device import (
     Media,
     Unlinked,
 )
-from adapters.outbound.channels.linked_device_messaging.messages import is_allowed
-from adapters.outbound.channels.linked_device_messaging.session import DeviceSession, LinkStatus
+from adapters.outbound.channels.linked_device_messaging.session import DeviceSession, LinkStatus, is_allowed
 from adapters.outbound.channels.tests.support import NOW, SetClock
 from domain.channels.messages import Event
 from tests.support.linked_device import Recorder, ScriptedDevice

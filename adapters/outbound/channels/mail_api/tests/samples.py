@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.mail_api.config import CONFIG
-from adapters.outbound.channels.mail_api.messages import event_of, message_of
+from adapters.outbound.channels.mail_api.gmail import event_of, message_of
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import refusal
 from adapters.outbound.mail.guards import REASONS

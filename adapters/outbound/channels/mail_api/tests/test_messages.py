@@ -12,11 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.channels.mail_api.config import CONFIG
-from adapters.outbound.channels.mail_api.messages import (
-    event_of,
-    from_base64url,
-    message_of,
-)
+from adapters.outbound.channels.mail_api.gmail import event_of, from_base64url, message_of
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW
 from domain.channels.messages import Event, Identity
