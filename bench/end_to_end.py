@@ -133,10 +133,12 @@ def running_bots(database: Database) -> Iterator[dict[str, Bot]]:
         telegram = Exchange(
             partial(_telegram, f"/{HOOK(ours, 'bot-messenger', telegram_id).split('/', 3)[3]}")
         )
-        slack = Exchange(partial(_slack, f"/{HOOK(ours, 'workspace-chat', slack_id).split('/', 3)[3]}"))
+        slack = Exchange(
+            partial(slack_request, f"/{HOOK(ours, 'workspace-chat', slack_id).split('/', 3)[3]}")
+        )
         to_aiogram, to_bolt = (
             Exchange(partial(_telegram, "/webhook")),
-            Exchange(partial(_slack, "/slack/events")),
+            Exchange(partial(slack_request, "/slack/events")),
         )
         address = {
             each: f"http://127.0.0.1:{loop.run(each.serve())}"
@@ -175,7 +177,7 @@ def _telegram(path: str, number: int) -> bytes:
     return _request(path, json.dumps(update), f"X-Telegram-Bot-Api-Secret-Token: {TOKEN}")
 
 
-def _slack(path: str, number: int) -> bytes:
+def slack_request(path: str, number: int) -> bytes:
     body, stamp = json.dumps(slack_event(number, _text(number))), str(int(time.time()))
     signature = slack_signature(SECRET, stamp, body)
     return _request(path, body, f"X-Slack-Request-Timestamp: {stamp}\r\nX-Slack-Signature: {signature}")

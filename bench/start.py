@@ -6,7 +6,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from compileall import compile_dir
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ class Running:
 
 
 @contextmanager
-def running(program: str, **settings: str) -> Iterator[Running]:
-    """`switchboard PROGRAM`, until its first line that says it is ready."""
+def running(command: str, *, program: Sequence[str] = ("apps.cli",), **settings: str) -> Iterator[Running]:
+    """`switchboard COMMAND`, or what another module runs in its place, until its first line that says it is ready."""
     environment = {
         **os.environ,
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'proto/gen'}",
@@ -46,17 +46,18 @@ def running(program: str, **settings: str) -> Iterator[Running]:
         "GRPC_PORT": str(free_port()),
         "INTERNAL_SERVICE_KEY": SERVICE_KEY,
         "CONFIG_ENCRYPTION_KEY": KEY,
+        "LOG_FORMAT": "console",
         "LOG_LEVEL": "error",
         "EMBEDDING_PREPARE_AT_START": "false",
         **settings,
     }
-    command = [*pinned(SERVER_CORE), python(), "-m", "apps.cli", program]
+    arguments = [*pinned(SERVER_CORE), python(), "-m", *program, command]
     started = time.perf_counter()
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(arguments, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         if not any("ready" in line for line in process.stdout):
-            raise SystemExit(f"switchboard {program} ended before it was ready")
+            raise SystemExit(f"switchboard {command} ended before it was ready")
         yield Running(process.pid, time.perf_counter() - started, cpu_seconds(process.pid))
     finally:
         process.terminate()
