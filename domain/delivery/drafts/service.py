@@ -33,7 +33,7 @@ class LimitedDrafts:
             if wait := await self.limiter.acquire_now(request):
                 return Sent(Outcome.RETRY_AFTER, "the platform's limits leave no room", retry_after=wait)
             try:
-                sent = await _try(address, message, draft)
+                sent = await _draft(address, message, draft)
             finally:
                 self.limiter.release(request)
             if sent.outcome in _TELLING:
@@ -44,7 +44,7 @@ class LimitedDrafts:
         return sent
 
 
-async def _try(address: DraftAddress, message: OutboundMessage, draft: str) -> Sent:
+async def _draft(address: DraftAddress, message: OutboundMessage, draft: str) -> Sent:
     channel = address.channel
     if channel.streaming is None:
         return Sent(Outcome.PERMANENT, "the channel shows no drafts")

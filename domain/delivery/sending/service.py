@@ -43,7 +43,7 @@ class MessageSender:
         self.typing.stop(QueueKey(request.instance_id, request.queue_key))
         started = self.clock.now()
         try:
-            sent = await _try(instance, channel, sender, message)
+            sent = await _send(instance, channel, sender, message)
         finally:
             self.limiter.release(request)
         seconds = (self.clock.now() - started).total_seconds()
@@ -58,7 +58,7 @@ class MessageSender:
         return sent
 
 
-async def _try(instance: Instance, channel: AnyChannel, sender: Sender, message: QueuedMessage) -> Sent:
+async def _send(instance: Instance, channel: AnyChannel, sender: Sender, message: QueuedMessage) -> Sent:
     try:
         config, target = channel.config.load(instance.config), channel.target.load(message.target)
         return await sender.send(config, target, message.message, message.key)
