@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from adapters.version import VERSION
 from apps import completion
-from domain.full_disk import is_full_disk
+from domain.refusals import is_full_disk
 
 if TYPE_CHECKING:
     from apps.settings import Settings

@@ -15,8 +15,7 @@ from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import StartError, a_database, migrated
 from domain import limits
-from domain.access.model import ApiKey, Role
-from domain.access.tokens import sign_in_address
+from domain.access.model import ApiKey, Role, sign_in_address
 from domain.refusals import NotFound
 
 

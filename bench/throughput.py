@@ -26,7 +26,7 @@ from bench.part import Bench
 from bench.report import Row, against
 from bench.rounds import Figure, Sample, Samples, interleaved, middle_of
 from domain.channels.messages import Event
-from domain.events.model import EventFilter
+from domain.events import EventFilter
 from domain.instances.model import NewInstance
 
 INSTANCES = 8

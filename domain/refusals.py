@@ -1,11 +1,15 @@
 """Refusals of the domain: texts and data, no status codes.
 
 Each inbound adapter has one table from refusals to answers of its protocol.
+
+Full disks. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import errno
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -135,3 +139,24 @@ INTERNAL = "an internal error; the log has the details"
 def reason_of(failure: Exception) -> str:
     """What is recorded of a failure."""
     return failure.message if isinstance(failure, Refusal) else INTERNAL
+
+
+FULL = "the disk of the service is full: the file could not be stored; try again once there is room"
+_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT)
+"""No space left, and a quota that is used up."""
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error says that there is no room on a disk."""
+    return isinstance(error, OSError) and error.errno in _FULL_ERRORS
+
+
+@contextmanager
+def full_disk_refused() -> Iterator[None]:
+    """Raises `StorageFull` where writing fails since the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if is_full_disk(error):
+            raise StorageFull(FULL) from error
+        raise

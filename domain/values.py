@@ -1,6 +1,10 @@
-"""Values that are made for each message."""
+"""Values that are made for each message.
+
+Times as callers read them. Pure.
+"""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -11,3 +15,8 @@ def value(kind: type[T]) -> type[T]:
     """A dataclass that only the type checker holds frozen: one that is frozen while it runs sets each of its fields
     by a call, and takes four times as long to make."""
     return dataclass(slots=True, unsafe_hash=True)(kind)
+
+
+def iso_milliseconds(moment: datetime) -> str:
+    """UTC, ISO 8601, milliseconds and Z."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from domain.channels.answers import Artifact
-from domain.channels.model import ChannelDefinition, PlatformAddress
-from domain.channels.proof import Proof
+from domain.channels.model import ChannelDefinition, PlatformAddress, Proof
 from domain.channels.typed import ChannelConfig, ChannelTarget, JsonModel
 from ports.capabilities import (
     AnswerForwarding,

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from domain.channels.messages import Event
 from domain.conversations.choices import Offer
-from domain.conversations.message_ids import MessageId
+from domain.conversations.model import MessageId
 
 
 class OfferStore(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from domain.access.model import Caller
-from domain.instances.checks.model import ConfigDraft, CredentialsCheck
+from domain.instances.model import ConfigDraft, CredentialsCheck
 from domain.refusals import Fault
 
 

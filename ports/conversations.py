@@ -5,10 +5,10 @@ from enum import Enum
 from typing import Protocol
 
 from domain.channels.messages import Identity
-from domain.conversations.message_ids import MessageId
 from domain.conversations.model import (
     ConversationFilter,
     ConversationPage,
+    MessageId,
     MessagePage,
     MessagesWanted,
     Timeline,

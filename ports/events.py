@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
-from domain.events.model import EventFilter, EventPage
+from domain.events import EventFilter, EventPage
 
 
 class EventLog(Protocol):

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from domain.access.model import Caller
-from domain.conversations.message_ids import MessageId
-from domain.conversations.model import Direction, Message
+from domain.conversations.model import Direction, Message, MessageId
 from domain.instances.model import Instance
 from domain.monitoring.model import (
     DeadLetterId,

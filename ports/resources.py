@@ -3,8 +3,7 @@
 from typing import Protocol
 
 from domain.access.model import Caller
-from domain.routing.model import Resource
-from domain.routing.trials.model import ResourceRule, ResourceRules, ResourceTrial
+from domain.routing.model import Resource, ResourceRule, ResourceRules, ResourceTrial
 
 
 class Resources(Protocol):

@@ -7,8 +7,7 @@ from typing import Protocol
 
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Target
-from domain.conversations.message_ids import MessageId
-from domain.conversations.model import Message
+from domain.conversations.model import Message, MessageId
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Round:
 
 
 class Rounds(Protocol):
-    """Counts how often we and a machine answered each other. See `domain.routing.rounds`."""
+    """Counts how often we and a machine answered each other. See `domain.routing.model`."""
 
     async def count(self, key: QueueKey, queued: QueuedEvent, most: int, window: float) -> Round:
         """Counts an event of a leased conversation that no person is known to have caused, once.

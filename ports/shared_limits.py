@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from domain.delivery.rate_limits.model import OpenBreaker, SharedState
+from domain.delivery.model import OpenBreaker, SharedState
 
 
 class SharedLimits(Protocol):

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from domain.access.model import Caller
 from domain.channels.messages import Sent
-from domain.events.model import LoggedEvent
+from domain.events import LoggedEvent
 from domain.subscriptions.model import (
     PushPage,
     PushTest,

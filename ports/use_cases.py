@@ -18,7 +18,7 @@ from domain.conversations.model import (
     QueuedSend,
     Timeline,
 )
-from domain.events.model import EventPage
+from domain.events import EventPage
 from domain.instances.model import (
     Deliveries,
     Health,

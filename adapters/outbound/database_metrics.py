@@ -7,8 +7,7 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from adapters.outbound.storage.figures import PostgresFigures
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention.runner import Retention
-from domain.monitoring.histogram import recent
-from domain.monitoring.model import Period
+from domain.monitoring.model import Period, recent
 from domain.refusals import Unavailable
 
 QUEUES = """

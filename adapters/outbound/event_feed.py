@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from adapters.tasks import cancelled, end
-from domain.events.model import EventFilter, EventPage, LoggedEvent
+from domain.events import EventFilter, EventPage, LoggedEvent
 from domain.refusals import Unavailable
 from ports.events import EventLog
 

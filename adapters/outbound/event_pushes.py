@@ -22,7 +22,7 @@ from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import ChannelDefinition, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting
-from domain.events.model import EventFilter, LoggedEvent
+from domain.events import EventFilter, LoggedEvent
 from domain.subscriptions.model import CHANNEL_ID, PUSH_HEADER
 from domain.values import value
 from ports.channels import AnyChannel, Channel, Channels

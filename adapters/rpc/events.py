@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from switchboard.events.v1 import events_pb2 as pb
 
 from adapters.rpc.messages import to_message, to_value
-from domain.events.model import EventPage, LoggedEvent
+from domain.events import EventPage, LoggedEvent
 
 
 def page_to_pb(page: EventPage) -> Iterator[pb.WatchResponse]:

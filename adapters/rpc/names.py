@@ -6,15 +6,21 @@ from typing import Any
 
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import Direction, Handler
-from domain.instances.checks.model import ConfigDraft
-from domain.instances.model import Deliveries, Instance, InstanceChange, NewInstance, Pairing, UnansweredPage
+from domain.instances.model import (
+    ConfigDraft,
+    Deliveries,
+    Instance,
+    InstanceChange,
+    NewInstance,
+    Pairing,
+    UnansweredPage,
+)
 from domain.knowledge.file_states import FileState, TextWindow
 from domain.knowledge.model import Base, Chunk, FileRecord, Permission, SearchResult, UploadedFile
 from domain.knowledge.search.explanation import ExplainedHit
 from domain.knowledge.search.options import Mode, mode_of
 from domain.knowledge.sources.model import Source, SourcePage
-from domain.monitoring.model import Period
-from domain.monitoring.rules import parse_direction, parse_period
+from domain.monitoring.model import Period, parse_direction, parse_period
 from domain.refusals import Fault, Invalid
 from domain.verification.model import BotLink
 

@@ -13,12 +13,12 @@ from adapters.outbound.storage.sessions import PostgresSessions
 from apps import verification
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage
-from domain.callbacks.service import SessionRenames
-from domain.delivery.concurrency.service import ConcurrencyLimiter, ReadLimiter
-from domain.files.service import MessageFilesService
-from domain.instances.registration.service import RegistrationService
+from domain.callbacks import SessionRenames
+from domain.delivery.concurrency import ConcurrencyLimiter, ReadLimiter
+from domain.files import MessageFilesService
+from domain.instances.pairing import PairingService
+from domain.instances.registration import RegistrationService
 from domain.knowledge.sources.folders.service import FolderSync
-from domain.pairing.service import PairingService
 from domain.polling.service import PollingService, ScheduleService
 from ports.channels import ChannelDependencies
 

@@ -18,28 +18,19 @@ from apps.containers.sources import Sources
 from apps.containers.storage import Files, Storage
 from apps.containers.subscriptions import Subscriptions
 from apps.downstream import Resources
-from domain.access.keys.service import KeyService
-from domain.access.service import AccessService
-from domain.access.sessions.service import SessionService
-from domain.callbacks.service import (
-    CallbackService,
-    CallVerifier,
-    EventIntake,
-    PlatformNotices,
-    ReplyWaiter,
-)
-from domain.channels.service import CatalogueService
-from domain.conversations.forwarding.service import DestinationService
-from domain.conversations.history.service import HistoryService
-from domain.conversations.sending.service import MessageService, SendingService
-from domain.events.service import EventStreams
-from domain.instances.checks.service import ConfigCheckService
-from domain.instances.operations.service import OperationsService
-from domain.instances.service import InstanceService
+from domain.access.service import AccessService, KeyService, SessionService
+from domain.callbacks import CallbackService, CallVerifier, EventIntake, PlatformNotices, ReplyWaiter
+from domain.conversations.forwarding import DestinationService
+from domain.conversations.history import HistoryService
+from domain.conversations.sending import MessageService, SendingService
+from domain.instances.checks import ConfigCheckService
+from domain.instances.lookup import CatalogueService
+from domain.instances.service import InstanceService, OperationsService
 from domain.knowledge.answers.service import AskService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
-from domain.polling.overview.service import ScheduleListService
-from domain.routing.trials.service import TrialService
+from domain.polling.service import ScheduleListService
+from domain.routing.trials import TrialService
+from domain.subscriptions.service import EventStreams
 from ports.downstream import Downstream
 from ports.monitoring import Installation, Monitoring
 from ports.use_cases import UseCases

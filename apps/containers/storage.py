@@ -43,7 +43,7 @@ from adapters.outbound.storage.web_chat.feed import PostgresChatFeed
 from adapters.outbound.storage.web_chat.log import PostgresChatLog
 from apps.containers.foundation import Foundation
 from apps.settings import Settings
-from domain.files.service import StoredFiles
+from domain.files import StoredFiles
 from ports.blobs import Blobs
 from ports.inbox import Conversation
 from ports.outbox import QueuedMessages

@@ -7,7 +7,7 @@ from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Storage
 from apps.settings import Settings
-from domain.subscriptions.pushing.service import PushService
+from domain.subscriptions.pushing import PushService
 from domain.subscriptions.service import SubscriptionService
 
 

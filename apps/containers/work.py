@@ -15,23 +15,20 @@ from apps.containers.knowledge import whisper_folder
 from apps.containers.storage import Files, Storage
 from apps.settings import Settings
 from domain.confirmations.service import ConfirmationService
-from domain.conversations.forwarding.service import DestinationService, ForwardingService
-from domain.conversations.sending.service import SendingService
-from domain.delivery.drafts.service import LimitedDrafts
-from domain.delivery.rate_limits.service import RateLimiter
-from domain.delivery.sending.service import MessageSender
+from domain.conversations.forwarding import DestinationService, ForwardingService
+from domain.conversations.sending import SendingService
+from domain.delivery.rate_limits import RateLimiter
+from domain.delivery.sending import LimitedDrafts, MessageSender
 from domain.delivery.service import DeliveryService
-from domain.routing.choices.service import ChoiceService
-from domain.routing.context.service import ContextService
-from domain.routing.drafting.service import DraftService
-from domain.routing.events.service import EventService
-from domain.routing.invocation.service import InvocationService
-from domain.routing.prompts.service import PromptFeedback
-from domain.routing.runner.service import ResourceRunner
+from domain.routing.context import ContextService, VoiceService
+from domain.routing.conversation import Withdrawals
+from domain.routing.drafting import DraftService
+from domain.routing.events import EventService
+from domain.routing.indicators import LingeringTyping
+from domain.routing.invocation import InvocationService
+from domain.routing.prompts import ChoiceService, PromptFeedback
+from domain.routing.runner import ResourceRunner
 from domain.routing.service import ConversationService
-from domain.routing.typing_indicator.service import LingeringTyping
-from domain.routing.voice.service import VoiceService
-from domain.routing.withdrawals.service import Withdrawals
 from ports.channels import Channels as AllChannels
 from ports.downstream import Downstream
 from ports.files import Transcriber

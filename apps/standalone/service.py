@@ -22,9 +22,8 @@ from apps.rest import build_gateway
 from apps.settings import Settings
 from apps.subscriptions import SubscriptionsComponent
 from apps.verification import VerificationBotComponent
-from domain.access.model import Role
+from domain.access.model import Role, sign_in_address
 from domain.access.service import FIRST_ADMIN
-from domain.access.tokens import sign_in_address
 
 
 async def run_service(settings: Settings, dsn: str, listener: socket.socket) -> int:

@@ -1,15 +1,36 @@
-"""Who stands behind a credential, and the management of API keys and sign-in links by the operator."""
+"""Who stands behind a credential, and the management of API keys and sign-in links by the operator.
+
+API keys, as their users see them.
+
+Sessions of browsers: signing in and out.
+"""
 
 import hmac
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from domain import limits
-from domain.access.model import ApiKey, Caller, KeyKind, Role
-from domain.access.tokens import KEY_PREFIX, LINK_PREFIX, digest, kind_of, shown
-from domain.refusals import Fault, Invalid, NotFound, Unauthenticated
+from domain.access.model import (
+    KEY_PREFIX,
+    LINK_PREFIX,
+    SESSION_PREFIX,
+    ApiKey,
+    Caller,
+    CreatedKey,
+    KeyKind,
+    KeyPage,
+    NewKey,
+    Role,
+    Session,
+    digest,
+    kind_of,
+    shown,
+)
+from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unauthenticated
+from domain.values import iso_milliseconds
 from ports.clock import Clock, Ids
-from ports.keys import KeyStore, NewCredential
+from ports.keys import KeyStore, NewCredential, SignInTries
 
 SERVICE_USER = "internal-service"
 FIRST_ADMIN = "admin"
@@ -120,3 +141,131 @@ def check_user(user_id: str, field: str) -> None:
     fault = limits.text_fault(user_id, limits.USER_ID) if user_id.strip() else "must not be empty"
     if fault:
         raise Invalid.of([Fault(field, fault)])
+
+
+LISTED = (KeyKind.KEY, KeyKind.SESSION)
+NO_KEY = "there is no key {}"
+
+
+@dataclass(eq=False)
+class KeyService:
+    """`ports.keys.Keys`."""
+
+    access: AccessService
+    store: KeyStore
+    clock: Clock
+
+    async def create(self, caller: Caller, new: NewKey) -> CreatedKey:
+        _check(new)
+        user_id = new.user_id.strip() if new.user_id is not None else caller.user
+        if not caller.may_act_for(user_id):
+            raise Forbidden("only an admin makes keys for other users")
+        if new.role is Role.ADMIN and not caller.is_admin:
+            raise Forbidden("only an admin makes keys with the role admin")
+        created = await self.access.create_key(
+            user_id, new.role, new.name.strip(), self._end(caller, new.expires_in_days), caller.key_id
+        )
+        return CreatedKey(*created)
+
+    def _end(self, caller: Caller, days: int | None) -> datetime | None:
+        """When the new key expires: with the credential of the caller at the latest. Raises `Invalid`."""
+        now = self.clock.now()
+        expires_at = now + timedelta(days=days) if days else caller.expires_at
+        if expires_at is None or caller.expires_at is None or expires_at <= caller.expires_at:
+            return expires_at
+        most = (caller.expires_at - now).days
+        mend = f"give at most {most}, or leave it out" if most else "leave it out"
+        raise Invalid.of(
+            [
+                Fault(
+                    "expiresInDays",
+                    f"must not reach beyond {iso_milliseconds(caller.expires_at)}, when the key or session that makes"
+                    f" this key expires: {mend}",
+                )
+            ]
+        )
+
+    async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> KeyPage:
+        if kind not in LISTED:
+            raise Invalid.of([Fault("kind", f"must be one of {', '.join(LISTED)}")])
+        user_id = None if caller.is_admin else caller.user_id
+        rows = await self.store.list(KeyKind(kind), self.clock.now(), user_id, cursor, limit + 1)
+        return KeyPage(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
+
+    async def revoke(self, caller: Caller, key_id: int) -> None:
+        now = self.clock.now()
+        key = await self.store.get(key_id, now)
+        if key is None:
+            raise NotFound(NO_KEY.format(key_id))
+        if not caller.may_act_for(key.user_id):
+            raise Forbidden("this key belongs to another user")
+        await self.store.revoke(key_id, now)
+
+
+def _check(new: NewKey) -> None:
+    faults = []
+    if fault := limits.text_fault(new.name, limits.KEY_NAME):
+        faults.append(Fault("name", fault))
+    if new.expires_in_days is not None and not 1 <= new.expires_in_days <= limits.KEY_DAYS:
+        faults.append(Fault("expiresInDays", f"must be a whole number from 1 to {limits.KEY_DAYS}"))
+    if faults:
+        raise Invalid.of(faults)
+    if new.user_id is not None:
+        check_user(new.user_id, "userId")
+
+
+SESSION_LIFE = timedelta(days=7)
+UNKNOWN = "this API key is not known, or it was revoked; check that you copied all of it"
+USED = "this link was used already, or is older than an hour; get a new one with: switchboard console link"
+TRIED = "this API key or link is not known, and too many wrong ones came from your address; try again later"
+
+
+@dataclass(eq=False)
+class SessionService:
+    """`ports.keys.Sessions`."""
+
+    keys: KeyStore
+    tries: SignInTries
+    ids: Ids
+    clock: Clock
+
+    async def sign_in(self, credential: str, address: str) -> Session:
+        now, credential = self.clock.now(), credential.strip()
+        is_link = kind_of(credential) is KeyKind.LINK
+        key = await self._key(credential, is_link, now)
+        if key is None:
+            if wait := await self.tries.count(address, now):
+                raise TooMany(TRIED, wait)
+            raise Unauthenticated(USED if is_link else UNKNOWN)
+        parent: ApiKey | None = key
+        if is_link:
+            parent = await self.keys.get(key.parent_id, now) if key.parent_id else None
+        expires_at = now + SESSION_LIFE
+        if parent and parent.expires_at:
+            expires_at = min(expires_at, parent.expires_at)
+        return await self._open(key, parent.id if parent else None, expires_at, now)
+
+    async def sign_out(self, token: str) -> None:
+        now = self.clock.now()
+        if session := await self.keys.find(digest(token), KeyKind.SESSION, now):
+            await self.keys.revoke(session.id, now)
+
+    async def _key(self, credential: str, is_link: bool, now: datetime) -> ApiKey | None:
+        if is_link:
+            return await self.keys.take_link(digest(credential), now)
+        return await self.keys.find(digest(credential), KeyKind.KEY, now)
+
+    async def _open(self, key: ApiKey, parent_id: int | None, expires_at: datetime, now: datetime) -> Session:
+        token = SESSION_PREFIX + self.ids.token()
+        new = NewCredential(
+            key.user_id,
+            key.role,
+            shown(token),
+            digest(token),
+            KeyKind.SESSION,
+            key.name,
+            expires_at,
+            parent_id,
+        )
+        await self.keys.add(new, now)
+        return Session(token, expires_at)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from domain.channels.context import merged
 from domain.channels.limits import Scope
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.values import value
 
 Config = Mapping[str, object]
@@ -161,7 +161,7 @@ class Event:
 
     `ids` are the platform's ids of what the event is about, as `Sent.ref` gives them: an event about something that
     the instance sent itself is an echo, and dropped. `ids_of_session`: they are unique within the session alone.
-    `automated`: the platform does not say that a person caused the event (see `domain.routing.rounds`).
+    `automated`: the platform does not say that a person caused the event (see `domain.routing.model`).
     `correspondent` names whom a reply goes to where a machine may begin a new session with each message, as with
     mail: rounds are counted over all sessions with it too.
     `reaction` is the emoji with which the sender reacted to a message; the event has no text then.

@@ -1,10 +1,18 @@
-"""Pending tool confirmations as values."""
+"""Pending tool confirmations as values.
 
+What a reply or a button decides, and the text of a question. Pure.
+"""
+
+import json
+import re
+from calendar import month_name
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from domain.channels.answers import Choice, ClosedPrompt
+from domain.routing.model import APPROVED, APPROVED_FOR_SESSION, REJECTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +135,141 @@ class ApprovalResult:
     closed: ClosedQuestion | None = None
     repeated: ClosedQuestion | None = None
     notice: str = ""
+
+
+LIFETIME = timedelta(minutes=10)
+SESSION_TIMEOUT = timedelta(hours=24)
+"""An approval for the session ends when the session has been silent for so long."""
+RETENTION = timedelta(days=7)
+"""How long a question that is closed is stored, for late presses of its buttons."""
+
+SHOWN = 600
+"""Characters of one parameter that a question shows."""
+SHOWN_PARAMETERS = 30
+SHOWN_NAME = 100
+"""Characters of the name of a person or a tool."""
+BRIEF = 40
+BRIEF_PARAMETERS = 10
+"""The same where all parameters would not fit into one message."""
+
+BUTTON_PREFIX = "approval:"
+"""What the value of every button of a question begins with; at most 64 bytes in all."""
+
+REPLIES = {
+    **dict.fromkeys(("yes", "y", "approve", "ok", "1"), APPROVED),
+    **dict.fromkeys(("always", "2"), APPROVED_FOR_SESSION),
+    **dict.fromkeys(("no", "n", "reject", "cancel", "3"), REJECTED),
+}
+
+BUTTONS = (
+    ("Approve", "1", APPROVED),
+    ("Approve session", "2", APPROVED_FOR_SESSION),
+    ("Reject", "3", REJECTED),
+)
+
+OUTCOMES = {
+    APPROVED: "Approved",
+    APPROVED_FOR_SESSION: "Approved for this session",
+    REJECTED: "Rejected",
+}
+NOT_YOURS = "Only the person who was asked can decide this."
+_LINE_ENDS = re.compile(r"[\r\n\u2028\u2029]")
+NO_LONGER_OPEN = "This question is no longer open."
+ASKED_ELSEWHERE = "This question was asked in another conversation. Please decide it there."
+
+
+def decision_of(text: str) -> str | None:
+    """The decision of a typed reply; case and white space around it do not matter."""
+    return REPLIES.get(text.strip().casefold())
+
+
+def is_approval(choice: str) -> bool:
+    """Whether a pressed button belongs to a question of ours, pending or not.
+
+    Any other button says something to the resource: its event is a message like any other.
+    """
+    return choice.startswith(BUTTON_PREFIX)
+
+
+def nonce_of(choice: str) -> str:
+    """The nonce in the value of a button of ours, empty where it has none."""
+    return choice.removeprefix(BUTTON_PREFIX).partition(":")[2]
+
+
+def choices_of(nonce: str) -> tuple[Choice, ...]:
+    """The buttons of a question; the nonce makes them valid for this question only."""
+    return tuple(Choice(label, f"{BUTTON_PREFIX}{number}:{nonce}") for label, number, _ in BUTTONS)
+
+
+def decision_of_button(choice: str, nonce: str) -> str | None:
+    """None for a button of another question."""
+    decisions = {f"{BUTTON_PREFIX}{number}:{nonce}": decision for _, number, decision in BUTTONS}
+    return decisions.get(choice)
+
+
+def question(tool: str, parameters: Mapping[str, object]) -> str:
+    """The question in Markdown: the tool, its parameters, the three replies."""
+    asked = f"The tool {_code(_cut(tool, SHOWN_NAME))} needs your approval."
+    return "\n".join([asked, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]) + "\n\n" + ANSWERS
+
+
+def closed_prompt(pending: Pending) -> ClosedPrompt:
+    """A question that is closed: its decision, by whom and when, or that it was not decided; the tool, its
+    parameters."""
+    decision, tool, parameters = pending.decision, pending.tool, pending.parameters
+    outcome = OUTCOMES[decision] if decision else NO_LONGER_OPEN
+    by = f" by {_code(_cut(pending.decider, SHOWN_NAME))}" if decision and pending.decider.strip() else ""
+    when = f", {_moment(pending.decided_at)}" if decision and pending.decided_at else ""
+    head = [f"**{outcome}**{by}{when}", "", f"Tool: {_code(_cut(tool, SHOWN_NAME))}"]
+    whole = [*head, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]
+    brief = [*head, *_listed(parameters, BRIEF_PARAMETERS, BRIEF)]
+    return ClosedPrompt("\n".join(whole), outcome, "\n".join(brief))
+
+
+def _moment(at: datetime) -> str:
+    """Such as '5 November 2026, 19:55 UTC'."""
+    at = at.astimezone(UTC)
+    return f"{at.day} {month_name[at.month]} {at.year}, {at:%H:%M} UTC"
+
+
+def _listed(parameters: Mapping[str, object], count: int, size: int) -> list[str]:
+    """The first parameters as lines of Markdown, names and values cut to `size` characters."""
+    shown = list(parameters.items())[:count]
+    lines = ["", "Parameters:", ""] if shown else []
+    lines += [f"- {_code(_cut(str(name), size))}: {_code(_value(value, size))}" for name, value in shown]
+    if left := len(parameters) - len(shown):
+        lines.append(f"- and {left} more")
+    return lines
+
+
+ANSWERS = (
+    "Please reply:\n\n"
+    "1. **yes** to approve it this once\n"
+    "2. **always** to approve it for this session\n"
+    "3. **no** to reject it\n\n"
+    "The question expires in 10 minutes."
+)
+
+
+def unclear(tool: str) -> str:
+    """For an approval whose worker died after it had called the resource."""
+    return (
+        f"I was interrupted while {_code(tool)} was being used, and cannot tell whether it was carried out. It is"
+        " not run a second time; please check, and ask again if need be."
+    )
+
+
+def _value(value: Any, size: int) -> str:
+    return _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), size)
+
+
+def _cut(text: str, size: int) -> str:
+    return text if len(text) <= size else f"{text[:size]}… ({len(text)} characters)"
+
+
+def _code(text: str) -> str:
+    """A code span on one line: nothing inside it is markup."""
+    line = re.sub(r"\s+", lambda gap: " ⏎ " if _LINE_ENDS.search(gap[0]) else gap[0], text).strip() or " "
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{pad}{line}{pad}{fence}"

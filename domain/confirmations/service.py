@@ -4,6 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from domain.confirmations.model import (
+    ASKED_ELSEWHERE,
+    LIFETIME,
+    NO_LONGER_OPEN,
+    NOT_YOURS,
+    RETENTION,
+    SESSION_TIMEOUT,
     ApprovalResult,
     ApprovalScope,
     ClosedQuestion,
@@ -12,14 +18,6 @@ from domain.confirmations.model import (
     Prompt,
     ReceivedText,
     SessionState,
-)
-from domain.confirmations.rules import (
-    ASKED_ELSEWHERE,
-    LIFETIME,
-    NO_LONGER_OPEN,
-    NOT_YOURS,
-    RETENTION,
-    SESSION_TIMEOUT,
     choices_of,
     closed_prompt,
     decision_of,

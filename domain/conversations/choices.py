@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from domain import limits
 from domain.channels.answers import Answer, Choice, ClosedPrompt
-from domain.conversations.message_ids import MessageId, parse_message_id
+from domain.conversations.model import MessageId, parse_message_id
 from domain.refusals import Fault
 
 PREFIX = "choice:"

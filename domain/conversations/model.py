@@ -1,5 +1,9 @@
-"""Messages of conversations, as callers send and see them."""
+"""Messages of conversations, as callers send and see them.
 
+The ids of messages, as they are given to callers. Pure.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -7,7 +11,7 @@ from enum import StrEnum
 
 from domain.channels.answers import Artifact, Author, Choice, Template
 from domain.channels.messages import Identity
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 
 
 class Handler(StrEnum):
@@ -226,3 +230,35 @@ class Timeline:
 
     message_id: str
     steps: Sequence[Step]
+
+
+_ID = re.compile(r"(in|out|send)-([1-9][0-9]{0,17})", re.ASCII)
+
+
+class MessageKind(StrEnum):
+    """A message of a sender, the answer to one, or a message that was sent first."""
+
+    INBOUND = "in"
+    ANSWER = "out"
+    SENT_FIRST = "send"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageId:
+    """`row` is the id of the stored event, for its answer as well, or that of the message that was sent first."""
+
+    kind: MessageKind
+    row: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}-{self.row}"
+
+
+def answer_to(inbox_id: int) -> MessageId:
+    return MessageId(MessageKind.ANSWER, inbox_id)
+
+
+def parse_message_id(text: str) -> MessageId | None:
+    """None for what cannot be an id."""
+    match = _ID.fullmatch(text)
+    return MessageId(MessageKind(match[1]), int(match[2])) if match else None

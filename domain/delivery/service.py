@@ -3,10 +3,9 @@
 import logging
 
 from domain.channels.messages import Outcome, Sent
-from domain.delivery.rate_limits.service import RateLimiter
-from domain.delivery.requests import request_for
-from domain.delivery.rules import LATE, OPTED_OUT, next_delay
-from domain.delivery.sending.service import MessageSender
+from domain.delivery.model import LATE, OPTED_OUT, next_delay
+from domain.delivery.rate_limits import RateLimiter, request_for
+from domain.delivery.sending import MessageSender
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from domain.channels.proof import Proof, missing_proof
+from domain.channels.model import Proof, missing_proof
 from domain.instances.model import UNREADABLE, Activity, ActivityHealth, Health, Instance
 from domain.instances.validation import advice
-from domain.routing.rounds import STOPPED
+from domain.routing.model import STOPPED
 from ports.channels import AnyChannel
 from ports.instances import HealthRecord
 

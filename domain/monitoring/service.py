@@ -4,15 +4,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
-from domain.conversations.addresses import with_addresses
-from domain.conversations.message_ids import MessageId, parse_message_id
-from domain.conversations.model import Direction
-from domain.delivery.concurrency.service import known_limits
-from domain.delivery.rate_limits.model import account_key
+from domain.conversations.history import with_addresses
+from domain.conversations.model import Direction, MessageId, parse_message_id
+from domain.delivery.concurrency import known_limits
+from domain.delivery.model import account_key
 from domain.instances.health import health_of
-from domain.instances.lookup.service import owned_instance
+from domain.instances.lookup import owned_instance
 from domain.instances.model import Instance
-from domain.monitoring.histogram import steps_of
 from domain.monitoring.model import (
     Backlog,
     Cooldown,
@@ -27,6 +25,7 @@ from domain.monitoring.model import (
     InstanceState,
     ItemResult,
     Period,
+    steps_of,
 )
 from domain.paging import LARGEST_LIMIT, checked_limit, cursor_of, read_cursor
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal

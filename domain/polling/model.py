@@ -1,8 +1,11 @@
-"""What runs by the clock, as its owner sees it."""
+"""What runs by the clock, as its owner sees it.
 
-from collections.abc import Sequence
+When an instance is polled next. Pure.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from domain.instances.model import Instance
 
@@ -62,3 +65,35 @@ class SchedulePage:
 
 FIRES, POLLED = "schedule", "poll"
 """The kinds: by the clock, or asked every so often."""
+
+
+BACK_OFF = (5.0, 15.0, 60.0, 300.0, 900.0, 1800.0)
+"""Seconds before the next try after the first, second, ... failed poll in a row."""
+
+
+def interval(config: Mapping[str, object], default_minutes: float) -> timedelta:
+    """The time between two polls: checkInterval, minutes with fractions, else the channel's default."""
+    given = config.get("checkInterval")
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or given <= 0:
+        return timedelta(minutes=default_minutes)
+    return timedelta(minutes=given)
+
+
+def back_off(failures: int, every: timedelta, retry_after: float | None) -> timedelta:
+    """The wait after `failures` failed polls in a row (at least 1); Retry-After is the least."""
+    seconds = BACK_OFF[min(failures, len(BACK_OFF)) - 1]
+    if failures > len(BACK_OFF):
+        seconds = max(seconds, every.total_seconds())
+    return timedelta(seconds=max(seconds, retry_after or 0.0))
+
+
+def in_words(every: timedelta, *, is_watched: bool) -> str:
+    """How often an instance is polled. `is_watched`: the platform announces news between two polls."""
+    seconds = every.total_seconds()
+    size, unit = next((size, unit) for size, unit in _UNITS if seconds >= size or size == 1)
+    count = f"{seconds / size:.3g}"
+    often = f"Every {unit}" if count == "1" else f"Every {count} {unit}s"
+    return f"{often}, and when the platform announces news" if is_watched else often
+
+
+_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))

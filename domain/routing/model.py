@@ -1,12 +1,28 @@
-"""What is asked of a downstream resource, and what it answers."""
+"""What is asked of a downstream resource, and what it answers.
 
-from collections.abc import Callable, Mapping
+What stands behind resource ids, and how a resource was tried.
+
+The last resort against loops: we and a machine answer each other, over and over. Pure.
+
+A *round* is an event of a conversation that arrived after a reply of ours to an earlier event of it. What one poll
+finds arrives together: however many events that are, they are one round at most. Only events count that no person
+is known to have caused: records, mails and files that look like answers, whoever changed or sent them, and messages
+of senders of whom the platform does not say whether they are people. Messages of users of a chat platform are a
+person's, and so are other files; calls of a webhook and firings of a schedule are made on
+purpose. None of these is counted, and all begin the count anew.
+
+A machine that answers mail may begin a new conversation each time, as absence notices do: with mail the rounds of
+all conversations with one address count as well.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from domain.channels.answers import Choice
 from domain.channels.messages import ThreadMessage
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.values import value
 
 
@@ -191,3 +207,76 @@ class RunDelta:
     citations: tuple[Citation, ...] = ()
     replaces: bool = False
     unsearched: bool = False
+
+
+RULE, BUILTIN, DEFAULT, NOTHING = "rule", "built-in", "default", "nothing"
+"""What takes a resource id: a rule of the file, a built-in, DOWNSTREAM_URL, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRule:
+    """What runs behind the ids that `match` fits. It holds no secret: `target` is an address without user, password,
+    values of the query and long parts of the path. `line` is that of the rules file, 0 for what stands in none;
+    `seconds` bounds a message, retries included; `knowledge` holds the ids of the bases that a model may search."""
+
+    source: str
+    match: str
+    kind: str
+    target: str
+    seconds: float
+    line: int = 0
+    model: str = ""
+    tools: tuple[str, ...] = ()
+    has_token: bool = False
+    knowledge: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRules:
+    """The rules in force, in the order in which they are tried. `file` is empty without a rules file. `fault`: the
+    file was changed, and cannot be used as it is; the rules from before stay in force."""
+
+    rules: Sequence[ResourceRule]
+    file: str = ""
+    read_at: datetime | None = None
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialAnswer:
+    """What a resource answered: its text, at most the beginning of it, names of files, labels of choices, and the
+    tool that it asks to use. `error` in place of all where it gave no answer. `seconds` is how long that took."""
+
+    text: str = ""
+    files: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    tool: str = ""
+    wants_person: bool = False
+    error: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceTrial:
+    """What takes a resource id (`source`, `kind`; `rule` for admins alone), and its answer where it was asked."""
+
+    resource: str
+    source: str
+    kind: str
+    rule: ResourceRule | None = None
+    answer: TrialAnswer | None = None
+
+
+MOST_ROUNDS = 12
+"""Rounds within `WINDOW` that are answered."""
+WINDOW = 60.0
+"""Seconds; so long must a stopped conversation have been silent before it is answered again."""
+
+STOPPED = (
+    f"stopped a loop: the conversation had more than {MOST_ROUNDS} rounds of event and answer within a minute "
+    "without a message of a person; it is answered again after a minute without events"
+)
+
+
+class LoopStopped(Exception):
+    """An event that is not answered, as its conversation runs in a loop."""

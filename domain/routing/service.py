@@ -9,19 +9,22 @@ from itertools import product
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, Event
 from domain.conversations.choices import is_numbered
-from domain.conversations.forwarding.service import ForwardingService
-from domain.conversations.history.rules import HANDLER_MINUTES
-from domain.delivery.rendering.service import render_answer
+from domain.conversations.forwarding import ForwardingService
+from domain.conversations.history import HANDLER_MINUTES
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of
-from domain.routing.albums import merged, settles_in
-from domain.routing.bursts import burst_of, burst_settles_in, is_joinable, joined
-from domain.routing.events.service import EventService
-from domain.routing.invocation.model import ConversationContext
-from domain.routing.texts import PROCESSING_FAILED, given_up
-from domain.routing.typing_indicator.service import LingeringTyping
-from domain.routing.withdrawals.service import Withdrawals, Withdrawn
+from domain.rendering import render_answer
+from domain.routing.bursts import burst_of, burst_settles_in, is_joinable, joined, merged, settles_in
+from domain.routing.conversation import (
+    PROCESSING_FAILED,
+    ConversationContext,
+    Withdrawals,
+    Withdrawn,
+    given_up,
+)
+from domain.routing.events import EventService
+from domain.routing.indicators import LingeringTyping
 from domain.values import value
 from ports.channels import Channels
 from ports.inbox import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from domain.events.model import RESET, LoggedEvent
+from domain.events import RESET, LoggedEvent
 from domain.subscriptions.model import Subscription
 
 MOST_WAITING = 32

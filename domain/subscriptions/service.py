@@ -1,13 +1,16 @@
-"""Subscriptions to events, as their owners see them."""
+"""Subscriptions to events, as their owners see them.
 
-from collections.abc import Sequence
+Streams of events for callers.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
 from domain.channels.messages import Outcome
-from domain.delivery.states import check_state
-from domain.events.rules import filter_faults
-from domain.instances.lookup.service import owned_instance
+from domain.delivery.model import check_state
+from domain.events import EventFilter, EventPage, filter_faults
+from domain.instances.lookup import check_owned, owned_instance
 from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.subscriptions.model import (
@@ -20,11 +23,13 @@ from domain.subscriptions.model import (
     SubscriptionFields,
     SubscriptionPage,
     SubscriptionView,
+    is_standard,
     problem_of,
+    standard_key,
+    standard_secret,
 )
-from domain.webhook_secrets import is_standard, standard_key, standard_secret
 from ports.clock import Clock, Ids
-from ports.events import EventLog
+from ports.events import EventFeed, EventLog
 from ports.instances import HealthRecord, HealthStore, InstanceStore
 from ports.outbox import DeliveryStore
 from ports.subscriptions import AddressCheck, PushQueue, PushSender, SubscriptionStore
@@ -171,3 +176,28 @@ def _secret_faults(secret: str | None) -> Sequence[Fault]:
     if is_standard(secret) and len(standard_key(secret) or b"") in SECRET_BYTES:
         return ()
     return [Fault("secret", "must be whsec_ and 24 to 64 bytes in base64; leave it out to get one")]
+
+
+async def checked_filter(
+    store: InstanceStore, caller: Caller, kinds: Sequence[str], instance_ids: Sequence[int]
+) -> EventFilter:
+    """What a caller may see of the events that it asks for. Raises `Invalid`, `NotFound`, `Forbidden`."""
+    if faults := [*filter_faults(kinds, instance_ids, "instanceId")]:
+        raise Invalid.of(faults)
+    await check_owned(store, caller, instance_ids)
+    owner = None if caller.is_admin else caller.user_id
+    return EventFilter(owner, frozenset(kinds), frozenset(instance_ids))
+
+
+class EventStreams:
+    """`ports.use_cases.Events`."""
+
+    def __init__(self, instances: InstanceStore, feed: EventFeed) -> None:
+        self._instances = instances
+        self._feed = feed
+
+    async def watch(
+        self, caller: Caller, after: int | None, kinds: Sequence[str], instance_ids: Sequence[int]
+    ) -> AsyncGenerator[EventPage, None]:
+        wanted = await checked_filter(self._instances, caller, kinds, instance_ids)
+        return self._feed.follow(wanted, after)

@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from domain.access.model import Caller
 from domain.channels.messages import Identity
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable
-from domain.verification.codes import code_digest, same, token_digest
 from domain.verification.model import (
+    CODE_DIGITS,
+    CODE_LIFE,
+    LINK_LIFE,
     OAUTH_PROVIDERS,
+    SERVICE_ONLY,
+    STATE_LIFE,
     UNLISTED,
     BotLink,
     BotMessage,
     CodeSent,
     OAuthResult,
     Provider,
-)
-from domain.verification.rules import (
-    CODE_DIGITS,
-    CODE_LIFE,
-    LINK_LIFE,
-    SERVICE_ONLY,
-    STATE_LIFE,
     bot_identities,
     check_identity,
     check_token,
     checked_code,
     checked_email,
+    code_digest,
+    same,
+    token_digest,
 )
 from ports.clock import Clock, Ids
 from ports.verification import (

@@ -1,20 +1,36 @@
-"""The web chat: what panels on web pages ask."""
+"""The web chat: what panels on web pages ask.
 
-from collections.abc import AsyncGenerator, AsyncIterator
+Visitor tokens: who writes, signed by the service and kept by the panel. Pure.
+
+What a visitor may write. Pure.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import datetime
 
+from domain import limits
 from domain.channels.messages import Attachment, Event, Sender
 from domain.channels.typed import ChannelConfig
+from domain.confirmations.model import is_approval
+from domain.conversations.choices import is_reference
 from domain.file_names import file_name, mime_type
+from domain.files import file_fault
 from domain.instances.model import ACTIVE, Instance
-from domain.refusals import NotFound, Unauthenticated
+from domain.refusals import Fault, Invalid, NotFound, TooLarge, Unauthenticated
 from domain.web_chat.model import (
     LONGEST_TEXT,
+    MOST_FILES,
+    TOKEN_HOURS,
     ChatMessage,
     ChatPage,
     ChatPlace,
     ChatSession,
+    SignedIdentity,
     Site,
     Visitor,
     VisitorFile,
@@ -22,8 +38,6 @@ from domain.web_chat.model import (
     plain_nodes,
     public_id,
 )
-from domain.web_chat.rules import check_message, claims_choice
-from domain.web_chat.visitors import anonymous, signed, token_of, visitor_of
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock, Ids
 from ports.files import FilePlace, FileStore, SharedFile
@@ -179,3 +193,72 @@ def _attachment(file: SharedFile, size: int) -> Attachment:
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:
     yield data
+
+
+OVER = "this chat session is over; load the page again"
+LONGEST_TOKEN = 4000
+
+
+def anonymous(token: str) -> Visitor:
+    """A visitor nobody knows, of that random token."""
+    return Visitor(f"v-{token}")
+
+
+def signed(identity: SignedIdentity, now: datetime) -> Visitor:
+    expires = int(now.timestamp()) + TOKEN_HOURS * 3600
+    return Visitor(f"u-{identity.subject}", identity.name, identity.email, expires)
+
+
+def token_of(signer: TokenSigner, instance: Instance, site: Site, visitor: Visitor) -> str:
+    """That of a signed identity is void once the site's secret is another."""
+    return signer.sign(_content(instance, site, visitor))
+
+
+def visitor_of(signer: TokenSigner, instance: Instance, site: Site, token: str, now: datetime) -> Visitor:
+    """Raises `Unauthenticated` for a token that is forged, over, or of another instance."""
+    payload = signer.read(token) if len(token) <= LONGEST_TOKEN else None
+    if payload is None:
+        raise Unauthenticated(OVER)
+    visitor = Visitor(*json.loads(payload)[2:])
+    is_over = visitor.expires and visitor.expires <= now.timestamp()
+    if is_over or payload != _content(instance, site, visitor):
+        raise Unauthenticated(OVER)
+    return visitor
+
+
+def _content(instance: Instance, site: Site, visitor: Visitor) -> bytes:
+    secret = hashlib.sha256(site.secret.encode()).hexdigest()[:16] if visitor.expires else ""
+    member = [instance.id, secret, visitor.session_id, visitor.name, visitor.email, visitor.expires]
+    return json.dumps(member, separators=(",", ":")).encode()
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def check_message(message: VisitorMessage, most_file_bytes: int) -> None:
+    """Raises `Invalid`, `TooLarge`."""
+    if faults := list(_faults(message)):
+        raise Invalid.of(faults)
+    if sum(len(file.data) for file in message.files) > most_file_bytes:
+        raise TooLarge(f"the files are over {most_file_bytes // (1024 * 1024)} MB together")
+
+
+def claims_choice(message: VisitorMessage) -> bool:
+    """The choice is no reference of a button: the visitor may have made it up."""
+    return bool(message.choice) and not is_reference(message.choice) and not is_approval(message.choice)
+
+
+def _faults(message: VisitorMessage) -> Iterator[Fault]:
+    if not _UUID.fullmatch(message.id):
+        yield Fault("id", "must be a UUID")
+    if fault := limits.text_fault(message.text, LONGEST_TEXT):
+        yield Fault("text", fault)
+    if fault := limits.text_fault(message.choice, limits.CHOICE_VALUE):
+        yield Fault("choice", fault)
+    if len(message.files) > MOST_FILES:
+        yield Fault("files", f"are more than {MOST_FILES}")
+    if not (message.text.strip() or message.choice or message.files):
+        yield Fault("text", "must not be empty")
+    for number, file in enumerate(message.files):
+        if of_file := file_fault(file.name, file.mime_type, None, file.data):
+            yield Fault(f"files[{number}].{of_file.field}".rstrip("."), of_file.message)

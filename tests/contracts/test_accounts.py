@@ -9,7 +9,7 @@ import pytest
 from adapters.outbound.channels.registry import BUILDERS
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import dependencies
-from domain.delivery.concurrency.service import known_limits
+from domain.delivery.concurrency import known_limits
 from domain.instances.model import Instance
 from ports.channels import AnyChannel
 from ports.http import HttpAnswer

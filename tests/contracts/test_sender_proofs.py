@@ -13,8 +13,8 @@ import pytest
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import NOW, dependencies
-from domain.callbacks.service import CallVerifier
-from domain.channels.proof import Proof
+from domain.callbacks import CallVerifier
+from domain.channels.model import Proof
 from domain.instances.model import Instance
 from ports.channels import AnyChannel
 from ports.http import HttpAnswer

@@ -26,7 +26,7 @@ from apps.settings_loading import load
 from apps.subscriptions import SubscriptionsComponent
 from domain.access.model import Role
 from domain.refusals import Unavailable
-from domain.routing.ack_reaction.service import AckReaction
+from domain.routing.indicators import AckReaction
 from tests.drivers.clockwork import MovableClock
 from tests.drivers.loops import end_loop
 from tests.support.hashed_embedder import HashedEmbedder

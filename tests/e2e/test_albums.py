@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
-from domain.routing.albums import QUIET_SECONDS
+from domain.routing.bursts import QUIET_SECONDS
 from tests.drivers.platform import PlatformDriver
 from tests.support.failpoints import CALL, INBOX, OUTCOME, STORAGE, WORK, Stage
 from tests.support.folders import an_open_folder

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
-from domain.confirmations.rules import question, unclear
+from domain.confirmations.model import question, unclear
 from tests.drivers.platform import PlatformDriver
 from tests.support.failpoints import (
     ASK,

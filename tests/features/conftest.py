@@ -11,8 +11,8 @@ from adapters.inbound.grpc import health
 from adapters.inbound.rest import ops
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from apps import readiness
-from domain.routing.prompts import service as prompts
-from domain.routing.typing_indicator import service as typing
+from domain.routing import indicators as typing
+from domain.routing import prompts
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import WAYS, Rest, Way

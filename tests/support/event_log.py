@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from adapters.outbound.storage.events.log import PostgresEventLog
 from adapters.outbound.storage.pool import Database
-from domain.events.model import EventFilter, EventKind, LoggedEvent
+from domain.events import EventFilter, EventKind, LoggedEvent
 
 DAYS = 7
 

@@ -21,9 +21,9 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import PostgresUnanswered
-from domain.callbacks.service import SessionRenames
+from domain.callbacks import SessionRenames
 from domain.instances.model import Instance, NewInstance
-from domain.pairing.service import PairingService
+from domain.instances.pairing import PairingService
 from ports.http import Http
 from tests.support.linked_device import ScriptedDevice, ScriptedDevices
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from adapters.outbound import event_feed
 from adapters.outbound.event_feed import LogFeed
-from domain.events.model import EventFilter, EventPage, LoggedEvent
+from domain.events import EventFilter, EventPage, LoggedEvent
 from domain.refusals import StorageAway
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -43,7 +43,7 @@ from apps.printable import escaped
 from domain import limits
 from domain.channels.answers import Answer, Choice
 from domain.channels.model import TextLimit, Unit
-from domain.confirmations.rules import question, unclear
+from domain.confirmations.model import question, unclear
 from domain.conversations.choices import numbered, typed_choice
 from domain.file_names import file_name
 from domain.json_text import has_too_many, loads
@@ -54,7 +54,7 @@ from domain.knowledge.index_words import index_words
 from domain.knowledge.text_match import Query
 from domain.knowledge.titles import meant_title
 from domain.knowledge.words import mostly_outside_latin, words
-from domain.long_texts.markdown import MOST_MARKS
+from domain.rendering import MOST_MARKS
 from domain.web_chat.model import plain_nodes
 
 SIZE = 1_000_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.channels.proof import missing_proof
+from domain.channels.model import missing_proof
 
 
 def test_a_config_field_or_a_header_is_named() -> None:

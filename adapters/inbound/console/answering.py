@@ -12,7 +12,7 @@ from starlette.requests import Request
 from adapters.inbound.console.requests import caller_of, services_of
 from domain.channels.answers import Choice
 from domain.conversations.model import NewFile, NewMessage
-from domain.conversations.sending.rules import digest_of
+from domain.conversations.validation import digest_of
 from domain.limits import MESSAGE_FILE_BYTES
 from domain.refusals import Conflict, Fault, Invalid
 

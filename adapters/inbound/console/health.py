@@ -8,7 +8,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from adapters.inbound.console.filters import duration
-from domain.events.model import EventKind
+from domain.events import EventKind
 from domain.instances.model import Activity, Health, Instance
 from domain.monitoring.model import InstanceState
 

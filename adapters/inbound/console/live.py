@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.events.model import RESET, EventKind
+from domain.events import RESET, EventKind
 
 CONVERSATION_KINDS = (
     EventKind.MESSAGE_RECEIVED,

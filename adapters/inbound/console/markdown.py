@@ -13,7 +13,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from domain.long_texts.markdown import is_read_as_markdown
+from domain.rendering import is_read_as_markdown
 
 SCHEMES = ("http", "https", "mailto", "tel")
 

@@ -19,7 +19,7 @@ from adapters.rpc.metadata import CLIENT_ADDRESS, OF_SESSION, acting_for
 from adapters.rpc.refusals import to_status
 from domain.access.model import Caller
 from domain.refusals import Forbidden, Invalid, Refusal, Unauthenticated
-from domain.verification.rules import SERVICE_ONLY
+from domain.verification.model import SERVICE_ONLY
 from ports.clock import Ids
 from ports.use_cases import Access
 

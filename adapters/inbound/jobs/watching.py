@@ -5,7 +5,7 @@ import logging
 from adapters.inbound.jobs.instance_tasks import InstanceTasks
 from domain.channels.typed import ChannelConfig
 from domain.instances.model import Instance
-from domain.polling.rules import interval
+from domain.polling.model import interval
 from ports.capabilities import PollFailed, PushWatcher
 from ports.channels import Channels
 from ports.instances import InstanceLookup

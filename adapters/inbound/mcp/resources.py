@@ -24,7 +24,7 @@ from domain.knowledge.model import Base
 from domain.knowledge.rules import LARGEST_WINDOW
 from domain.paging import LARGEST_LIMIT
 from domain.refusals import NotFound
-from domain.timestamps import iso_milliseconds
+from domain.values import iso_milliseconds
 from ports.use_cases import UseCases
 
 Contents: TypeAlias = TextResourceContents | BlobResourceContents

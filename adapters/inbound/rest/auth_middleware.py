@@ -17,7 +17,7 @@ from adapters.inbound.rest.heads import ALWAYS_ANSWERED
 from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
 from adapters.trace_context import HEADER
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
-from domain.verification.rules import SERVICE_ONLY
+from domain.verification.model import SERVICE_ONLY
 from ports.clock import Ids
 from ports.use_cases import Access
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import AliasGenerator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
 from pydantic.alias_generators import to_snake
 
-from domain.timestamps import iso_milliseconds
+from domain.values import iso_milliseconds
 
 
 class Body(BaseModel):

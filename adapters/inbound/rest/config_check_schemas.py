@@ -6,7 +6,7 @@ from pydantic import Field
 
 from adapters.inbound.rest.bodies import Answer, Body, Config, Text
 from domain import limits
-from domain.instances.checks.model import ConfigDraft
+from domain.instances.model import ConfigDraft
 
 
 class ConfigToCheck(Body):

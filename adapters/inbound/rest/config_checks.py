@@ -15,7 +15,7 @@ from adapters.inbound.rest.routing import (
     errors,
 )
 from domain.channels.model import ChannelDefinition
-from domain.instances.checks.model import ConfigDraft, CredentialsCheck
+from domain.instances.model import ConfigDraft, CredentialsCheck
 from domain.refusals import Fault
 from ports.use_cases import UseCases
 

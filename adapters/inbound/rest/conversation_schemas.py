@@ -6,7 +6,7 @@ from pydantic import Field
 
 from adapters.inbound.rest.bodies import Answer, Body, OptionalTimestamp, Timestamp, WholeNumber, attribute
 from adapters.inbound.rest.message_schemas import ConversationMessage
-from domain.conversations.history.rules import HANDLER_MINUTES, MOST_MINUTES
+from domain.conversations.history import HANDLER_MINUTES, MOST_MINUTES
 
 Next = Annotated[str | None, Field(description="The cursor of the next page; null on the last one.")]
 

@@ -21,7 +21,7 @@ from adapters.inbound.rest.routing import (
 )
 from adapters.inbound.streams import while_allowed
 from domain.access.model import Caller
-from domain.events.model import EventKind, EventPage, LoggedEvent
+from domain.events import EventKind, EventPage, LoggedEvent
 from domain.refusals import Fault, Invalid, TooMany
 from ports.use_cases import UseCases
 

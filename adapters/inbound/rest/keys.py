@@ -14,8 +14,8 @@ from adapters.inbound.rest.routing import (
     errors,
     path_id,
 )
-from domain.access.keys.service import NO_KEY
 from domain.access.model import CreatedKey, KeyKind, KeyPage
+from domain.access.service import NO_KEY
 
 BASE = "/api/agent/keys"
 KIND = {

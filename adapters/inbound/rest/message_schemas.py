@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from adapters.inbound.rest.bodies import Answer, Body, Done, OptionalTimestamp, Text, Timestamp
 from domain import limits
 from domain.channels.answers import Choice, Template
-from domain.conversations.history.rules import HANDLER_MINUTES
+from domain.conversations.history import HANDLER_MINUTES
 from domain.conversations.model import NewFile, NewMessage
 
 AuthorName = Literal["sender", "resource", "person", "system"]

@@ -25,8 +25,9 @@ from domain.monitoring.model import (
     Finding,
     HealthPage,
     ItemResult,
+    parse_direction,
+    parse_period,
 )
-from domain.monitoring.rules import parse_direction, parse_period
 from domain.refusals import Fault, Invalid
 
 DEAD_LETTERS = "/api/agent/dead-letters"

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from adapters.inbound.rest import resource_schemas as schemas
 from adapters.inbound.rest.routing import CurrentCaller, JsonRoute, Services, errors
-from domain.routing.trials.model import ResourceRules, ResourceTrial
+from domain.routing.model import ResourceRules, ResourceTrial
 
 BASE = "/api/agent/resources"
 

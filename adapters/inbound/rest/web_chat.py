@@ -20,7 +20,7 @@ from adapters.inbound.rest.routing import LARGEST_ID, Gateway, JsonRoute, Servic
 from adapters.inbound.visitor_limits import VisitorLimits, address_key, visitor_key
 from adapters.rpc.metadata import client_address
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
-from domain.timestamps import iso_milliseconds
+from domain.values import iso_milliseconds
 from domain.web_chat.model import ChatPage, ChatSession, StoredMessage
 from ports.use_cases import UseCases
 from ports.web_chat import WebChat

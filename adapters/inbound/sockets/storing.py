@@ -6,9 +6,9 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from domain.callbacks.service import SessionRenames
+from domain.callbacks import SessionRenames
 from domain.channels.messages import Event, SessionAlias, SessionRename
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.refusals import INTERNAL, Unavailable
 from ports.inbox import Inbox
 from ports.instances import RefusalStore

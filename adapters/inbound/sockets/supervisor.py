@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from adapters.inbound.sockets.storing import Storing
 from adapters.tasks import cancelled, end
-from domain.callbacks.service import SessionRenames
-from domain.channels.proof import Proof
+from domain.callbacks import SessionRenames
+from domain.channels.model import Proof
 from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import INTERNAL, Unavailable
 from ports.channels import Channels

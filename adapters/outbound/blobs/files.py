@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from adapters.outbound.blobs.incoming import received
-from domain.full_disk import full_disk_refused
-from domain.refusals import NotFound, Unavailable
+from domain.refusals import NotFound, Unavailable, full_disk_refused
 from ports.blobs import StoredBlob
 
 PIECE = 64 * 1024

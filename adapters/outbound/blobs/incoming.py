@@ -10,8 +10,7 @@ from contextlib import asynccontextmanager
 from io import BufferedWriter
 from pathlib import Path
 
-from domain.full_disk import full_disk_refused
-from domain.refusals import TooLarge
+from domain.refusals import TooLarge, full_disk_refused
 from ports.blobs import StoredBlob
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.outbound.blobs.incoming import received, temporary_file
-from domain.full_disk import full_disk_refused
-from domain.refusals import NotFound, Unavailable
+from domain.refusals import NotFound, Unavailable, full_disk_refused
 from ports.blobs import StoredBlob
 
 if TYPE_CHECKING:

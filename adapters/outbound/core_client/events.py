@@ -9,7 +9,7 @@ from switchboard.events.v1 import events_pb2_grpc
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.rpc.events import page_from_pb
 from domain.access.model import Caller
-from domain.events.model import EventPage
+from domain.events import EventPage
 
 
 class RemoteEvents:

@@ -12,9 +12,9 @@ from adapters.outbound.downstream.chat_wire import Reply, ToolCall, within_budge
 from adapters.outbound.downstream.knowledge_tool import INSTRUCTION, SEARCH, Knowledge, KnowledgeRun, kept
 from adapters.outbound.downstream.messages import BadAnswer, checked_confirmation
 from adapters.outbound.downstream.outcomes import gathered
-from domain.long_texts.service import off_loop
+from domain.rendering import off_loop
 from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
-from domain.timestamps import iso_milliseconds
+from domain.values import iso_milliseconds
 from ports.downstream import ChatHistory, DownstreamFailed, Role, Turn
 from ports.http import Http
 

@@ -9,7 +9,7 @@ from adapters.outbound.downstream.chat_tools import ChatTool
 from adapters.outbound.downstream.chat_wire import EventStream, Reply, message_of, reply_of
 from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES
 from adapters.outbound.downstream.outcomes import broken_exchange, refused_answer
-from domain.long_texts.service import off_loop
+from domain.rendering import off_loop
 from ports.downstream import DownstreamFailed, Turn
 from ports.http import Http, HttpFailed, HttpRequest
 

@@ -7,8 +7,7 @@ from adapters.outbound.downstream.builtin import is_builtin
 from adapters.outbound.downstream.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule
 from adapters.outbound.downstream.rules_file import RulesFile
 from adapters.outbound.http.redaction import safe_url
-from domain.routing.model import Resource
-from domain.routing.trials.model import BUILTIN, DEFAULT, RULE, ResourceRule, ResourceRules
+from domain.routing.model import BUILTIN, DEFAULT, RULE, Resource, ResourceRule, ResourceRules
 
 BUILTINS = {
     "agent::echo": "answers with the text it got",

@@ -20,7 +20,7 @@ from adapters.outbound.downstream.messages import (
 from adapters.outbound.downstream.outcomes import broken_exchange
 from adapters.outbound.downstream.server_events import ServerEvents
 from domain.json_text import MAX_DEPTH, loads
-from domain.long_texts.service import off_loop
+from domain.rendering import off_loop
 from domain.routing.model import RunRequest, RunResult
 from ports.downstream import DownstreamFailed
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest

@@ -11,8 +11,8 @@ from domain.knowledge.answers.citations import NumberedPassage, Passages, as_jso
 from domain.knowledge.answers.rules import NOT_SEARCHED, is_empty, nothing_found
 from domain.knowledge.model import Base
 from domain.limits import QUESTION, text_fault
-from domain.long_texts.service import off_loop
 from domain.refusals import Unavailable
+from domain.rendering import off_loop
 from domain.routing.model import RunDelta, RunRequest, RunResult
 from ports.downstream import Downstream, DownstreamFailed, KnowledgeReader, Role, Turn
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.channels.answers import Choice
 from domain.conversations.choices import choice_faults
-from domain.files.rules import MAX_FILES, file_fault
+from domain.files import MAX_FILES, file_fault
 from domain.routing.model import (
     Approval,
     Confirmation,
@@ -17,7 +17,7 @@ from domain.routing.model import (
     RunResult,
     RunSender,
 )
-from domain.timestamps import iso_milliseconds
+from domain.values import iso_milliseconds
 
 MAX_TEXT = 1_000_000
 """Characters of an answer's text."""

@@ -23,8 +23,7 @@ from typing import IO, Literal
 
 from adapters.outbound.embedding.model_files import ModelFiles, sha256_of
 from adapters.tasks import end, seen
-from domain.full_disk import full_disk_refused
-from domain.refusals import Refusal, Unavailable
+from domain.refusals import Refusal, Unavailable, full_disk_refused
 
 Precision = Literal["int8", "float32"]
 EXPORTER = 1

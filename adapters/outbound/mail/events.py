@@ -10,7 +10,7 @@ from adapters.outbound.mail.authentication import authenticated_sender
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.mime import Mail
 from domain.channels.messages import Attachment, Event, Identity, Sender
-from domain.timestamps import iso_milliseconds
+from domain.values import iso_milliseconds
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from adapters.outbound.embedding.model_files import sha256_of
 from adapters.outbound.models.catalogue import Kind, PinnedModel
 from adapters.outbound.models.folder import ModelFolder, describe
-from domain.full_disk import is_full_disk
-from domain.refusals import StorageFull, Unavailable
+from domain.refusals import StorageFull, Unavailable, is_full_disk
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
 MEGABYTE = 1_000_000

@@ -17,7 +17,7 @@ from adapters.outbound.channels.common.outcomes import by_status, failed, withou
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import PlatformAddress
-from domain.long_texts.service import off_loop
+from domain.rendering import off_loop
 from ports.capabilities import PlatformError, PollFailed
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpFailed, HttpRequest

@@ -13,8 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 from adapters.outbound.channels.common.bodies import text
 from domain.channels.messages import Identity
-from domain.verification.codes import challenge
-from domain.verification.model import Provider
+from domain.verification.model import Provider, challenge
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 from ports.verification import OAuthFailed
 

@@ -5,8 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 
 from adapters.outbound.parsing.reading import Job
-from domain.full_disk import FULL, is_full_disk
-from domain.refusals import Refusal, StorageFull, TooLarge, Unreadable, Unsupported
+from domain.refusals import FULL, Refusal, StorageFull, TooLarge, Unreadable, Unsupported, is_full_disk
 
 _LIBXML_NO_MEMORY = 2  # xmlParserErrors.XML_ERR_NO_MEMORY, in the code of lxml's errors
 

@@ -18,7 +18,7 @@ from adapters.outbound.rendering.styled_text import Kind, Run, Span, StyledText,
 from adapters.outbound.rendering.writers.plain import Plain
 from adapters.outbound.rendering.writers.text_block import TextBlock
 from domain.channels.model import TextLimit, Unit
-from domain.long_texts.markdown import is_read_as_markdown
+from domain.rendering import is_read_as_markdown
 
 Element = dict[str, Any]
 _WRITER = TextBlock()

@@ -14,7 +14,7 @@ from adapters.outbound.rendering.parsing import is_safe, parsed, tokens
 from adapters.outbound.rendering.rendered_text import RenderedText
 from adapters.outbound.rendering.writers.plain import Plain
 from domain.channels.model import Unit
-from domain.long_texts.markdown import is_read_as_markdown
+from domain.rendering import is_read_as_markdown
 
 _STYLES = {
     "blockquote_open": "margin:0 0 1em;padding-left:1em;border-left:3px solid #ccc;color:#555",

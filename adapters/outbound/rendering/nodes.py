@@ -7,7 +7,7 @@ from markdown_it.tree import SyntaxTreeNode
 from adapters.outbound.rendering.inline import label
 from adapters.outbound.rendering.parsing import is_safe, parsed, shown
 from adapters.outbound.rendering.tables import table_of
-from domain.long_texts.markdown import is_read_as_markdown
+from domain.rendering import is_read_as_markdown
 from domain.web_chat.model import plain_nodes
 
 _STYLES = {"strong": "strong", "em": "em", "s": "s"}

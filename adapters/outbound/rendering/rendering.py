@@ -17,7 +17,7 @@ from adapters.outbound.rendering.writers.mrkdwn import Mrkdwn
 from adapters.outbound.rendering.writers.plain import Plain, WhatsApp
 from adapters.outbound.rendering.writers.telegram import TelegramHtml, TelegramMarkdown, TelegramMarkdownV2
 from domain.channels.model import TextLimit, Unit
-from domain.long_texts.markdown import is_read_as_markdown
+from domain.rendering import is_read_as_markdown
 
 _PLAIN = Plain()
 WRITERS: dict[Markup, MarkupWriter] = {

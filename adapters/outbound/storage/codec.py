@@ -23,7 +23,7 @@ from domain.channels.messages import (
     Quoted,
     Sender,
 )
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.conversations.choices import Offer
 from domain.refusals import INTERNAL
 from ports.inbox import CallResult

@@ -23,10 +23,10 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.statements import upsert_of_instance
 from domain.confirmations.model import FoundQuestion, Pending, SessionState
-from domain.conversations.message_ids import MessageId, MessageKind
-from domain.events.model import EventKind
+from domain.conversations.model import MessageId, MessageKind
+from domain.events import EventKind
 from domain.routing.model import APPROVED_FOR_SESSION
-from domain.timestamps import iso_milliseconds
+from domain.values import iso_milliseconds
 
 HAS_OPEN_APPROVAL = """
 EXISTS (SELECT FROM tool_confirmation c

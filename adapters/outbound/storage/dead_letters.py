@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from adapters.outbound.storage.conversations.messages import MessageListing
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
-from domain.conversations.message_ids import MessageId, MessageKind
-from domain.conversations.model import Direction, Message
+from domain.conversations.model import Direction, Message, MessageId, MessageKind
 from domain.monitoring.model import DeadPart
 
 LONGEST_PAYLOAD = 100_000

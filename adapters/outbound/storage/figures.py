@@ -13,8 +13,7 @@ from adapters.outbound.storage.arrays import Bigints, Doubles
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
-from domain.monitoring.histogram import BOUNDS, FAILED, RECEIVED
-from domain.monitoring.model import Period
+from domain.monitoring.model import BOUNDS, FAILED, RECEIVED, Period
 
 BEGIN = """
 INSERT INTO figure_position (id, until, inbox_id) VALUES (1, now() - interval '1 day', 0) ON CONFLICT DO NOTHING

@@ -28,7 +28,7 @@ from adapters.outbound.storage.tables import (
 )
 from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Unavailable
-from domain.routing.rounds import MOST_ROUNDS, WINDOW
+from domain.routing.model import MOST_ROUNDS, WINDOW
 from ports.instances import HealthRecord
 
 log = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.statements import upsert, upsert_of_instance
 from domain.channels.messages import Identity
-from domain.events.model import EventKind
-from domain.verification.rules import normal
+from domain.events import EventKind
+from domain.verification.model import normal
 
 _RESOLVE = """
 SELECT v.user_id FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS given (field, normal, position)

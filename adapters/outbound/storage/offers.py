@@ -5,7 +5,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import EventStatus, QueueKind
 from domain.channels.messages import Event
 from domain.conversations.choices import Offer
-from domain.conversations.message_ids import MessageId, MessageKind
+from domain.conversations.model import MessageId, MessageKind
 
 _ANSWER = "SELECT answer FROM inbox WHERE id = %(id)s AND instance_id = %(instance)s"
 _SENT_FIRST = "SELECT content FROM send WHERE id = %(id)s AND instance_id = %(instance)s"

@@ -6,7 +6,7 @@ platform asks to wait, a breaker when it opens or closes, a slot when a worker h
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.pool import Database
-from domain.delivery.rate_limits.model import OpenBreaker, SharedState
+from domain.delivery.model import OpenBreaker, SharedState
 
 STATE = """
 SELECT 0, NULL, count(*) FILTER (WHERE worker_id < %s), NULL::float8, count(*)::int FROM process

@@ -26,7 +26,7 @@ from adapters.outbound.storage.queue.states import (
 )
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
-from domain.events.model import EventKind, LoggedEvent
+from domain.events import EventKind, LoggedEvent
 from domain.subscriptions.model import (
     CHANNEL_ID,
     SUBSCRIPTION,

@@ -15,8 +15,7 @@ from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.statements import upsert
-from domain.verification.model import Provider
-from domain.verification.rules import CODE_LIFE, CODE_TRIES, SENDS_PER_HOUR, SENDS_PER_USER
+from domain.verification.model import CODE_LIFE, CODE_TRIES, SENDS_PER_HOUR, SENDS_PER_USER, Provider
 from ports.verification import CodeTry, PendingOAuth
 
 HOUR = timedelta(hours=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from domain import limits
 from domain.access.model import Caller
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.knowledge.answers.citations import Passages, escaped
 from domain.knowledge.answers.marks import data_text
 from domain.knowledge.answers.model import EarlierTurn, KnowledgeAnswer

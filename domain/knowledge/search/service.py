@@ -17,7 +17,7 @@ from domain.knowledge.search.explanation import Explanation, explained, query_wo
 from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions, check_options
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from domain.knowledge.words import mostly_outside_latin, words_as_written
-from domain.long_texts.service import off_loop
+from domain.rendering import off_loop
 from ports.embedding import Embedder, Embedders, EmbeddingModel, Vector
 from ports.files import FileLinks
 from ports.knowledge_storage import ChunkIndex, Passage

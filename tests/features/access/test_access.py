@@ -13,8 +13,8 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.business_messaging.tests import samples
 from domain.channels.messages import Identity
+from domain.routing.conversation import not_served
 from domain.routing.model import RunResult
-from domain.routing.texts import not_served
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import Reply, Way

@@ -138,7 +138,7 @@ def gets_once(resource: Resource, text: str, kind: str) -> None:
 
 @given("a webhook that answers in the call, whose resource does not answer yet")
 def synchronous_waiting(world: World, hook: Hook, silent: Silent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("domain.callbacks.service.LOOK_AGAIN", 0.05)
+    monkeypatch.setattr("domain.callbacks.LOOK_AGAIN", 0.05)
     monkeypatch.setattr(world.container.resources().router, "default", silent)
     hook.create({"syncResponse": True}, "agent::somewhere")
 

@@ -10,7 +10,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from domain.access.model import Caller
 from domain.channels.answers import Choice
-from domain.routing.invocation.model import ProcessingFailed
+from domain.routing.conversation import ProcessingFailed
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.groups import GROUPS, Group
 from tests.drivers.platform import PlatformDriver

@@ -12,8 +12,8 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
+from domain.routing.conversation import APOLOGY
 from domain.routing.model import Confirmation, RunRequest, RunResult
-from domain.routing.texts import APOLOGY
 from ports.downstream import DownstreamFailed
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource

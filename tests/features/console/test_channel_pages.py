@@ -12,7 +12,7 @@ import pytest
 from adapters.outbound.storage.unanswered import add_unanswered
 from domain.access.model import Caller, Role
 from domain.channels.messages import Event, Sender
-from domain.instances.checks.service import TRIES
+from domain.instances.checks import TRIES
 from domain.instances.model import NewInstance
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.served import ServedWorld

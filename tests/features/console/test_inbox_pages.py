@@ -13,8 +13,8 @@ import pytest
 
 from adapters.inbound.console.addresses import conversation_path
 from adapters.outbound.storage.conversations.timelines import PostgresTimelines
-from domain.events.service import EventStreams
 from domain.refusals import TooMany
+from domain.subscriptions.service import EventStreams
 from tests.drivers.served import ServedWorld
 from tests.features.console.talks import INSTANCES, Talks
 

@@ -15,8 +15,8 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
+from domain.routing.conversation import APOLOGY
 from domain.routing.model import RunRequest, RunResult
-from domain.routing.texts import APOLOGY
 from ports.downstream import DownstreamFailed
 from ports.outbox import QueuedMessage
 from ports.queue import QueueKey

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.routing.indicators import SHOWN_AFTER_SECONDS
 from domain.routing.model import Confirmation, RunRequest, RunResult
-from domain.routing.typing_indicator.service import SHOWN_AFTER_SECONDS
 from ports.downstream import DownstreamFailed
 from tests.drivers.groups import GROUPS, Discord, Group, Slack, Telegram
 from tests.drivers.platform import PlatformDriver, take_turns

@@ -10,9 +10,9 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from apps.components import WorkerComponent
-from domain.confirmations.rules import question, unclear
+from domain.confirmations.model import question, unclear
+from domain.routing.conversation import PROCESSING_FAILED
 from domain.routing.model import Confirmation, RunRequest, RunResult
-from domain.routing.texts import PROCESSING_FAILED
 from tests.drivers.receiver import Delivery, Receiver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases

@@ -16,7 +16,7 @@ from adapters.outbound.core_client.access import RemoteAccess
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.core_client.events import RemoteEvents
 from domain.access.model import Caller, Role
-from domain.events.model import RESET, LoggedEvent
+from domain.events import RESET, LoggedEvent
 from domain.refusals import Refusal
 from domain.routing.model import RunRequest, RunResult
 from ports.downstream import DownstreamFailed

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from domain.instances.checks.service import TRIES
+from domain.instances.checks import TRIES
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import INSTANCES, WORDS, Reply, Rest
 from tests.support.platforms.mattermost import CHANNEL, TOKEN, Mattermost

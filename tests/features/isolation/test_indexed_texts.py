@@ -22,7 +22,7 @@ from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.limits import Limits
 from domain.channels.messages import Event, OptOut, Sender, SessionAlias
-from domain.delivery.rate_limits.model import send_request
+from domain.delivery.model import send_request
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from domain.web_chat.model import ChatMessage, ChatPlace
 from tests.drivers.platform import PlatformDriver

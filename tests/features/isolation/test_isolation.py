@@ -16,8 +16,8 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from adapters.outbound.channels.community_chat.tests import samples as mattermost
 from domain.refusals import Unavailable
 from domain.routing import service as routing
+from domain.routing.conversation import PROCESSING_FAILED
 from domain.routing.model import RunRequest, RunResult
-from domain.routing.texts import PROCESSING_FAILED
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource

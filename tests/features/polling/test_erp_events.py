@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from domain.routing.events import service as routing
+from domain.routing import events as routing
 from tests.features.polling.conftest import Resource, Watch
 from tests.support.platforms import odoo
 from tests.support.waiting import until

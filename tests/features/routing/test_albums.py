@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from domain.routing import albums
+from domain.routing import bursts as albums
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.world import World
 from tests.features.routing.scene import EDGE_SETTING, PEOPLE, Scene

@@ -14,7 +14,7 @@ from adapters.outbound.channels.business_messaging.tests import samples as whats
 from adapters.outbound.channels.gaming_chat.tests import samples as discord
 from adapters.outbound.channels.sms_provider.delivery import BASE as SMS_BASE
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_samples
-from domain.routing.typing_indicator import service as typing_indicator
+from domain.routing import indicators as typing_indicator
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Reply, Way
 from tests.drivers.world import World

@@ -13,7 +13,7 @@ from adapters.outbound.channels.linked_device_messaging.device import Dropped, L
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Instance, Pairing
-from domain.pairing.service import PairingService
+from domain.instances.pairing import PairingService
 from tests.support.socket_world import SocketWorld
 
 scenarios("linked_device.feature")

@@ -18,7 +18,7 @@ from switchboard.downstream.v1.runner_pb2_grpc import (
 
 from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
 from domain.channels.answers import Choice
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
 from ports.downstream import DownstreamFailed
 from tests.support.ports import free_port

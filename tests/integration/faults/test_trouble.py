@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 
 from adapters.outbound.channels.bot_messenger.tests import samples
-from domain.routing.texts import APOLOGY
+from domain.routing.conversation import APOLOGY
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import UseCases
 from tests.drivers.world import World

@@ -15,7 +15,7 @@ from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Change, Event, Sender
 from domain.instances.model import Instance
-from domain.pairing.service import PairingService
+from domain.instances.pairing import PairingService
 from domain.refusals import TooMany, Unavailable
 from tests.support.socket_world import CHANNEL, SocketWorld
 

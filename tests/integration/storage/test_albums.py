@@ -13,7 +13,7 @@ from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.states import ROWS_PER_LEASE
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Merge, Sender
-from domain.routing.albums import merged
+from domain.routing.bursts import merged
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import Capacity
 

@@ -14,7 +14,7 @@ from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
-from domain.events.model import EventKind
+from domain.events import EventKind
 from ports.inbox import EventOutcome
 from ports.queue import Capacity
 from ports.sends import NewSend

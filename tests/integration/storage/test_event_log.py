@@ -11,7 +11,7 @@ from adapters.outbound.storage.events.recording import LISTENED
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from domain.channels.messages import Attachment, Event, Sender
-from domain.events.model import RESET, EventFilter, EventKind
+from domain.events import RESET, EventFilter, EventKind
 from tests.support.database import an_instance
 from tests.support.event_log import events_of, listening
 

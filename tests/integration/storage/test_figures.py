@@ -17,8 +17,7 @@ from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.retention.rules import Times
 from adapters.outbound.storage.retention.runner import Retention
 from domain.channels.messages import DeliveryStatus
-from domain.monitoring.histogram import BOUNDS, steps_of
-from domain.monitoring.model import Counts, Figures, Period
+from domain.monitoring.model import BOUNDS, Counts, Figures, Period, steps_of
 from domain.refusals import Unavailable
 
 MESSAGE = """

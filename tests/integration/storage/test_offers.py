@@ -12,7 +12,7 @@ from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import Answer, Choice
 from domain.channels.messages import Event, Sender
 from domain.conversations.choices import Offer, offered
-from domain.conversations.message_ids import MessageId, MessageKind, answer_to
+from domain.conversations.model import MessageId, MessageKind, answer_to
 from ports.inbox import EventOutcome
 from ports.queue import Capacity
 

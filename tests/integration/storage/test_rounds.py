@@ -10,7 +10,7 @@ from adapters.outbound.storage.queue.rounds import PostgresRounds
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.instances.model import Activity
-from domain.routing.rounds import MOST_ROUNDS, WINDOW
+from domain.routing.model import MOST_ROUNDS, WINDOW
 from ports.inbox import EventOutcome
 from tests.integration.storage.test_echoes import ROOM, Storage
 

@@ -15,8 +15,7 @@ from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends
 from domain.channels.answers import Answer, Artifact, Author, OutboundMessage
 from domain.channels.messages import DeliveryStatus
-from domain.conversations.message_ids import parse_message_id
-from domain.conversations.model import Message, MessageState
+from domain.conversations.model import Message, MessageState, parse_message_id
 from ports.outbox import QueuedMessage
 from ports.queue import Capacity, QueueKey
 from ports.sends import NewSend, StoredSend

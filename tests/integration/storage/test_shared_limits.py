@@ -9,7 +9,7 @@ import pytest
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
-from domain.delivery.rate_limits.model import OpenBreaker
+from domain.delivery.model import OpenBreaker
 from tests.support.database import an_instance
 
 SOON = 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.confirmations.rules import (
+from domain.confirmations.model import (
     BUTTON_PREFIX,
     choices_of,
     decision_of,

@@ -27,7 +27,7 @@ from adapters.outbound.channels.tests.support import SetClock, dependencies
 from adapters.outbound.clock import RandomIds
 from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition, ConfigField, SetupInstructions
-from domain.channels.service import CatalogueService
+from domain.instances.lookup import CatalogueService
 from domain.instances.model import NewInstance, SaveResult
 from domain.instances.validation import faults_of
 from ports.http import HttpAnswer

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.channels.limits import Quota
-from domain.delivery.quotas.bucket import Bucket
+from domain.delivery.quotas import Bucket
 
 
 @st.composite

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from domain.delivery.circuit_breakers.breaker import (
-    FIRST_OPEN,
-    LONGEST_OPEN,
-    THRESHOLD,
-    Breaker,
-    State,
-    opening,
-)
+from domain.delivery.circuit_breakers import FIRST_OPEN, LONGEST_OPEN, THRESHOLD, Breaker, State, opening
 
 
 def opened() -> Breaker:

@@ -8,9 +8,9 @@ import pytest
 
 from adapters.outbound.channels.tests.support import SetClock
 from domain.channels.limits import Limits
-from domain.delivery.concurrency.service import ConcurrencyLimiter
-from domain.delivery.rate_limits.model import send_request
-from domain.delivery.rate_limits.service import RateLimiter
+from domain.delivery.concurrency import ConcurrencyLimiter
+from domain.delivery.model import send_request
+from domain.delivery.rate_limits import RateLimiter
 from tests.unit.delivery.test_rate_limiter import Counts, Shared
 
 LIMITS = Limits("odoo", max_concurrency=2)

@@ -12,11 +12,11 @@ import pytest
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Outcome, Sent
-from domain.delivery.sending.service import MessageSender
+from domain.delivery.sending import MessageSender
 from domain.delivery.service import MAX_FAULTS, DeliveryService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
-from domain.routing.typing_indicator.service import LingeringTyping
+from domain.routing.indicators import LingeringTyping
 from ports.outbox import QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
 

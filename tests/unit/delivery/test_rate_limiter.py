@@ -11,11 +11,11 @@ import pytest
 from adapters.outbound.channels.tests.support import SetClock
 from domain.channels.limits import Limits, Quota, Scope
 from domain.channels.messages import Outcome, Sent
-from domain.delivery.circuit_breakers.breaker import THRESHOLD
-from domain.delivery.concurrency.service import ConcurrencyLimiter
-from domain.delivery.quotas.service import MANY_BUCKETS
-from domain.delivery.rate_limits.model import MAX_WAIT, OpenBreaker, SendRequest, SharedState, send_request
-from domain.delivery.rate_limits.service import RateLimiter
+from domain.delivery.circuit_breakers import THRESHOLD
+from domain.delivery.concurrency import ConcurrencyLimiter
+from domain.delivery.model import MAX_WAIT, OpenBreaker, SendRequest, SharedState, send_request
+from domain.delivery.quotas import MANY_BUCKETS
+from domain.delivery.rate_limits import RateLimiter
 from domain.refusals import Unavailable
 
 OK = Sent(Outcome.SENT)

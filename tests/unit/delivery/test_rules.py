@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.channels.messages import Outcome, Sent
-from domain.delivery.rules import DELAYS, JITTER, LONGEST_WAIT, next_delay
+from domain.delivery.model import DELAYS, JITTER, LONGEST_WAIT, next_delay
 
 AGAIN = [Outcome.RETRY_AFTER, Outcome.TRANSIENT, Outcome.UNKNOWN]
 

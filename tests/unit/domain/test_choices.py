@@ -17,7 +17,7 @@ from domain.conversations.choices import (
     pressed_choice,
     typed_choice,
 )
-from domain.conversations.message_ids import MessageId, MessageKind, answer_to
+from domain.conversations.model import MessageId, MessageKind, answer_to
 
 CHOICES = (Choice("Small", "s"), Choice("Large size", "l"), Choice("1", "one"))
 LARGEST = MessageId(MessageKind.SENT_FIRST, 10**18 - 1)

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.inbound.console.charts import messages_chart, rounded_up, times_chart
-from domain.monitoring.histogram import BOUNDS, BUCKETS, FAILED, RECEIVED, counts_of, steps_of
-from domain.monitoring.model import Counts, Period
+from domain.monitoring.model import BOUNDS, BUCKETS, FAILED, RECEIVED, Counts, Period, counts_of, steps_of
 
 NOW = datetime(2026, 3, 1, 9, 30, 10, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.conversations.message_ids import MessageId, MessageKind, parse_message_id
+from domain.conversations.model import MessageId, MessageKind, parse_message_id
 
 ARABIC_ONE = "\N{ARABIC-INDIC DIGIT ONE}"
 NO_IDS = ["", "in-", "in-0", "in-01", "in--1", "other-1", "in-1\n", f"in-{ARABIC_ONE}", "in-" + "9" * 19]

@@ -11,7 +11,7 @@ from adapters.outbound.security.signed_tokens import Signer
 from domain.instances.model import Instance
 from domain.refusals import Unauthenticated
 from domain.web_chat.model import SignedIdentity, Site, Visitor, embed_tag, own_origin, plain_nodes, public_id
-from domain.web_chat.visitors import anonymous, signed, token_of, visitor_of
+from domain.web_chat.service import anonymous, signed, token_of, visitor_of
 
 NOW = datetime(2026, 11, 22, 12, 0, 0, 123456, tzinfo=UTC)
 SHOP = Instance(7, "ann", "web-chat", "shop", {}, None, NOW, NOW)

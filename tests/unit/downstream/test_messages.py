@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adapters.outbound.downstream.messages import MAX_ARTIFACT_BYTES, BadAnswer, request_json, result_of
 from domain.channels.answers import Choice
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
 from tests.support.runs import A_FILE, a_request
 

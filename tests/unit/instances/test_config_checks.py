@@ -12,11 +12,10 @@ from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import NOW, SetClock, dependencies
 from domain.access.model import Caller
-from domain.conversations.forwarding.service import DestinationService
-from domain.instances.checks import service as checks
-from domain.instances.checks.model import ConfigDraft, CredentialsState
-from domain.instances.checks.service import TRIES, TRIES_WITHIN, ConfigCheckService
-from domain.instances.model import UNREADABLE, Instance
+from domain.conversations.forwarding import DestinationService
+from domain.instances import checks
+from domain.instances.checks import TRIES, TRIES_WITHIN, ConfigCheckService
+from domain.instances.model import UNREADABLE, ConfigDraft, CredentialsState, Instance
 from domain.refusals import Conflict, Forbidden, NotFound, TooMany
 from ports.capabilities import PlatformError
 from ports.http import HttpAnswer

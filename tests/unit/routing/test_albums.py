@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from domain.channels.messages import Attachment, Event, Identity, Merge, Sender
-from domain.channels.proof import Proof
-from domain.routing.albums import LONGEST_SECONDS, QUIET_SECONDS, merged, settles_in
-from domain.routing.bursts import burst_of, joined
+from domain.channels.model import Proof
+from domain.routing.bursts import LONGEST_SECONDS, QUIET_SECONDS, burst_of, joined, merged, settles_in
 from ports.inbox import Album, QueuedEvent
 
 CONTEXTS = ({"language": "en"}, {"language": "de", "group": {"id": "7"}})

@@ -11,12 +11,12 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.messages import LONGEST_QUOTED, Event, Quoted, Sender, ThreadMessage
-from domain.delivery.concurrency.service import ConcurrencyLimiter, ReadLimiter
+from domain.delivery.concurrency import ConcurrencyLimiter, ReadLimiter
 from domain.instances.model import Instance
 from domain.refusals import StorageAway
-from domain.routing.context import service
-from domain.routing.context.service import MOST_EARLIER, ContextService
-from domain.routing.invocation.model import ConversationContext
+from domain.routing import context as service
+from domain.routing.context import MOST_EARLIER, ContextService
+from domain.routing.conversation import ConversationContext
 from domain.routing.model import QuotedMessage
 from ports.capabilities import PlatformError
 from ports.files import FetchedFiles

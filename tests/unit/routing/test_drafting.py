@@ -14,8 +14,8 @@ from domain.channels.answers import OutboundMessage, Preview
 from domain.channels.messages import Event, Outcome, Sender, Sent
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
-from domain.routing.drafting.service import Drafting, DraftService
-from domain.routing.invocation.model import ConversationContext
+from domain.routing.conversation import ConversationContext
+from domain.routing.drafting import Drafting, DraftService
 from ports.drafts import DraftAddress
 from ports.inbox import QueuedEvent
 

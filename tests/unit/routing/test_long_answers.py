@@ -11,8 +11,8 @@ from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.instances.model import Instance
-from domain.long_texts.service import SHORT
-from domain.routing.invocation.model import ConversationContext
+from domain.rendering import SHORT
+from domain.routing.conversation import ConversationContext
 from domain.routing.service import render_messages
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from domain.channels.messages import Sender
-from domain.routing.rounds import MOST_ROUNDS, STOPPED
+from domain.routing.model import MOST_ROUNDS, STOPPED
 from ports.inbox import QueuedEvent
 from ports.queue import QueueKey
 from ports.sessions import Round

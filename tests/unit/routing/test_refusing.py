@@ -18,9 +18,8 @@ from domain.channels.answers import Answer
 from domain.channels.messages import Change, Event, Merge, Sender
 from domain.channels.model import ACCESS_MODE
 from domain.instances.model import Instance
-from domain.routing.events.service import EventService
-from domain.routing.invocation.model import ConversationContext
-from domain.routing.texts import not_served
+from domain.routing.conversation import ConversationContext, not_served
+from domain.routing.events import EventService
 from ports.channels import AnyChannel
 from ports.http import HttpAnswer
 from ports.inbox import QueuedEvent

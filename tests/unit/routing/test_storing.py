@@ -13,14 +13,13 @@ import pytest
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
-from domain.conversations.forwarding.service import ForwardingService
+from domain.conversations.forwarding import ForwardingService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
-from domain.routing.events.service import EventService
+from domain.routing.conversation import PROCESSING_FAILED, Withdrawals
+from domain.routing.events import EventService
+from domain.routing.indicators import LingeringTyping
 from domain.routing.service import RETRIES, ConversationService
-from domain.routing.texts import PROCESSING_FAILED
-from domain.routing.typing_indicator.service import LingeringTyping
-from domain.routing.withdrawals.service import Withdrawals
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import QueueKey
 

@@ -10,9 +10,8 @@ from adapters.outbound.channels.tests.support import SetClock
 from adapters.outbound.clock import RandomIds
 from domain.access.model import Caller, Role
 from domain.refusals import Invalid, TooMany
-from domain.routing.model import Resource, RunRequest, RunResult
-from domain.routing.trials.model import ResourceRule, ResourceRules
-from domain.routing.trials.service import MOST_SHOWN, MOST_TRIALS, SECONDS, TrialService
+from domain.routing.model import Resource, ResourceRule, ResourceRules, RunRequest, RunResult
+from domain.routing.trials import MOST_SHOWN, MOST_TRIALS, SECONDS, TrialService
 from tests.support.waiting import let_pass
 
 RULE = ResourceRule("rule", "*", "http", "http://a.example", 120.0)

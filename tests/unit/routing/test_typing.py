@@ -9,13 +9,8 @@ from collections.abc import Sequence
 import pytest
 
 from domain.channels.messages import Config, Outcome, Sent, Target
-from domain.routing.typing_indicator import service as typing
-from domain.routing.typing_indicator.service import (
-    LINGER_SECONDS,
-    SHOWN_AFTER_SECONDS,
-    LingeringTyping,
-    RepeatedTyping,
-)
+from domain.routing import indicators as typing
+from domain.routing.indicators import LINGER_SECONDS, SHOWN_AFTER_SECONDS, LingeringTyping, RepeatedTyping
 from ports.outbox import QueuedMessages
 from ports.queue import QueueKey
 from tests.support.waiting import let_pass, stopped_clock

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from domain.events.model import RESET, EventKind, LoggedEvent
+from domain.events import RESET, EventKind, LoggedEvent
 from domain.subscriptions.model import Subscription
 from domain.subscriptions.planning import (
     ALL,

@@ -35,8 +35,7 @@ from adapters.inbound.console.requests import (
 )
 from adapters.inbound.console.setup_steps import callback_address, is_public, steps_of
 from domain.channels.model import ChannelDefinition
-from domain.instances.checks.model import ConfigDraft, CredentialsCheck
-from domain.instances.model import Instance, InstanceChange, NewInstance
+from domain.instances.model import ConfigDraft, CredentialsCheck, Instance, InstanceChange, NewInstance
 from domain.instances.service import TRUST_ENDED
 from domain.refusals import Conflict, Invalid, TooMany
 

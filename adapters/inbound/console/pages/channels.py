@@ -32,9 +32,8 @@ from adapters.inbound.console.setup_steps import (
 from adapters.inbound.rest.routing import path_id
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import ConversationFilter, ConversationView
-from domain.instances.checks.model import ConfigDraft, CredentialsCheck, CredentialsState
-from domain.instances.model import Instance
-from domain.routing.trials.model import NOTHING
+from domain.instances.model import ConfigDraft, CredentialsCheck, CredentialsState, Instance
+from domain.routing.model import NOTHING
 
 FIRST = "web-chat"
 """The channel for which nobody needs an account stands first in the gallery."""

@@ -25,7 +25,7 @@ from adapters.inbound.console.requests import (
     render_part,
     services_of,
 )
-from domain.conversations.history.rules import HANDLER_MINUTES, MOST_MINUTES
+from domain.conversations.history import HANDLER_MINUTES, MOST_MINUTES
 from domain.conversations.model import (
     ConversationFilter,
     ConversationView,
@@ -34,7 +34,7 @@ from domain.conversations.model import (
     MessagesWanted,
     Timeline,
 )
-from domain.events.model import RESET, EventKind
+from domain.events import RESET, EventKind
 from domain.refusals import Conflict, Fault, Invalid, NotFound
 
 SHOWN = 20

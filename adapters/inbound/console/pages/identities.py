@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from adapters.inbound.console.requests import caller_of, faults_of, form_of, redirect, render, services_of
 from domain.channels.messages import Identity
-from domain.events.model import EventKind
+from domain.events import EventKind
 from domain.refusals import Invalid, TooMany, Unavailable
 from domain.verification.model import OAUTH_PROVIDERS, Provider
 

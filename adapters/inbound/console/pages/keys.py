@@ -12,8 +12,8 @@ from starlette.routing import Route
 from adapters.inbound.console.requests import caller_of, faults_of, form_of, redirect, render, services_of
 from adapters.inbound.console.sessions import session_of
 from adapters.inbound.rest.routing import cursor_page, path_id
-from domain.access.keys.service import NO_KEY
 from domain.access.model import Caller, CreatedKey, KeyKind, NewKey, Role
+from domain.access.service import NO_KEY
 from domain.refusals import Fault, Invalid, Unauthenticated
 
 KEYS = "/console/keys"

@@ -13,8 +13,7 @@ from adapters.inbound.console.charts import messages_chart, times_chart
 from adapters.inbound.console.health import FAILING_KINDS, attention
 from adapters.inbound.console.requests import caller_of, render, render_part, services_of
 from adapters.inbound.console.sessions import ROOT
-from domain.monitoring.model import Period
-from domain.monitoring.rules import parse_period
+from domain.monitoring.model import Period, parse_period
 from domain.paging import LARGEST_LIMIT
 
 MOST_SHOWN = 10

@@ -21,9 +21,8 @@ from adapters.inbound.console.requests import (
 )
 from adapters.inbound.rest.routing import parsed_id
 from domain.access.model import Caller
-from domain.events.model import EventKind
-from domain.monitoring.model import DeadLetterId, DeadLetterView, HealthPage, ItemResult
-from domain.monitoring.rules import parse_direction
+from domain.events import EventKind
+from domain.monitoring.model import DeadLetterId, DeadLetterView, HealthPage, ItemResult, parse_direction
 from domain.paging import LARGEST_LIMIT
 from domain.refusals import NotFound
 from ports.monitoring import DeadLetters

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from adapters.inbound.console.requests import caller_of, faults_of, form_of, render, services_of
 from domain.refusals import Invalid, TooMany
-from domain.routing.trials.model import ResourceTrial
+from domain.routing.model import ResourceTrial
 
 PAGE = "/console/resources"
 SOURCES = {"rule": "a rule of the rules file", "built-in": "a built-in", "default": "DOWNSTREAM_URL"}

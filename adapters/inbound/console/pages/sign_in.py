@@ -16,8 +16,7 @@ from adapters.inbound.console.sessions import (
     set_cookie,
 )
 from adapters.inbound.rest.errors import headers_of, status_of
-from domain.access.model import KeyKind
-from domain.access.tokens import kind_of
+from domain.access.model import KeyKind, kind_of
 from domain.refusals import TooMany, Unauthenticated
 
 

@@ -21,7 +21,7 @@ from adapters.inbound.console.requests import (
     services_of,
 )
 from adapters.inbound.rest.routing import cursor_page, parsed_id, path_id
-from domain.events.model import EventKind
+from domain.events import EventKind
 from domain.instances.model import Instance
 from domain.refusals import Conflict, Forbidden, Invalid, NotFound
 from domain.subscriptions.model import OFF, ON, SubscriptionFields

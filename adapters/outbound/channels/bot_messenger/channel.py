@@ -7,7 +7,7 @@ from adapters.outbound.channels.bot_messenger.api import BASE
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.http.policy import AddressPolicy, numeric_host
 from domain.channels.messages import Attachment, ChannelMetadata
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL
 from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from adapters.outbound.channels.common.bodies import text
-from domain.timestamps import iso_milliseconds
+from domain.values import iso_milliseconds
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _SUFFIXES = {

@@ -7,9 +7,9 @@ from adapters.outbound.channels.common.files import file_payload
 from adapters.outbound.rendering import Markup, Rendered, render
 from domain.channels.answers import Answer, ClosedPrompt
 from domain.channels.model import TextLimit
-from domain.confirmations.rules import is_approval
+from domain.confirmations.model import is_approval
 from domain.conversations.choices import is_reference
-from domain.long_texts.service import off_loop
+from domain.rendering import off_loop
 
 
 def split_question(answer: Answer) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 from datetime import datetime
 
-from domain.webhook_secrets import standard_key
+from domain.subscriptions.model import standard_key
 
 
 class BadSecret(ValueError):

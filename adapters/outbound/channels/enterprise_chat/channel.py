@@ -21,7 +21,7 @@ from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, LOGIN
 from adapters.outbound.channels.enterprise_chat.opening import Opener
 from adapters.outbound.channels.enterprise_chat.streaming import TeamsStreaming
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest

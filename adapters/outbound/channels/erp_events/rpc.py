@@ -26,7 +26,7 @@ from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.outcomes import excerpt
 from adapters.outbound.channels.erp_events.config import OdooConfig
 from adapters.outbound.http.paths import base_address, segment
-from domain.long_texts.service import off_loop
+from domain.rendering import off_loop
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
 _MAX_ANSWER = 64 * 1024 * 1024

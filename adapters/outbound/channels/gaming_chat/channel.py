@@ -4,7 +4,7 @@ Interactions arrive by webhook, messages over the gateway.
 """
 
 from adapters.outbound.channels.gaming_chat.api import BASE
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
 

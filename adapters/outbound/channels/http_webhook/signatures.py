@@ -15,7 +15,7 @@ from adapters.outbound.channels.common.standard_webhooks import (
 from domain.channels.messages import RawCall
 from domain.instances.validation import text_fault
 from domain.refusals import Unauthenticated
-from domain.webhook_secrets import is_standard, standard_key
+from domain.subscriptions.model import is_standard, standard_key
 
 HEADERS = ("x-webhook-signature", "x-hub-signature-256", "x-signature")
 

@@ -33,7 +33,7 @@ from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.channels.refused import NUMBER
 from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies

@@ -24,9 +24,9 @@ from domain.channels.answers import Answer, Choice, OutboundMessage
 from domain.channels.messages import Outcome, RawCall, Received, Sent
 from domain.channels.model import TextLimit, Unit
 from domain.conversations.choices import offered
-from domain.conversations.message_ids import MessageId, MessageKind
-from domain.delivery.rendering.service import render_answer
+from domain.conversations.model import MessageId, MessageKind
 from domain.refusals import Refusal
+from domain.rendering import render_answer
 from ports.channels import Channel, ChannelDependencies
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
 

@@ -26,8 +26,8 @@ from adapters.outbound.rendering import markdown_nodes
 from domain.channels.answers import Answer, Artifact, Author, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
-from domain.long_texts.service import off_loop
 from domain.refusals import Unavailable
+from domain.rendering import off_loop
 from domain.web_chat.model import ChatMessage, ChatPlace
 from ports.channels import Channel, ChannelDependencies
 from ports.reply_capabilities import Opened, OpenRequest

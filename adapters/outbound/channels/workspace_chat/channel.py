@@ -1,7 +1,7 @@
 """The workspace-chat channel: Slack (https://docs.slack.dev/)."""
 
 from adapters.outbound.channels.workspace_chat.api import BASE
-from domain.channels.proof import Proof
+from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
 

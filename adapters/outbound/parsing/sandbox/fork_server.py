@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 from adapters.outbound.parsing.sandbox.frames import SHARED
-from domain.full_disk import full_disk_refused
+from domain.refusals import full_disk_refused
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from adapters.outbound.storage.conversations.erasure import Erasure
 from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.conversations.reruns import Reruns
 from adapters.outbound.storage.pool import Database
-from domain.conversations.message_ids import MessageId
+from domain.conversations.model import MessageId
 from domain.web_chat.model import ChatPlace
 from ports.conversations import Rerun
 

@@ -8,8 +8,8 @@ from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.events.recording import NO_REF, log_event_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import EventStatus, QueueKind, queued_sql
-from domain.conversations.history.rules import HANDLER_MINUTES
-from domain.events.model import EventKind
+from domain.conversations.history import HANDLER_MINUTES
+from domain.events import EventKind
 
 _PERSON = "json_build_object('handler', 'person', 'minutes', %(minutes)s::int)::text"
 _RESOURCE = "json_build_object('handler', 'resource')::text"

@@ -10,8 +10,7 @@ from adapters.outbound.storage.conversations.rows import MessageRows, Stored, St
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.messages import OF_ANSWER, OF_SEND, delivery_sql
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus, QueueKind
-from domain.conversations.message_ids import MessageKind
-from domain.conversations.model import Direction, Message, MessagePage, MessagesWanted
+from domain.conversations.model import Direction, Message, MessageKind, MessagePage, MessagesWanted
 from domain.paging import cursor_of, read_cursor
 
 OLDEST, LATEST = 0, 2**63 - 1

@@ -17,7 +17,7 @@ from adapters.outbound.storage.queue.states import (
     QueueKind,
     enqueue_sql,
 )
-from domain.conversations.message_ids import MessageId, MessageKind
+from domain.conversations.model import MessageId, MessageKind
 from ports.conversations import Rerun
 
 STORED = "SELECT event, status FROM inbox WHERE id = %s AND instance_id = %s AND event <> '{}' FOR UPDATE"

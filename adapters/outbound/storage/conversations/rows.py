@@ -9,8 +9,7 @@ from typing import NamedTuple
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.messages import answered, received, sent_first
 from domain.channels.answers import Artifact
-from domain.conversations.message_ids import MessageId, MessageKind
-from domain.conversations.model import Message
+from domain.conversations.model import Message, MessageId, MessageKind
 from domain.file_names import file_name
 
 FILES = """

@@ -14,8 +14,7 @@ from adapters.outbound.storage.queue.messages import (
     sent_first,
 )
 from domain.channels.messages import Event
-from domain.conversations.message_ids import MessageId, MessageKind
-from domain.conversations.model import Message
+from domain.conversations.model import Message, MessageId, MessageKind
 
 _RECEIVED = (
     "SELECT event, status, error, received_at FROM inbox WHERE id = %s AND instance_id = %s AND event <> '{}'"

@@ -11,9 +11,8 @@ import orjson
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.messages import OF_ANSWER, OF_SEND
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
-from domain.confirmations.rules import LIFETIME
-from domain.conversations.message_ids import MessageId, MessageKind
-from domain.conversations.model import Step, StepKind, Timeline
+from domain.confirmations.model import LIFETIME
+from domain.conversations.model import MessageId, MessageKind, Step, StepKind, Timeline
 
 EVENTS = """
 SELECT id, status, failures, error, received_at, finished_at, answer IS NOT NULL,

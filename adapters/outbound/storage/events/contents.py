@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import orjson
 
-from domain.conversations.message_ids import MessageId, MessageKind
-from domain.events.model import LoggedEvent
+from domain.conversations.model import MessageId, MessageKind
+from domain.events import LoggedEvent
 
 Document = Mapping[str, object]
 

@@ -1,7 +1,7 @@
 """The events of an instance's health: recorded with the note that makes it healthy or unhealthy."""
 
 from adapters.outbound.storage.events.recording import LISTENED
-from domain.events.model import EventKind
+from domain.events import EventKind
 
 REGISTRATION = "registration"
 """The check whether the webhook is registered; the others are the activities."""

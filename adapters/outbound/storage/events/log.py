@@ -6,7 +6,7 @@ from typing import Any
 from adapters.outbound.storage.events.contents import EventRow, event_of
 from adapters.outbound.storage.events.recording import LISTENED
 from adapters.outbound.storage.pool import Database
-from domain.events.model import RESET, EventFilter, EventPage, LoggedEvent
+from domain.events import RESET, EventFilter, EventPage, LoggedEvent
 
 BATCH = 1000
 """Events that get their ids in one transaction."""

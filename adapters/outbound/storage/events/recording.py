@@ -4,7 +4,7 @@ from sqlalchemy import ColumnElement, Insert, Subquery, func, insert, literal, s
 from sqlalchemy.sql.selectable import CTE
 
 from adapters.outbound.storage.tables import event_listener, event_log
-from domain.events.model import EventKind
+from domain.events import EventKind
 
 LISTENED = "EXISTS (SELECT FROM event_listener WHERE until > now())"
 

@@ -25,7 +25,7 @@ from adapters.outbound.storage.knowledge.uploads import FAILED, TODO, WORKING, u
 from adapters.outbound.storage.knowledge.word_index import indexed_words
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.schema import columns_of
-from domain.events.model import EventKind
+from domain.events import EventKind
 from domain.knowledge.failures import cancelled
 from domain.knowledge.model import FileStatus
 from ports.upload_storage import Failure

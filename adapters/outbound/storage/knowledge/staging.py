@@ -25,7 +25,7 @@ from adapters.outbound.storage.knowledge.terms import packed_lex, packed_terms, 
 from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.knowledge.uploads import DONE, WORKING, leased
 from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
-from domain.events.model import EventKind
+from domain.events import EventKind
 from domain.knowledge.model import Piece
 from ports.embedding import Vector
 from ports.upload_storage import StagedPiece, Work

@@ -3,7 +3,7 @@
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.events.recording import LISTENED
 from adapters.outbound.storage.pool import Connection
-from domain.events.model import EventKind
+from domain.events import EventKind
 
 LOG = f"""
 INSERT INTO event_log (kind, ref, user_id, data)

@@ -15,7 +15,7 @@ from adapters.outbound.storage.knowledge.rows import FILE, file, file_of
 from adapters.outbound.storage.knowledge.tables import kb_file, kb_piece, kb_text, kb_upload, knowledge_base
 from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.pool import Connection, Database
-from domain.events.model import EventKind
+from domain.events import EventKind
 from domain.knowledge.model import FileStatus
 from ports.upload_storage import Begun, Failure, NewFile, Work
 

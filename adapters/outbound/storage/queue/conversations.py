@@ -30,8 +30,8 @@ from adapters.outbound.storage.queue.states import (
     queued_sql,
 )
 from domain.channels.messages import Event, Merge
-from domain.conversations.message_ids import answer_to
-from domain.events.model import EventKind
+from domain.conversations.model import answer_to
+from domain.events import EventKind
 from ports.inbox import Album, Conversation, EventOutcome, QueuedEvent
 from ports.outbox import QueuedMessages
 from ports.queue import Capacity, Leases, QueueKey

@@ -18,7 +18,7 @@ from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.queue.states import OFFERED, ROWS_PER_LEASE, QueueKind, enqueue_sql
 from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Event, Quoted
-from domain.events.model import EventKind
+from domain.events import EventKind
 from domain.refusals import Unavailable
 from domain.values import value
 from ports.inbox import Accepted, CallResult, Conversation, QueuedEvent

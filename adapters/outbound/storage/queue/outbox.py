@@ -23,8 +23,8 @@ from adapters.outbound.storage.queue.states import (
 )
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import DeliveryStatus
-from domain.delivery.rules import LATE_AFTER_DAYS
-from domain.events.model import EventKind
+from domain.delivery.model import LATE_AFTER_DAYS
+from domain.events import EventKind
 from domain.instances.model import Deliveries, Delivery, Page
 from domain.values import value
 from ports.outbox import QueuedMessage, QueuedMessages, SentMessage

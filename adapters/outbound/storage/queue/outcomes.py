@@ -25,7 +25,7 @@ from adapters.outbound.storage.queue.states import (
 )
 from adapters.outbound.storage.statements import compact
 from domain.channels.answers import OutboundMessage
-from domain.events.model import EventKind
+from domain.events import EventKind
 from domain.values import value
 from ports.inbox import EventOutcome
 from ports.outbox import QueuedMessage, QueuedMessages

@@ -18,8 +18,8 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.outcomes import message_key
 from adapters.outbound.storage.queue.states import NOT_OFFERED, OFFERED, QueueKind, enqueue_sql
 from adapters.outbound.storage.statements import compact
-from domain.conversations.history.rules import HANDLER_MINUTES
-from domain.conversations.message_ids import MessageId, MessageKind
+from domain.conversations.history import HANDLER_MINUTES
+from domain.conversations.model import MessageId, MessageKind
 from ports.sends import KnownSession, NewSend, StoredSend
 
 KEY_HOURS = 24

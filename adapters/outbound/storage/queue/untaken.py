@@ -21,7 +21,7 @@ from adapters.outbound.storage.queue.states import (
     enqueue_sql,
 )
 from domain.channels.messages import CallOutcome
-from domain.events.model import EventKind
+from domain.events import EventKind
 from domain.refusals import INTERNAL
 
 log = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from domain.delivery.concurrency.service import ReadLimiter
+from domain.delivery.concurrency import ReadLimiter
 from domain.instances.model import ACTIVE, Instance
 from domain.knowledge.sources.model import (
     LeasedSource,

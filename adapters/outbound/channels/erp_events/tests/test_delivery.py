@@ -16,8 +16,8 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, client, dependencies
 from domain.channels.answers import Answer, Artifact
 from domain.channels.messages import Outcome, Sent
-from domain.delivery.concurrency.service import ConcurrencyLimiter, ReadLimiter, known_limits
-from domain.delivery.rate_limits.model import account_key
+from domain.delivery.concurrency import ConcurrencyLimiter, ReadLimiter, known_limits
+from domain.delivery.model import account_key
 from domain.instances.model import Instance
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.platforms.standin import Reply, Seen, StandIn

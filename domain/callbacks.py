@@ -1,0 +1,300 @@
+"""Calls of platforms: verified, read, stored, acknowledged."""
+
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from domain.channels.messages import (
+    CallOutcome,
+    Event,
+    RawAnswer,
+    RawCall,
+    Received,
+    SessionAlias,
+    SessionRename,
+)
+from domain.channels.model import ALLOWED_CHANNELS, missing_proof
+from domain.channels.typed import ChannelConfig
+from domain.instances.model import ACTIVE, Activity, Instance
+from domain.refusals import (
+    Forbidden,
+    Invalid,
+    NotFound,
+    StorageAway,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+    reason_of,
+)
+from domain.subscriptions.model import PUSH_HEADER
+from ports.capabilities import StaleMetadata, Webhook
+from ports.channels import AnyChannel, Channels
+from ports.clock import Clock
+from ports.inbox import Accepted, CallResult, Inbox
+from ports.instances import ConfigFields, HealthRecorder, InstanceLookup, RefusalStore
+from ports.metadata import MetadataCache
+from ports.metrics import Meter
+from ports.opt_outs import OptOuts
+from ports.outbox import Outbox
+from ports.replies import Answers
+from ports.schedules import Deactivation, PollQueue
+from ports.sessions import Sessions
+
+POLL = "poll"
+"""`Received.kind` of a call that only says that a poll would find something."""
+
+LOOK_AGAIN = 5.0
+"""Seconds after which a waiting call checks for its answer without a notification."""
+
+
+@dataclass(eq=False)
+class CallVerifier:
+    """Verifies and reads calls. `require_signatures`: a call whose origin cannot be verified is refused."""
+
+    metadata: MetadataCache
+    health: HealthRecorder
+    clock: Clock
+    meter: Meter
+    require_signatures: bool
+
+    async def verify(
+        self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
+    ) -> Received:
+        try:
+            received = await self._read(instance, channel, webhook, call)
+            self._check_proof(received)
+        except (Unauthenticated, Forbidden, Invalid) as refusal:
+            self.meter.refused(instance.channel_id, refusal.reason)
+            raise
+        await self.health.unproved(instance.id, received.missing_proof_field)
+        self.meter.received(instance.channel_id, received.kind)
+        proof = None if received.missing_proof_field else channel.call_proof
+        return replace(received, events=tuple(event.proved_by(proof) for event in received.events))
+
+    async def _read(
+        self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
+    ) -> Received:
+        """Reads the call, and again with new metadata where the cached may be too old."""
+        config = channel.config.load(instance.config)
+        if channel.metadata is None:
+            return webhook.receive(config, call, {}, self.clock.now())
+        metadata = await self.metadata.of(instance, channel)
+        try:
+            try:
+                return webhook.receive(config, call, metadata, self.clock.now())
+            except StaleMetadata:
+                renewed = await self.metadata.renewed(instance, channel)
+                if renewed is None:
+                    raise
+                return webhook.receive(config, call, renewed, self.clock.now())
+        except StaleMetadata as stale:
+            raise Unauthenticated(stale.message) from None
+
+    def _check_proof(self, received: Received) -> None:
+        if received.missing_proof_field and self.require_signatures:
+            raise Unauthenticated(
+                f"{missing_proof(received.missing_proof_field)}, so the origin of this call cannot be proved, and"
+                " this server requires proof (REQUIRE_SIGNATURES)"
+            )
+
+
+@dataclass(eq=False)
+class SessionRenames:
+    """Lets conversations go on under another id."""
+
+    sessions: Sessions
+    instances: InstanceLookup
+    fields: ConfigFields
+
+    async def rename(self, instance_id: int, rename: SessionRename) -> None:
+        """A place that `allowedChannels` names is allowed under its new id; messages that come late under the former
+        one belong to it too."""
+        await self.sessions.rename(instance_id, rename.previous, rename.current)
+        if not rename.of_place:
+            return
+        await self.sessions.add_alias(instance_id, SessionAlias(rename.previous, rename.current))
+        instance = await self.instances.find(instance_id)
+        allowed = instance.config.get(ALLOWED_CHANNELS.name) if instance else None
+        ids = [id.strip() for id in allowed.split(",")] if isinstance(allowed, str) else []
+        if rename.previous in ids:
+            renamed = [rename.current if id == rename.previous else id for id in ids]
+            await self.fields.annotate(instance_id, ALLOWED_CHANNELS.name, ", ".join(renamed))
+
+    async def join(self, instance_id: int, alias: SessionAlias) -> None:
+        """What was said under the alias alone until now belongs to the session."""
+        is_new = await self.sessions.add_alias(instance_id, alias)
+        if is_new and alias.alias != alias.session_id:
+            await self.sessions.rename(instance_id, alias.alias, alias.session_id)
+
+    async def resolved(self, instance_id: int, event: Event) -> Event:
+        """The event in the session that has its alias."""
+        session_id = await self.sessions.of_alias(instance_id, event.alias) if event.alias else None
+        if session_id is None:
+            return event
+        sender = event.sender
+        if sender.external_id == event.alias:
+            sender = replace(sender, external_id=session_id)
+        return replace(event, session_id=session_id, sender=sender)
+
+
+@dataclass(eq=False)
+class EventIntake:
+    """Stores the events of a call."""
+
+    inbox: Inbox
+    refusals: RefusalStore
+    renames: SessionRenames
+    deactivation: Deactivation
+    health: HealthRecorder
+    meter: Meter
+
+    async def list_refused(self, instance: Instance, events: Sequence[Event]) -> Sequence[Event]:
+        """Lists the events that are refused; the others."""
+        for event in events:
+            if event.refused:
+                await self.refusals.add(instance.id, await self.renames.resolved(instance.id, event))
+        return [event for event in events if not event.refused]
+
+    async def store(
+        self, instance: Instance, channel: AnyChannel, events: Sequence[Event], wait: float | None
+    ) -> Sequence[Accepted]:
+        """`wait`: the call waits for its answer that long. Raises `NotFound` where the instance was removed."""
+        if channel.placer:
+            config = channel.config.load(instance.config)
+            events = [await channel.placer.placed(config, event) for event in events]
+        events = [await self.renames.resolved(instance.id, event) for event in events]
+        accepted = await self._add(instance, events, wait)
+        for stored in accepted:
+            if stored.dropped:
+                continue
+            if stored.id == 0:
+                raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
+            self.meter.accepted(instance.channel_id, stored.fresh)
+        if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
+            await self.deactivation.retire(instance.id)
+        return accepted
+
+    async def _add(
+        self, instance: Instance, events: Sequence[Event], wait: float | None
+    ) -> Sequence[Accepted]:
+        """Raises what the inbox raises; any failure but an outage shows in the health of the instance."""
+        try:
+            return await self.inbox.add(instance.id, events, wait)
+        except StorageAway:
+            raise
+        except Exception as failure:
+            reason = f"storing a message: {reason_of(failure)}"
+            await self.health.failed(instance.id, Activity.RECEIVING, reason)
+            raise
+
+
+@dataclass(eq=False)
+class ReplyWaiter:
+    """Waits within a call for its answer."""
+
+    inbox: Inbox
+    answers: Answers
+    instances: InstanceLookup
+    clock: Clock
+
+    async def wait(self, instance: Instance, stored: Accepted, seconds: float) -> CallResult:
+        """Raises `NotFound` once the instance is deleted."""
+        result = None if stored.fresh else await _unless_unavailable(self.inbox.result(stored.id))
+        deadline = self.clock.now() + timedelta(seconds=seconds)
+        while result is None and (remaining := (deadline - self.clock.now()).total_seconds()) > 0:
+            await self.answers.wait(stored.id, min(remaining, LOOK_AGAIN))
+            result = await _unless_unavailable(self.inbox.result(stored.id))
+            if result is None:
+                await self._check_exists(instance)
+        result = result or await _unless_unavailable(self.inbox.stop_waiting(stored.id))
+        return result or CallResult(CallOutcome.TIMEOUT, None)
+
+    async def _check_exists(self, instance: Instance) -> None:
+        """Raises `NotFound` once the instance is deleted: its messages are deleted with it."""
+        try:
+            exists = await self.instances.cached(instance.id) is not None
+        except Unavailable:
+            return
+        if not exists:
+            raise NotFound(f"the instance {instance.id} was deleted before the answer came")
+
+
+@dataclass(eq=False)
+class PlatformNotices:
+    """What a call tells beside events: delivery statuses, new names of sessions, who wants no more messages, and that
+    a poll would find news."""
+
+    outbox: Outbox
+    renames: SessionRenames
+    opt_outs: OptOuts
+    polls: PollQueue
+    health: HealthRecorder
+
+    async def handle(self, instance: Instance, received: Received) -> None:
+        for status in received.delivery_statuses:
+            if await self.outbox.record_status(instance.id, status) and not status.of_recipient:
+                reason = f"sending a reply: {status.detail or status.state}"
+                await self.health.failed(instance.id, Activity.SENDING, reason)
+        if received.missing_proof_field is None:  # else anybody could take over a conversation, or end it
+            for rename in received.session_renames:
+                await self.renames.rename(instance.id, rename)
+            for alias in received.session_aliases:
+                await self.renames.join(instance.id, alias)
+            for opt_out in received.opt_outs:
+                await self.opt_outs.record(instance.id, opt_out)
+        if received.kind == POLL:
+            await self.polls.due_now(instance.id)
+
+
+@dataclass(eq=False)
+class CallbackService:
+    """`ports.use_cases.Callbacks`. `max_body_kb`: the largest body that is read."""
+
+    instances: InstanceLookup
+    channels: Channels
+    verifier: CallVerifier
+    notices: PlatformNotices
+    intake: EventIntake
+    waiter: ReplyWaiter
+    max_body_kb: int
+
+    async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
+        if len(call.body) > self.max_body_kb * 1024:
+            raise TooLarge(f"the body is over {self.max_body_kb} KB")
+        if PUSH_HEADER in call.headers:
+            raise Invalid(
+                "a subscription to events must not call this service: each push would make more events"
+            )
+        instance = await self.instances.cached(instance_id)
+        if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
+            raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
+        channel = self.channels.find(channel_id)
+        if channel is None or channel.webhook is None:
+            raise NotFound(f"the channel '{channel_id}' takes no callbacks")
+        received = await self.verifier.verify(instance, channel, channel.webhook, call)
+        await self.notices.handle(instance, received)
+        events = await self.intake.list_refused(instance, received.events)
+        if not events:
+            return received.answer
+        return await self._store(instance, channel, replace(received, events=tuple(events)))
+
+    async def _store(self, instance: Instance, channel: AnyChannel, received: Received) -> RawAnswer:
+        """Stores the events; the answer is the channel's acknowledgement, or that of the event that awaits one."""
+        responder = channel.call_responder
+        positions = [position for position, event in enumerate(received.events) if event.awaits_reply]
+        if responder is None or not positions:
+            await self.intake.store(instance, channel, received.events, None)
+            return received.answer
+        accepted = await self.intake.store(instance, channel, received.events, responder.wait_seconds)
+        waiting = positions[0]
+        result = await self.waiter.wait(instance, accepted[waiting], responder.wait_seconds)
+        config, event = channel.config.load(instance.config), received.events[waiting]
+        return responder.answer_in_call(config, event, result.outcome, result.answer)
+
+
+async def _unless_unavailable(lookup: Awaitable[CallResult | None]) -> CallResult | None:
+    """None in an outage of the database: the message is accepted, so that the call must not be told to try again."""
+    try:
+        return await lookup
+    except Unavailable:
+        return None

@@ -1,0 +1,160 @@
+"""What callers may ask for of conversations. Pure.
+
+Addresses of the files of messages that we hold a copy of.
+
+Conversations for those who look after an instance: lists, handover to a person, running again, erasure.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from domain import limits
+from domain.access.model import Caller
+from domain.channels.answers import Artifact
+from domain.channels.messages import Identity
+from domain.conversations.model import (
+    ConversationFilter,
+    ConversationPage,
+    ConversationView,
+    Handler,
+    Message,
+    MessagePage,
+    MessagesWanted,
+    parse_message_id,
+)
+from domain.instances.lookup import check_owned, owned_instance
+from domain.instances.model import Instance
+from domain.paging import checked_limit
+from domain.refusals import Conflict, Fault, Invalid, NotFound
+from ports.channels import Channels
+from ports.conversations import ConversationActions, HistoryStore, Rerun, SenderUsers
+from ports.files import FileLinks, SharedFile
+from ports.instances import InstanceStore
+
+MOST_INSTANCES = 100
+"""Instances that one list may name."""
+
+HANDLER_MINUTES = 60
+"""How long a person has a conversation who says nothing else."""
+MOST_MINUTES = 10_080
+"""A week."""
+
+
+def checked_minutes(minutes: int | None) -> int:
+    """Raises `Invalid`."""
+    if minutes is None:
+        return HANDLER_MINUTES
+    if not 1 <= minutes <= MOST_MINUTES:
+        raise Invalid.of([Fault("minutes", f"must be a whole number from 1 to {MOST_MINUTES}")])
+    return minutes
+
+
+def filter_faults(wanted: ConversationFilter) -> Iterator[Fault]:
+    """What is wrong with a list that a caller asks for."""
+    if fault := limits.text_fault(wanted.query, limits.CONVERSATION_QUERY):
+        yield Fault("query", fault)
+    if len(set(wanted.instance_ids)) > MOST_INSTANCES:
+        yield Fault("instanceId", f"must name at most {MOST_INSTANCES} instances")
+
+
+def with_addresses(message: Message, links: FileLinks) -> Message:
+    """The message, each file that we hold a copy of with a signed address that expires."""
+    return replace(message, files=[_addressed(file, links) for file in message.files])
+
+
+def _addressed(file: Artifact, links: FileLinks) -> Artifact:
+    if file.blob is None:
+        return file
+    return replace(file, url=links.address(SharedFile(file.blob, file.name, file.mime_type)))
+
+
+@dataclass(eq=False)
+class HistoryService:
+    """`ports.use_cases.Conversations`."""
+
+    instances: InstanceStore
+    channels: Channels
+    store: HistoryStore
+    actions: ConversationActions
+    users: SenderUsers
+    links: FileLinks
+
+    async def list(
+        self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None
+    ) -> ConversationPage:
+        if faults := [*filter_faults(wanted)]:
+            raise Invalid.of(faults)
+        await check_owned(self.instances, caller, wanted.instance_ids)
+        owner = None if caller.is_admin else caller.user_id
+        page = await self.store.conversations(owner, wanted, checked_limit(limit), cursor)
+        return replace(page, conversations=await self._with_users(page.conversations))
+
+    async def _with_users(self, views: Sequence[ConversationView]) -> Sequence[ConversationView]:
+        """The views, with the users for whom senders are verified where their instances ask for that."""
+        identified = {view.instance_id for view in views if view.sender.identities}
+        instances = await self.instances.of_ids(sorted(identified)) if identified else ()
+        asking = {instance.id: instance for instance in instances if self._identifies(instance)}
+        named = [view for view in views if view.instance_id in asking]
+        users = await self.users.users_of([each for view in named for each in view.sender.identities])
+        return [
+            _with_user(view, users, asking[view.instance_id]) if view.instance_id in asking else view
+            for view in views
+        ]
+
+    def _identifies(self, instance: Instance) -> bool:
+        channel = self.channels.find(instance.channel_id)
+        return channel is not None and channel.definition.identifies(instance.config)
+
+    async def messages(
+        self, caller: Caller, instance_id: int, session_id: str, wanted: MessagesWanted
+    ) -> MessagePage:
+        await owned_instance(self.instances, caller, instance_id)
+        checked_limit(wanted.limit)
+        page = await self.store.messages(instance_id, session_id, wanted)
+        if page is None:
+            raise _unknown(session_id)
+        return self._with_addresses(page)
+
+    async def failed(self, caller: Caller, instance_id: int, limit: int, cursor: str | None) -> MessagePage:
+        await owned_instance(self.instances, caller, instance_id)
+        return self._with_addresses(await self.store.failed(instance_id, checked_limit(limit), cursor))
+
+    async def set_handler(
+        self, caller: Caller, instance_id: int, session_id: str, handler: Handler, minutes: int | None
+    ) -> None:
+        await owned_instance(self.instances, caller, instance_id)
+        checked = checked_minutes(minutes)
+        if handler is Handler.PERSON:
+            is_known = await self.actions.hold(instance_id, session_id, caller.user_id, checked)
+        else:
+            is_known = await self.actions.hand_back(instance_id, session_id)
+        if not is_known:
+            raise _unknown(session_id)
+
+    async def rerun(self, caller: Caller, instance_id: int, message_id: str) -> None:
+        await owned_instance(self.instances, caller, instance_id)
+        message = parse_message_id(message_id)
+        result = await self.actions.rerun(instance_id, message) if message else Rerun.UNKNOWN
+        if result is Rerun.UNKNOWN:
+            raise NotFound(f"the instance has no message {message_id[:50]}")
+        if result is Rerun.NOT_FAILED:
+            raise Conflict("the message was not given up: it waits, is on its way, or has been dealt with")
+
+    async def erase(self, caller: Caller, instance_id: int, session_id: str) -> None:
+        await owned_instance(self.instances, caller, instance_id)
+        if not await self.actions.erase(instance_id, session_id):
+            raise _unknown(session_id)
+
+    def _with_addresses(self, page: MessagePage) -> MessagePage:
+        return replace(page, messages=[with_addresses(message, self.links) for message in page.messages])
+
+
+def _with_user(view: ConversationView, users: Mapping[Identity, str], instance: Instance) -> ConversationView:
+    only_user = instance.only_user(view.sender.proof)
+    verified = (users[identity] for identity in view.sender.identities if identity in users)
+    user_id = next((user for user in verified if only_user in (None, user)), None)
+    return replace(view, sender=replace(view.sender, user_id=user_id))
+
+
+def _unknown(session_id: str) -> NotFound:
+    return NotFound(f"the instance has no conversation '{session_id[:100]}'")

@@ -1,0 +1,277 @@
+"""Messages that answer none: to a known conversation, to an address, or to the default one."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from domain.access.model import Caller
+from domain.channels.answers import Answer, Author
+from domain.channels.messages import Target
+from domain.conversations.choices import is_numbered, offered
+from domain.conversations.history import with_addresses
+from domain.conversations.model import (
+    Message,
+    MessageId,
+    MessageKind,
+    NewFile,
+    NewMessage,
+    QueuedSend,
+    Timeline,
+    parse_message_id,
+)
+from domain.conversations.validation import (
+    NO_ADDRESS,
+    OCTETS,
+    check_key,
+    check_message,
+    check_window,
+    digest_of,
+)
+from domain.delivery.model import OPTED_OUT
+from domain.file_names import file_name
+from domain.instances.health import UNDECRYPTED
+from domain.instances.lookup import known_channel, owned_instance, unknown
+from domain.instances.model import UNREADABLE, Instance
+from domain.paging import LARGEST_LIMIT
+from domain.refusals import Conflict, Fault, Invalid, NotFound, PlatformAway
+from domain.rendering import render_answer
+from domain.routing.model import ResultArtifact
+from ports.capabilities import PlatformError
+from ports.channels import AnyChannel, Channels
+from ports.clock import Ids
+from ports.conversations import Timelines
+from ports.files import FileLinks, FilePlace, MessageFiles
+from ports.instances import InstanceStore
+from ports.opt_outs import OptOuts
+from ports.reply_capabilities import OpenRequest
+from ports.sends import MessageStore, NewSend, SendStore, StoredSend
+
+log = logging.getLogger(__name__)
+
+FETCH_SECONDS = 30.0
+"""What fetching the files of a message may take that somebody looks at."""
+OPEN_AGAIN = 10.0
+"""Seconds after which a platform that did not answer is asked again to begin a conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    session_id: str
+    target: Target
+
+
+@dataclass(eq=False)
+class SendingService:
+    """Sends messages for an instance. `public_address` is where platforms reach the service, without a last slash."""
+
+    channels: Channels
+    sends: SendStore
+    opt_outs: OptOuts
+    files: MessageFiles
+    ids: Ids
+    public_address: str
+
+    async def send(
+        self, user: str, instance: Instance, message: NewMessage, idempotency_key: str = ""
+    ) -> QueuedSend:
+        """Stores a user's message to be sent; the same key within 24 hours gives the same answer, and sends nothing.
+
+        Raises `Invalid`, `NotFound` (an unknown session), `Conflict` (the key is another message's, the platform
+        takes only templates now, or the person wants no messages).
+        """
+        channel = self._channel(instance)
+        check_message(channel, message)
+        digest = digest_of(message)
+        if idempotency_key and (stored := await self.sends.repeated(instance.id, idempotency_key)):
+            return _queued(stored, digest)
+        conversation = await self._conversation(instance, channel, message)
+        files = [_artifact(file) for file in message.files]
+        answer = Answer(
+            message.text,
+            tuple(await self.files.publish(files, FilePlace(instance.id, conversation.session_id))),
+            message.choices,
+            template=message.template,
+            author=Author.PERSON,
+        )
+        send = await self._rendered(instance, channel, conversation, answer)
+        taken_by = user if message.session_id is not None and message.take_over else None
+        return await self._store(
+            replace(send, idempotency_key=idempotency_key, digest=digest, taken_by=taken_by)
+        )
+
+    async def forward(self, instance: Instance, to: str, answer: Answer, idempotency_key: str) -> QueuedSend:
+        """Stores a resource's answer to be sent to a session id, to an address, or by default to the default one. The
+        same key gives the same answer, whatever the message. Raises as `send`."""
+        channel = self._channel(instance)
+        if stored := await self.sends.repeated(instance.id, idempotency_key):
+            return _queued(stored, "")
+        known = await self.sends.session(instance.id, to) if to else None
+        place = NewMessage(session_id=to) if known and known.target else NewMessage(to=to or None)
+        conversation = await self._conversation(instance, channel, place)
+        send = await self._rendered(instance, channel, conversation, answer)
+        await self.files.share(answer.artifacts, FilePlace(instance.id, conversation.session_id))
+        return await self._store(replace(send, idempotency_key=idempotency_key))
+
+    async def _store(self, send: NewSend) -> QueuedSend:
+        stored = await self.sends.add(send)
+        if stored is None:
+            raise unknown(send.instance_id)
+        return _queued(stored, send.digest)
+
+    def _channel(self, instance: Instance) -> AnyChannel:
+        """Raises `Invalid` where it cannot send, `Conflict` where the configuration cannot be read."""
+        channel = known_channel(self.channels, instance.channel_id)
+        if channel.sender is None:
+            raise Invalid(f"the channel '{instance.channel_id}' cannot send messages")
+        if instance.status == UNREADABLE:
+            raise Conflict(UNDECRYPTED)
+        return channel
+
+    async def _rendered(
+        self, instance: Instance, channel: AnyChannel, conversation: _Conversation, answer: Answer
+    ) -> NewSend:
+        answer = replace(answer, request_id=self.ids.request_id(), session_id=conversation.session_id)
+        id = await self.sends.next_id()
+        callback_address = self.public_address + instance.webhook_path
+        answer = offered(answer, MessageId(MessageKind.SENT_FIRST, id), self.ids.token(), callback_address)
+        config, target = channel.config.load(instance.config), channel.target.load(conversation.target)
+        messages = await render_answer(channel, config, target, answer)
+        if not messages:
+            raise Invalid.of([Fault("text", "there is nothing that could be sent to this conversation")])
+        return NewSend(
+            id=id,
+            instance_id=instance.id,
+            session_id=conversation.session_id,
+            answer=answer,
+            target=conversation.target,
+            messages=messages,
+            numbered=is_numbered(answer, channel.buttons(config, target)),
+        )
+
+    async def _conversation(
+        self, instance: Instance, channel: AnyChannel, message: NewMessage
+    ) -> _Conversation:
+        """Raises `Conflict` where the person wants no messages."""
+        conversation = await self._addressed(instance, channel, message)
+        if channel.takes_opt_outs and await self.opt_outs.is_opted_out(instance.id, conversation.session_id):
+            raise Conflict(OPTED_OUT)
+        return conversation
+
+    async def _addressed(self, instance: Instance, channel: AnyChannel, message: NewMessage) -> _Conversation:
+        if message.session_id is None:
+            conversation = await self._opened(instance, channel, message)
+            if channel.template_rules is None:
+                return conversation
+            known = await self.sends.session(instance.id, conversation.session_id)
+        else:
+            known = await self.sends.session(instance.id, message.session_id)
+            if known.target is None and known.silence is not None:
+                raise Conflict(NO_ADDRESS)
+            if known.target is None:
+                raise NotFound(f"the instance has no conversation '{message.session_id[:100]}'")
+            conversation = _Conversation(message.session_id, _continued(channel, known.target))
+        check_window(channel.template_rules, message, known.silence)
+        return conversation
+
+    async def _opened(self, instance: Instance, channel: AnyChannel, message: NewMessage) -> _Conversation:
+        opener = channel.opener
+        if opener is None:
+            reason = f"the channel '{instance.channel_id}' begins no conversations: give the sessionId of one"
+            raise Invalid.of([Fault("to", reason)])
+        config = channel.config.load(instance.config)
+        to = message.to or opener.default_address(config)
+        if not to:
+            reason = f"is required, as the instance has no default address: {opener.address}"
+            raise Invalid.of([Fault("to", reason)])
+        request = OpenRequest(
+            to=to,
+            subject=message.subject or "",
+            instance_id=instance.id,
+            callback_address=self.public_address + instance.webhook_path,
+        )
+        try:
+            opened = await opener.open(config, request)
+        except PlatformError as error:
+            reason = f"no conversation could be begun: {error}"
+            if error.transient:
+                raise PlatformAway(reason, error.retry_after or OPEN_AGAIN) from None
+            raise Invalid.of([Fault("to", reason)]) from None
+        return _Conversation(opened.session_id, channel.target.dump(opened.target))
+
+
+@dataclass(eq=False)
+class MessageService:
+    """`ports.use_cases.Messages`."""
+
+    instances: InstanceStore
+    messages: MessageStore
+    history: Timelines
+    sending: SendingService
+    links: FileLinks
+    files: MessageFiles
+
+    async def send(
+        self, caller: Caller, instance_id: int, message: NewMessage, idempotency_key: str | None
+    ) -> QueuedSend:
+        instance = await owned_instance(self.instances, caller, instance_id)
+        if idempotency_key is not None:
+            check_key(idempotency_key)
+        return await self.sending.send(caller.user_id, instance, message, idempotency_key or "")
+
+    async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message:
+        instance = await owned_instance(self.instances, caller, instance_id)
+        parsed = parse_message_id(message_id)
+        message = await self.messages.find(instance_id, parsed) if parsed else None
+        if parsed is None or message is None:
+            raise NotFound(f"the instance has no message '{message_id[:100]}'")
+        if parsed.kind is MessageKind.INBOUND and not all(file.blob for file in message.files):
+            message = await self._fetched(instance, parsed, message)
+        return with_addresses(message, self.links)
+
+    async def timelines(
+        self, caller: Caller, instance_id: int, message_ids: Sequence[str]
+    ) -> Sequence[Timeline]:
+        await owned_instance(self.instances, caller, instance_id)
+        if len(message_ids) > LARGEST_LIMIT:
+            raise Invalid.of([Fault("messageIds", f"must be at most {LARGEST_LIMIT}")])
+        parsed = [parse_message_id(message_id) for message_id in message_ids]
+        timelines = await self.history.of(instance_id, [id for id in parsed if id])
+        missing = set(message_ids) - {timeline.message_id for timeline in timelines}
+        if missing:
+            raise NotFound(f"the instance has no message '{min(missing)[:100]}'")
+        return timelines
+
+    async def _fetched(self, instance: Instance, id: MessageId, message: Message) -> Message:
+        """The message with the files that nobody has fetched from the platform yet: it waits, or a person has its
+        conversation."""
+        event = await self.messages.event(instance.id, id.row)
+        if event is None:
+            return message
+        names = {file.name for file in message.files if file.blob}
+        missing = [file for file in event.attachments if file_name(file.name or "file") not in names]
+        place = FilePlace(instance.id, event.session_id, id.row, inbound=True)
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                await self.files.fetch(instance, replace(event, attachments=tuple(missing)), place)
+        except TimeoutError:
+            log.warning("files of a message take long to fetch", extra={"instance": instance.id})
+        return await self.messages.find(instance.id, id) or message
+
+
+def _continued(channel: AnyChannel, target: Target) -> Target:
+    """Where a message goes that does not answer the event of this target."""
+    if channel.conversation_target is None:
+        return target
+    return channel.target.dump(channel.conversation_target.continued(channel.target.load(target)))
+
+
+def _artifact(file: NewFile) -> ResultArtifact:
+    return ResultArtifact(file.name, file.mime_type or OCTETS, file.url, file.data)
+
+
+def _queued(stored: StoredSend, digest: str) -> QueuedSend:
+    """Raises `Conflict` where another message has the key."""
+    if stored.digest and digest and stored.digest != digest:
+        raise Conflict("another message was sent with this Idempotency-Key within the last 24 hours")
+    return QueuedSend(str(MessageId(MessageKind.SENT_FIRST, stored.id)), stored.session_id)

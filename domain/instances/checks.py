@@ -1,0 +1,147 @@
+"""Checks configurations of instances: what saving would refuse, and what the platform says of the credentials."""
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from domain.access.model import Caller
+from domain.channels.model import ChannelDefinition
+from domain.conversations.forwarding import DestinationService
+from domain.instances.health import UNDECRYPTED
+from domain.instances.lookup import named_channel, owned_instance
+from domain.instances.model import UNREADABLE, ConfigDraft, CredentialsCheck, CredentialsState, Instance
+from domain.instances.registration import RegistrationService
+from domain.instances.validation import advice, faults_of, with_stored_secrets
+from domain.refusals import Conflict, Fault, Invalid, TooMany
+from ports.capabilities import PlatformError
+from ports.channels import AnyChannel, Channels
+from ports.clock import Clock
+from ports.instances import InstanceStore
+
+CHECK_SECONDS = 30.0
+"""What a platform gets for a configuration that is not saved."""
+TRIES = 20
+TRIES_WITHIN = timedelta(minutes=5)
+"""So many checks of credentials in so long a time are made for one user, in each process."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """A draft with the channel that it is for, what is stored filled in, and whose instance it is or would be."""
+
+    channel: AnyChannel
+    config: Mapping[str, object]
+    owner: str
+    instance: Instance | None
+
+
+@dataclass(eq=False)
+class ConfigCheckService:
+    """`ports.config_checks.ConfigChecks`."""
+
+    store: InstanceStore
+    channels: Channels
+    registration: RegistrationService
+    destinations: DestinationService
+    clock: Clock
+    _tries: dict[str, deque[datetime]] = field(default_factory=dict)
+
+    async def faults(self, caller: Caller, draft: ConfigDraft) -> Sequence[Fault]:
+        return await self._faults(await self._resolved(caller, draft), draft)
+
+    async def credentials(self, caller: Caller, draft: ConfigDraft) -> CredentialsCheck:
+        resolved = await self._resolved(caller, draft)
+        if draft.config is None and resolved.instance and resolved.instance.status == UNREADABLE:
+            raise Conflict(UNDECRYPTED)
+        if faults := await self._faults(resolved, draft):
+            raise Invalid.of(faults)
+        channel = resolved.channel
+        if channel.probe is None and channel.registrar is None:
+            return _nothing(channel.definition)
+        self._count(caller)
+        try:
+            told = await self._ask(resolved, saved=draft.config is None)
+        except TimeoutError:
+            return _away(f"There was no answer within {CHECK_SECONDS:g} seconds.", UNREACHED)
+        except PlatformError as error:
+            if not error.transient:
+                return _refused(channel.definition, str(error))
+            return _away(str(error), HAS_FAULT if error.answered else UNREACHED)
+        accepted = f"{channel.definition.name} accepts the credentials."
+        return CredentialsCheck(CredentialsState.ACCEPTED, f"{accepted} {told}." if told else accepted)
+
+    async def _resolved(self, caller: Caller, draft: ConfigDraft) -> _Resolved:
+        if draft.instance_id is None:
+            return _Resolved(
+                named_channel(self.channels, draft.channel_id), draft.config or {}, caller.user, None
+            )
+        instance = await owned_instance(self.store, caller, draft.instance_id)
+        channel, stored = named_channel(self.channels, instance.channel_id), instance.config
+        config = (
+            stored if draft.config is None else with_stored_secrets(channel.definition, draft.config, stored)
+        )
+        return _Resolved(channel, config, instance.user_id, instance)
+
+    async def _faults(self, resolved: _Resolved, draft: ConfigDraft) -> Sequence[Fault]:
+        channel, config = resolved.channel, resolved.config
+        if faults := faults_of(channel.definition, draft.channel_name, config, draft.resource_id):
+            return faults
+        try:
+            await self.destinations.check_config(resolved.owner, channel, config)
+        except Invalid as invalid:
+            return invalid.faults
+        return ()
+
+    async def _ask(self, resolved: _Resolved, *, saved: bool) -> str | None:
+        """A sentence on what is there. Raises `PlatformError`, `TimeoutError`. What is found of a saved
+        configuration is recorded."""
+        incomplete = advice(resolved.channel.definition, resolved.config)
+        if saved and resolved.instance and not incomplete:
+            return await self.registration.check_again(resolved.instance, resolved.channel)
+        if probe := resolved.channel.probe:
+            async with asyncio.timeout(CHECK_SECONDS):
+                return await probe.probe(resolved.channel.config.load(resolved.config))
+        return None
+
+    def _count(self, caller: Caller) -> None:
+        """Raises `TooMany`."""
+        now = self.clock.now()
+        for user in [user for user, tries in self._tries.items() if tries[-1] <= now - TRIES_WITHIN]:
+            del self._tries[user]
+        tries = self._tries.setdefault(caller.user_id, deque(maxlen=TRIES))
+        if len(tries) == TRIES and tries[0] > now - TRIES_WITHIN:
+            wait = (tries[0] + TRIES_WITHIN - now).total_seconds()
+            raise TooMany("credentials were checked too often; try again in some minutes", wait)
+        tries.append(now)
+
+
+def _nothing(definition: ChannelDefinition) -> CredentialsCheck:
+    return CredentialsCheck(
+        CredentialsState.NOTHING_TO_CHECK,
+        f"{definition.name} signs in nowhere, so there are no credentials to check.",
+        "Follow the set-up steps, and send a first message.",
+    )
+
+
+def _refused(definition: ChannelDefinition, message: str) -> CredentialsCheck:
+    action = (
+        "Compare each field with what the platform shows, correct it, and check again."
+        f" Where to find the values: {definition.setup.docs_url}"
+    )
+    return CredentialsCheck(CredentialsState.REFUSED, message, action)
+
+
+UNREACHED = (
+    "Check the addresses in the form, and that this server reaches the platform (firewall, proxy, DNS);"
+    " then try again in a minute."
+)
+HAS_FAULT = (
+    "The platform was reached and has a fault, or was asked too often. Leave the fields as they are, and check again"
+    " in some minutes."
+)
+
+
+def _away(message: str, action: str) -> CredentialsCheck:
+    return CredentialsCheck(CredentialsState.UNREACHABLE, message, action)

@@ -1,0 +1,68 @@
+"""Renders answers in the markup of their platform.
+
+Work on texts of any length, away from the event loop.
+
+Which texts are read as Markdown.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import ParamSpec, TypeVar
+
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.conversations.choices import numbered
+from ports.channels import AnyChannel
+from ports.reply_capabilities import ReplySender
+
+
+async def render_answer(
+    channel: AnyChannel, config: ChannelConfig, target: ChannelTarget, answer: Answer
+) -> tuple[OutboundMessage, ...]:
+    """None where the channel sends nothing. More choices than a message has buttons become a numbered list.
+    Others' work goes on while a long text is rendered."""
+    sender: ReplySender[ChannelConfig, ChannelTarget] | None = channel.sender
+    if sender is None:
+        return ()
+    if answer.choices and len(answer.choices) > channel.buttons(config, target):
+        answer = numbered(answer)
+    return tuple(await off_loop(len(answer.text), sender.render, config, target, answer))
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SHORT = 2_000
+"""Characters of a text that is worked on at once: a thread would cost more than the work."""
+
+_THREADS = ThreadPoolExecutor(2, "texts")
+"""Few, since all of them and the event loop share one interpreter lock."""
+
+
+async def off_loop(size: int, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """The result of `work` on a text of `size` characters: at once for a short text, else in a thread."""
+    if size <= SHORT:
+        return work(*args, **kwargs)
+    context = copy_context()
+    return await asyncio.get_running_loop().run_in_executor(
+        _THREADS, lambda: context.run(work, *args, **kwargs)
+    )
+
+
+MOST_MARKDOWN = 50_000
+"""Characters. What a parser makes of more would hold the garbage collector, and with it all threads, up."""
+MOST_MARKS = 5_000
+_MARKS = ("\n", "[", "|", "`", "*", "_", "~", "<", ">", "&", "\\", "$", "- ", "+ ", ". ", ") ", "://")
+"""What may begin a block, a list, a cell or a span: the work of parsing and rendering grows with their number."""
+
+MOST_BRACKETS = 2_000
+"""Opening ones, for each of which a parser seeks the closing one."""
+
+
+def is_read_as_markdown(text: str) -> bool:
+    """Whether a text is short enough to be formatted. Others are shown as they are written."""
+    if len(text) > MOST_MARKDOWN or text.count("[") > MOST_BRACKETS:
+        return False
+    return sum(map(text.count, _MARKS)) <= MOST_MARKS

@@ -1,0 +1,149 @@
+"""The state of the work on one conversation, and how the work on an event ends early.
+
+Breaks off the work on messages that their senders took back or replaced.
+
+Texts of the service for senders, and reasons that it records.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from domain.channels.messages import Event
+from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.instances.model import Instance
+from domain.routing.indicators import AckReaction, LingeringTyping, RepeatedTyping
+from ports.channels import AnyChannel
+from ports.files import FilePlace
+from ports.inbox import QueuedEvent
+from ports.queue import QueueKey
+
+
+@dataclass(slots=True)
+class ConversationContext:
+    """A leased conversation, and the state of its current event.
+
+    `has_open_approval`: tool confirmations of the session are stored, so each message may decide one. `draft` names
+    the message that shows the unfinished answer, empty for none. `answered`: the resource answered, and all
+    attachments were fetched. `automated`: no person is known to have caused the event. `acknowledged`: the platform
+    was told that the pressed button was seen. `offered` is the id of the latest message that offered numbered
+    choices.
+    """
+
+    instance: Instance
+    channel: AnyChannel
+    has_open_approval: bool
+    draft: str = ""
+    answered: bool = False
+    automated: bool = False
+    acknowledged: bool = False
+    typing: RepeatedTyping | None = None
+    reaction: AckReaction | None = None
+    offered: str | None = None
+
+    @property
+    def config(self) -> ChannelConfig:
+        return self.channel.config.load(self.instance.config)
+
+    @property
+    def merge_seconds(self) -> float:
+        return self.channel.definition.merge_seconds(self.instance.config)
+
+    @property
+    def transcribes(self) -> bool:
+        return self.channel.definition.transcribes(self.instance.config)
+
+    def target(self, event: Event) -> ChannelTarget:
+        return self.channel.target.load(event.target)
+
+    def start_typing(self, event: Event) -> None:
+        """Shows that the event is being worked on: by the typing indicator, and by a reaction at the message."""
+        if self.channel.typing and self.typing is None:
+            self.typing = RepeatedTyping(self.channel.typing, self.config, self.target(event))
+        emoji = self.channel.definition.ack_reaction(self.instance.config)
+        if emoji and event.message_id and (reactions := self.channel.reactions):
+            self.reaction = AckReaction(reactions, self.config, self.target(event), event.message_id, emoji)
+
+    def linger_typing(self, key: QueueKey, lingering: LingeringTyping) -> None:
+        """The sign stays until the answer is sent."""
+        if self.typing is not None:
+            lingering.linger(key, self.typing)
+            self.typing = None
+
+    def stop_typing(self) -> None:
+        for shown in (self.typing, self.reaction):
+            if shown is not None:
+                shown.stop()
+        self.typing = self.reaction = None
+
+
+def place_of(context: ConversationContext, queued: QueuedEvent, *, inbound: bool = False) -> FilePlace:
+    """Where files belong that came with an event (`inbound`) or have to do with its answer."""
+    return FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound)
+
+
+class ProcessingFailed(Exception):
+    """An event that ends in an apology: `user_message` is sent to the sender, `reason` is recorded."""
+
+    def __init__(self, user_message: str, reason: str) -> None:
+        super().__init__(reason)
+        self.user_message = user_message
+        self.reason = reason
+
+
+T = TypeVar("T")
+
+
+class Withdrawn(Exception):
+    """The message that was worked on is withdrawn: its outcome must not be stored."""
+
+
+class Withdrawals:
+    """The work under way in this process, by the ids of its messages."""
+
+    def __init__(self) -> None:
+        self._running: dict[int, asyncio.Task[object] | None] = {}
+        self._withdrawn: set[int] = set()
+
+    def withdraw(self, inbox_id: int) -> None:
+        if task := self._running.get(inbox_id):
+            self._withdrawn.add(inbox_id)
+            task.cancel()
+
+    async def run(self, ids: Sequence[int], work: Awaitable[T]) -> T:
+        """The result of the work. Raises `Withdrawn`."""
+        task = asyncio.current_task()
+        self._running.update(dict.fromkeys(ids, task))
+        try:
+            return await work
+        except asyncio.CancelledError:
+            is_withdrawn = not self._withdrawn.isdisjoint(ids)
+            if task is None or not is_withdrawn or task.uncancel() > 0:
+                raise
+            raise Withdrawn from None
+        finally:
+            for id in ids:
+                del self._running[id]
+            self._withdrawn.difference_update(ids)
+
+
+APOLOGY = "Sorry, I could not get an answer just now. Please try again in a moment."
+PROCESSING_FAILED = "Sorry, something went wrong with this message. Please try again."
+NO_RESOURCE = "No resource is connected to this channel yet, so nobody can answer."
+TOO_MANY_CRASHES = "given up: several workers crashed while they processed this event"
+
+
+def given_up(tries: int, reason: str) -> str:
+    """The recorded reason after several failed tries."""
+    return f"given up after {tries} tries: {reason}"
+
+
+def not_read(files: Sequence[tuple[str, str]]) -> str:
+    """The notice for a sender whose files are over a limit: their names, each with the reason."""
+    return "\n".join(f"Sorry, I could not read {name}: {reason}." for name, reason in files)
+
+
+def not_served(address: str) -> str:
+    """The notice for a sender who is not verified. `address` is where to verify."""
+    return f"Only verified users are served here. Verify your identity at {address} and write again."

@@ -1,0 +1,132 @@
+"""Shows an answer while it is being made: one message of the channel, changed at a bounded rate."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+
+from domain.channels.answers import OutboundMessage, Preview
+from domain.channels.messages import Event, Outcome, Sent
+from domain.rendering import off_loop
+from domain.routing.conversation import ConversationContext
+from ports.drafts import DraftAddress, DraftSender, DraftStore
+from ports.inbox import QueuedEvent
+
+log = logging.getLogger(__name__)
+
+SLOWER, SLOWEST = 1.5, 3.0
+"""The pause after each edit grows by this factor, up to so many times that of the channel: a long answer is seen to
+begin at once, and an edit costs the platform and the service as much as a message."""
+
+
+@dataclass(eq=False)
+class DraftService:
+    """Begins drafts. `sender` keeps the limits of platforms; `store` remembers which message a draft is."""
+
+    sender: DraftSender
+    store: DraftStore
+
+    def begin(self, context: ConversationContext, queued: QueuedEvent) -> Drafting | None:
+        """None where the channel or the conversation shows no unfinished answers."""
+        streaming = context.channel.streaming
+        preview = streaming.preview(context.config, context.target(queued.event)) if streaming else None
+        return Drafting(self, preview, context, queued) if preview else None
+
+
+class Drafting:
+    """Shows the answer to one event as it grows.
+
+    The id of the message is stored before it is changed: after a crash the next worker continues with it, and the
+    finished answer replaces it. Leaving the context waits for the call under way, so that no edit comes after the
+    answer and no unknown message stays.
+    """
+
+    def __init__(
+        self, drafts: DraftService, preview: Preview, context: ConversationContext, queued: QueuedEvent
+    ) -> None:
+        self._drafts = drafts
+        self._preview = preview
+        self._context = context
+        self._event_id = queued.id
+        self._address = _address(context, queued.event)
+        self._text: Callable[[], str] = str
+        self._finished = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def update(self, text: Callable[[], str]) -> None:
+        """`text` gives the whole answer so far; it is called when an edit is due."""
+        self._text = text
+        if self._task is None:
+            self._task = asyncio.create_task(self._show())
+
+    async def __aenter__(self) -> Drafting:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._finished.set()
+        if self._task is not None:
+            await self._task
+
+    async def _show(self) -> None:
+        """Ends early where going on could show the answer twice or is useless."""
+        shown: OutboundMessage | None = None
+        rendered, pause = "", self._preview.seconds
+        seconds = pause
+        while not await self._finishes_within(seconds):
+            text = self._text()[: self._preview.size]
+            message = shown if text == rendered else await self._rendered(text)
+            rendered = text
+            if message is None or message == shown:
+                continue
+            sent = await self._drafts.sender.show(self._address, message, self._context.draft)
+            if not await self._continues(sent):
+                return
+            shown = message if sent.outcome is Outcome.SENT else None
+            rendered = rendered if shown else ""
+            pause = min(pause * SLOWER, SLOWEST * self._preview.seconds)
+            seconds = max(pause, sent.retry_after or 0.0)
+
+    async def _rendered(self, text: str) -> OutboundMessage | None:
+        try:
+            return await off_loop(len(text), self._preview.render, text)
+        except Exception:
+            log.exception("a draft could not be rendered", extra={"instance": self._context.instance.id})
+            return None
+
+    async def _continues(self, sent: Sent) -> bool:
+        """Stores the id of the message. A first message whose outcome is unknown is not tried again.
+
+        A failure of the database does not cost the answer: this process knows the id until it is finished.
+        """
+        if sent.outcome is Outcome.SENT and sent.ref and not self._context.draft:
+            self._context.draft = sent.ref
+            try:
+                await self._drafts.store.drafted(self._event_id, sent.ref)
+            except Exception:
+                log.exception(
+                    "the id of a draft could not be stored", extra={"instance": self._context.instance.id}
+                )
+        lost = sent.outcome is Outcome.UNKNOWN and not self._context.draft
+        return not lost and sent.outcome is not Outcome.PERMANENT
+
+    async def _finishes_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._finished.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def _address(context: ConversationContext, event: Event) -> DraftAddress:
+    return DraftAddress(
+        context.instance, context.channel, event.session_id, event.target, f"draft:{event.request_id}"
+    )

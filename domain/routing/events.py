@@ -1,0 +1,139 @@
+"""Decides whether an event is answered, and gets its answer."""
+
+import logging
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from domain.channels.answers import Answer
+from domain.channels.messages import Event
+from domain.channels.refused import BOT, NOT_VERIFIED
+from domain.instances.model import Activity, Instance
+from domain.refusals import Unavailable, reason_of
+from domain.routing.conversation import (
+    PROCESSING_FAILED,
+    TOO_MANY_CRASHES,
+    ConversationContext,
+    ProcessingFailed,
+    not_served,
+)
+from domain.routing.invocation import InvocationService
+from domain.routing.model import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
+from ports.clock import Clock
+from ports.identities import UserResolver
+from ports.inbox import QueuedEvent
+from ports.instances import HealthRecorder, RefusalStore
+from ports.metrics import Meter
+from ports.queue import QueueKey
+from ports.sessions import Rounds
+
+log = logging.getLogger(__name__)
+
+MAX_CRASHES = 3
+"""After so many workers died over an event it is given up."""
+NOTICE_EVERY = timedelta(hours=24)
+"""How often a sender is told that only verified users are served."""
+
+
+@dataclass(eq=False)
+class EventService:
+    """`verification_address` is where senders verify their identity."""
+
+    invocation: InvocationService
+    users: UserResolver
+    rounds: Rounds
+    health: HealthRecorder
+    clock: Clock
+    meter: Meter
+    refusals: RefusalStore
+    verification_address: str
+
+    async def process(
+        self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
+    ) -> tuple[Answer | None, str | None]:
+        """The answer, if there is one, and the error to be recorded, if any. Raises `Unavailable`."""
+        context.draft, context.acknowledged = queued.draft, False
+        started = self.clock.now()
+        answer, error = await self._try(key, queued, context)
+        self.invocation.feedback.finished(context, queued.event)
+        if error:
+            context.answered = False
+            log.warning("a message is not answered: %s", error, extra={"instance": key.instance_id})
+            await self.health.failed(key.instance_id, Activity.PROCESSING, error)
+        outcome = "failed" if error else "answered" if answer else "silent"
+        waited = (started - queued.received_at).total_seconds()
+        self.meter.processed(context.instance.channel_id, outcome, max(0.0, waited))
+        return answer, error
+
+    async def replied(self, key: QueueKey, event: Event) -> None:
+        """Records that an event gets a reply, where a machine may have caused it."""
+        if event.correspondent:
+            await self.rounds.replied(key, event.correspondent)
+
+    async def _try(
+        self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
+    ) -> tuple[Answer | None, str | None]:
+        try:
+            return await self._answer(key, queued, context), None
+        except LoopStopped:
+            return None, STOPPED
+        except ProcessingFailed as failed:
+            return Answer(failed.user_message), failed.reason
+        except Unavailable:
+            raise
+        except Exception as unexpected:
+            log.exception("an event could not be processed", extra={"instance": key.instance_id})
+            return Answer(PROCESSING_FAILED), reason_of(unexpected)
+
+    async def _answer(
+        self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
+    ) -> Answer | None:
+        event, instance = queued.event, context.instance
+        context.automated = event.automated
+        if event.only_decides and not (context.has_open_approval or context.offered):
+            return None
+        if queued.attempts >= MAX_CRASHES:
+            raise ProcessingFailed(PROCESSING_FAILED, TOO_MANY_CRASHES)
+        if sender_filter := context.channel.sender_filter:
+            is_bot = await sender_filter.is_bot(context.config, event.sender)
+            if is_bot and not event.refused:
+                await self._refuse(instance, event, BOT)
+                return None
+            context.automated = event.automated or is_bot is not False
+        if context.automated and await self._is_echo(key, queued):
+            return None
+        user_id = await self._user(context, event)
+        only_known = context.channel.definition.allows_only_known(instance.config)
+        if only_known and user_id is None and not event.refused:
+            await self._refuse(instance, event, NOT_VERIFIED)
+            return await self._notice(instance, event)
+        if event.canned_reply is not None:
+            await self.invocation.skip(context, queued, user_id)
+            return Answer(event.canned_reply)
+        return await self.invocation.answer(context, queued, user_id)
+
+    async def _refuse(self, instance: Instance, event: Event, reason: str) -> None:
+        """Lists a message that is on record as an event already: once it is released it is another one."""
+        self.meter.received(instance.channel_id, f"ignored:{reason}")
+        if event.has_content:
+            key = f"{event.key or event.request_id}:{reason}"
+            another = replace(event, key=key, request_id="", merge=None, change=None, awaits_reply=False)
+            await self.refusals.add(instance.id, replace(another, refused=reason))
+
+    async def _is_echo(self, key: QueueKey, queued: QueuedEvent) -> bool:
+        """Counts the round. Raises `LoopStopped`."""
+        counted = await self.rounds.count(key, queued, MOST_ROUNDS, WINDOW)
+        if counted.count > MOST_ROUNDS and not counted.echo:
+            raise LoopStopped
+        return counted.echo
+
+    async def _user(self, context: ConversationContext, event: Event) -> str | None:
+        if not context.channel.definition.identifies(context.instance.config):
+            return None
+        only_user = context.instance.only_user(event.sender.proof)
+        return await self.users.resolve(event.sender.identities, only_user)
+
+    async def _notice(self, instance: Instance, event: Event) -> Answer | None:
+        sender, now = event.sender.external_id, self.clock.now()
+        if await self.users.may_notify(instance.id, sender, now, NOTICE_EVERY):
+            return Answer(not_served(self.verification_address))
+        return None

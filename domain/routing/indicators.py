@@ -1,0 +1,164 @@
+"""The sign that somebody is writing, repeated until the answer is sent.
+
+A reaction at the message that is being worked on.
+"""
+
+import asyncio
+import logging
+from asyncio import TimerHandle
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from domain.channels.messages import Outcome, Sent
+from domain.channels.typed import ChannelConfig, ChannelTarget
+from ports.outbox import QueuedMessages
+from ports.queue import QueueKey
+from ports.reply_capabilities import MessageReactions, TypingIndicator
+
+log = logging.getLogger(__name__)
+
+SHOWN_AFTER_SECONDS = 0.3
+"""What an answer may take before its sign is shown: one that is replaced at once is not seen, and costs a call."""
+CALL_SECONDS = 5.0
+"""What a platform gets for one call."""
+LINGER_SECONDS = 2.0
+"""Within which the delivery of a stored answer begins in this process. Where it does not, another delivers it and
+does not tell when."""
+
+
+class RepeatedTyping:
+    """Calls the channel where an answer takes longer, before what it shows ends, beside the work on it, until `stop`.
+
+    It ends by itself where there is nothing to show, or where the platform refuses for good.
+    """
+
+    def __init__(
+        self,
+        channel: TypingIndicator[ChannelConfig, ChannelTarget],
+        config: ChannelConfig,
+        target: ChannelTarget,
+    ) -> None:
+        self._channel = channel
+        self._config = config
+        self._target = target
+        self._task: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(SHOWN_AFTER_SECONDS, self._begin)
+
+    def stop(self) -> None:
+        """At once: a call that is under way is broken off."""
+        self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+    def _begin(self) -> None:
+        self._task = asyncio.create_task(self._repeat())
+
+    async def _repeat(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            sent = await self._once()
+            if sent is None or sent.outcome is Outcome.PERMANENT:
+                return
+            left = self._channel.typing_seconds - (loop.time() - began)
+            await asyncio.sleep(max(left, sent.retry_after or 0.0, 0.0))
+
+    async def _once(self) -> Sent | None:
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                return await self._channel.typing(self._config, self._target)
+        except TimeoutError:
+            return Sent(Outcome.UNKNOWN)
+        except Exception:
+            log.exception("a channel failed to show that an answer is being written")
+            return None
+
+
+class LingeringTyping:
+    """The signs of answers that are made and not sent yet, one for each conversation.
+
+    A sign ends when the first message of the answer is handed to the platform, or when its delivery is put off.
+    """
+
+    def __init__(self) -> None:
+        self._signs: dict[QueueKey, tuple[RepeatedTyping, TimerHandle]] = {}
+
+    def linger(self, key: QueueKey, sign: RepeatedTyping) -> None:
+        """To be called before the answer is stored, as its delivery may begin before that is known here."""
+        self.stop(key)
+        timer = asyncio.get_running_loop().call_later(LINGER_SECONDS, self.stop, key)
+        self._signs[key] = sign, timer
+
+    def stop(self, key: QueueKey) -> None:
+        if found := self._signs.pop(key, None):
+            sign, timer = found
+            timer.cancel()
+            sign.stop()
+
+    def stop_all(self) -> None:
+        for key in tuple(self._signs):
+            self.stop(key)
+
+    def during(
+        self, deliver: Callable[[QueuedMessages], Awaitable[None]]
+    ) -> Callable[[QueuedMessages], Awaitable[None]]:
+        """The delivery of a queue, which keeps the sign of its conversation up, and ends it in any case."""
+
+        async def delivered(leased: QueuedMessages) -> None:
+            if found := self._signs.get(leased.key):
+                found[1].cancel()
+            try:
+                await deliver(leased)
+            finally:
+                self.stop(leased.key)
+
+        return delivered
+
+
+"""What a platform gets for one call."""
+
+
+class AckReaction:
+    """Adds the reaction at once, and takes it away after `stop`, beside the work on the answer."""
+
+    running: ClassVar[set[asyncio.Task[None]]] = set()
+    """All that are shown now, or are taken away."""
+
+    def __init__(
+        self,
+        channel: MessageReactions[ChannelConfig, ChannelTarget],
+        config: ChannelConfig,
+        target: ChannelTarget,
+        message_id: str,
+        emoji: str,
+    ) -> None:
+        self._channel = channel
+        self._config = config
+        self._target = target
+        self._message_id = message_id
+        self._emoji = emoji
+        self._finished = asyncio.Event()
+        task = asyncio.create_task(self._show())
+        self.running.add(task)
+        task.add_done_callback(self.running.discard)
+
+    def stop(self) -> None:
+        self._finished.set()
+
+    async def _show(self) -> None:
+        if await self._react(present=True):
+            await self._finished.wait()
+            await self._react(present=False)
+
+    async def _react(self, *, present: bool) -> bool:
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                sent = await self._channel.react(
+                    self._config, self._target, self._message_id, self._emoji, present=present
+                )
+                return sent.outcome is not Outcome.PERMANENT
+        except TimeoutError:
+            return True
+        except Exception:
+            log.exception("a reaction could not be shown")
+            return False

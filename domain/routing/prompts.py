@@ -1,0 +1,195 @@
+"""Offers the choices of an answer, and finds what a press or a typed number picks.
+
+What a platform shows of a pressed button: an acknowledgement, and a prompt without buttons.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from domain.channels.answers import Answer, Choice
+from domain.channels.messages import Event
+from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.confirmations.model import ApprovalResult, ClosedQuestion, is_approval
+from domain.conversations.choices import (
+    Offer,
+    chosen,
+    message_of,
+    offered,
+    pressed_choice,
+    typed_choice,
+)
+from domain.conversations.model import MessageId, parse_message_id
+from domain.instances.model import Instance
+from domain.routing.conversation import ConversationContext
+from ports.choices import OfferStore
+from ports.inbox import QueuedEvent
+from ports.outbox import Prompts
+from ports.reply_capabilities import PromptCloser
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A choice, and the message that offered it."""
+
+    choice: Choice
+    offer: Offer
+    message: MessageId
+
+    def event(self, event: Event) -> Event:
+        """The message in which the sender picked it: its text is the value."""
+        return replace(event, text=self.choice.value, choice=self.choice.reference)
+
+
+@dataclass(eq=False)
+class ChoiceService:
+    """`callback_address` is what the platforms call, without a final slash."""
+
+    store: OfferStore
+    callback_address: str
+
+    def offer(self, instance: Instance, answer: Answer, message: MessageId, secret: str) -> Answer:
+        """The answer as the message offers it; `secret` is known to no sender."""
+        return offered(answer, message, secret, self.callback_address + instance.webhook_path)
+
+    async def pressed(self, instance: Instance, reference: str) -> Picked | None:
+        """None for a choice that is not known: it was not offered by this instance, or is not kept any more."""
+        message = message_of(reference)
+        offer = await self.store.offer(instance.id, message) if message else None
+        choice = pressed_choice(offer.choices, reference) if offer else None
+        return Picked(choice, offer, message) if message and offer and choice else None
+
+    async def claimed(self, instance: Instance, event: Event) -> Picked | None:
+        """What was offered with the value that the event claims to pick; None where that was not offered."""
+        value = event.choice or ""
+        message = await self.store.with_value(instance.id, event.session_id, value)
+        offer = await self.store.offer(instance.id, message) if message else None
+        choice = next((choice for choice in offer.choices if choice.value == value), None) if offer else None
+        return Picked(choice, offer, message) if message and offer and choice else None
+
+    async def is_repeated(self, instance: Instance, queued: QueuedEvent, picked: Picked) -> bool:
+        """The sender has picked this choice before: it counts once, however often it is pressed."""
+        return await self.store.was_picked(instance.id, queued.event, picked.message, queued.id)
+
+    async def typed(self, context: ConversationContext, event: Event) -> Picked | None:
+        """None for a message that picks nothing of the numbered choices that were offered last."""
+        message = parse_message_id(context.offered or "")
+        if message is None or event.choice is not None or event.attachments:
+            return None
+        offer = await self.store.latest(context.instance.id, message)
+        choice = typed_choice(offer.choices, event.text) if offer else None
+        return Picked(choice, offer, message) if offer and choice else None
+
+
+log = logging.getLogger(__name__)
+
+YOU_CHOSE = "You chose: "
+CALL_SECONDS = 5.0
+"""What a platform gets for one call."""
+
+
+def presses_prompt(event: Event) -> bool:
+    """Whether the event is the press of a button of a tool confirmation."""
+    return event.choice is not None and is_approval(event.choice)
+
+
+class PromptFeedback:
+    """Calls the platform in tasks of their own: a slow one must not delay the answer."""
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    def decided_nothing(
+        self, context: ConversationContext, event: Event, result: ApprovalResult
+    ) -> Answer | None:
+        """The prompt shows its outcome, or the person who pressed is told why nothing was decided. Where the channel
+        can do neither, that is the answer."""
+        if result.repeated is None:
+            self.acknowledge(context, event, result.notice)
+        else:
+            self._close_pressed(context, event, result.repeated)
+        if context.channel.prompt_closer or context.channel.button_ack:
+            return None
+        return Answer(result.repeated.closed.outcome if result.repeated else result.notice)
+
+    def decided(self, context: ConversationContext, event: Event, closed: ClosedQuestion | None) -> None:
+        """The press is acknowledged, and the prompt that it closed loses its buttons."""
+        if closed is not None and presses_prompt(event):
+            self._close_pressed(context, event, closed)
+            return
+        if event.choice is not None and not context.acknowledged:
+            self.acknowledge(context, event)
+        self.close(context, closed)
+
+    def chosen(self, context: ConversationContext, event: Event, picked: Picked) -> None:
+        """Shows what was chosen: in the message itself, which loses its buttons, or to the person who pressed where
+        others may press as well."""
+        closer = context.channel.prompt_closer
+        if closer is None or not event.is_direct:
+            self.acknowledge(context, event, f"{YOU_CHOSE}{picked.choice.label}")
+            return
+        context.acknowledged = True
+        closed = chosen(picked.offer, picked.choice)
+        self._call(partial(closer.close_prompt, context.config, context.target(event), closed))
+
+    def chosen_before(self, context: ConversationContext, event: Event, picked: Picked) -> Answer | None:
+        """Shows again what was chosen. Where the channel cannot show it, that is the answer."""
+        self.chosen(context, event, picked)
+        if context.channel.prompt_closer or context.channel.button_ack:
+            return None
+        return Answer(f"{YOU_CHOSE}{picked.choice.label}")
+
+    def finished(self, context: ConversationContext, event: Event) -> None:
+        """After the work on an event, however it ended, no button waits for an acknowledgement."""
+        if event.choice is not None and not context.acknowledged:
+            self.acknowledge(context, event)
+
+    def acknowledge(self, context: ConversationContext, event: Event, notice: str = "") -> None:
+        context.acknowledged = True
+        if ack := context.channel.button_ack:
+            self._call(partial(ack.acknowledge_press, context.config, context.target(event), notice))
+
+    def close(self, context: ConversationContext, closed: ClosedQuestion | None) -> None:
+        """Closes a prompt after a typed message, which names no prompt: the stored one is used."""
+        if closed is not None and (closer := context.channel.prompt_closer):
+            self._call(partial(self._replace, closer, context, closed, None))
+
+    def _close_pressed(self, context: ConversationContext, event: Event, closed: ClosedQuestion) -> None:
+        context.acknowledged = True
+        if closer := context.channel.prompt_closer:
+            self._call(partial(self._replace, closer, context, closed, context.target(event)))
+
+    async def _replace(
+        self,
+        closer: PromptCloser[ChannelConfig, ChannelTarget],
+        context: ConversationContext,
+        closed: ClosedQuestion,
+        press: ChannelTarget | None,
+    ) -> None:
+        """Replaces the stored prompt, as a press may name any message. Where none is stored, as the platform never
+        told its id, the message of the press is replaced. `press` is None for a typed message."""
+        config, load = context.config, context.channel.target.load
+        asked = await self._prompts.asked(context.instance.id, closed.asked_by)
+        stored = (
+            closer.prompt_target(config, load(sent.target), sent.message, sent.ref, press) for sent in asked
+        )
+        if target := next(filter(None, stored), press):
+            await closer.close_prompt(config, target, closed.closed)
+
+    def _call(self, call: Callable[[], Awaitable[None]]) -> None:
+        task = asyncio.create_task(_briefly(call))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+
+async def _briefly(call: Callable[[], Awaitable[None]]) -> None:
+    try:
+        async with asyncio.timeout(CALL_SECONDS):
+            await call()
+    except TimeoutError:
+        log.warning("a platform took too long to acknowledge a button or to close a prompt")
+    except Exception:
+        log.exception("a button could not be acknowledged or a prompt not be closed")

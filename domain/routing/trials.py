@@ -1,0 +1,98 @@
+"""Resources tried by hand."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+from domain import limits
+from domain.access.model import Caller
+from domain.channels.model import Proof
+from domain.refusals import Fault, Forbidden, Invalid, TooMany
+from domain.routing.model import (
+    NOTHING,
+    Resource,
+    ResourceRules,
+    ResourceTrial,
+    RunRequest,
+    RunResult,
+    RunSender,
+    TrialAnswer,
+)
+from domain.routing.resource import parse_resource
+from ports.clock import Clock, Ids
+from ports.downstream import Downstream, DownstreamFailed
+from ports.resources import ResourceDirectory
+
+SECONDS = 30.0
+"""For one trial, retries included."""
+MOST_TRIALS = 8
+"""Under way at a time in one process; one of each user."""
+PAUSE = 5.0
+"""Seconds to wait where there are too many."""
+MOST_SHOWN = 20_000
+"""Characters of an answer."""
+CHANNEL_ID = "trial"
+"""What resources are told in place of a channel; the instance is 0, and each trial is a conversation of its own."""
+
+
+@dataclass(eq=False)
+class TrialService:
+    """`ports.resources.Resources`."""
+
+    directory: ResourceDirectory
+    downstream: Downstream
+    clock: Clock
+    ids: Ids
+    _users: set[str] = field(default_factory=set, init=False)
+
+    async def rules(self, caller: Caller) -> ResourceRules:
+        if not caller.is_admin:
+            raise Forbidden("the rules of resources are shown to admins alone; you may try a resource id")
+        return self.directory.rules()
+
+    async def try_out(self, caller: Caller, resource_id: str, text: str, *, ask: bool) -> ResourceTrial:
+        resource = parse_resource(resource_id)
+        if fault := limits.text_fault(text, limits.TRIAL_TEXT):
+            raise Invalid.of([Fault("text", fault)])
+        rule = self.directory.find(resource)
+        answer = await self._asked(caller, resource, text) if ask and rule else None
+        source, kind = (rule.source, rule.kind) if rule else (NOTHING, "")
+        return ResourceTrial(str(resource), source, kind, rule if caller.is_admin else None, answer)
+
+    async def _asked(self, caller: Caller, resource: Resource, text: str) -> TrialAnswer:
+        user = caller.user
+        if not text.strip():
+            raise Invalid.of([Fault("text", "is empty; write what the resource is to be asked")])
+        if user in self._users or len(self._users) >= MOST_TRIALS:
+            whose = "your last trial" if user in self._users else f"{MOST_TRIALS} trials of others"
+            raise TooMany(f"{whose} is still under way; try again when it has ended", PAUSE)
+        self._users.add(user)
+        try:
+            return await self._run(_request(resource, user, text, self.ids.request_id()))
+        finally:
+            self._users.discard(user)
+
+    async def _run(self, request: RunRequest) -> TrialAnswer:
+        started = self.clock.now()
+        try:
+            async with asyncio.timeout(SECONDS):
+                answer = _shown(await self.downstream.run(request))
+        except TimeoutError:
+            answer = TrialAnswer(error=f"the resource does not answer within {SECONDS:g} s")
+        except DownstreamFailed as failed:
+            answer = TrialAnswer(error=str(failed))
+        return replace(answer, seconds=(self.clock.now() - started).total_seconds())
+
+
+def _request(resource: Resource, user: str, text: str, request_id: str) -> RunRequest:
+    sender = RunSender(user, user, user, Proof.SERVICE)
+    return RunRequest(resource, request_id, 0, CHANNEL_ID, request_id, sender, text, user, timeout=SECONDS)
+
+
+def _shown(result: RunResult) -> TrialAnswer:
+    return TrialAnswer(
+        result.text[:MOST_SHOWN],
+        tuple(artifact.name for artifact in result.artifacts),
+        tuple(choice.label for choice in result.choices),
+        result.confirmation.tool if result.confirmation else "",
+        result.wants_person,
+    )
