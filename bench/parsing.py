@@ -24,7 +24,7 @@ import pypdfium2
 from python_calamine import CalamineWorkbook
 from xlsxwriter import Workbook
 
-from adapters.outbound.parsing.parser import SandboxedParser
+from adapters.outbound.knowledge.parsing.parser import SandboxedParser
 from tests.parsing.making import pdf
 
 ROUNDS = 5
@@ -125,7 +125,7 @@ async def measure(case: Case, parser: SandboxedParser, folder: Path) -> str:
     await parser.parse(path, name)  # the fork server imports what it needs
     bare, bare_cpu, ours, ours_cpu = [], [], [], []
     costs = Costs()
-    log = logging.getLogger("adapters.outbound.parsing.parser")
+    log = logging.getLogger("adapters.outbound.knowledge.parsing.parser")
     log.setLevel(logging.DEBUG)
     log.addHandler(costs)
     for _ in range(ROUNDS):

@@ -3,13 +3,13 @@
 import asyncio
 from pathlib import Path
 
-from adapters.outbound.embedding.installed import Computing, InstalledEmbedders
-from adapters.outbound.embedding.model_files import ModelFiles
-from adapters.outbound.embedding.processor import has_fast_int8
+from adapters.outbound.knowledge.embedding.installed import Computing, InstalledEmbedders
+from adapters.outbound.knowledge.embedding.model_files import ModelFiles
+from adapters.outbound.knowledge.embedding.onnx_embedder import has_fast_int8
+from adapters.outbound.knowledge.models.catalogue import SCALES
+from adapters.outbound.knowledge.models.folder import SPEECH, ModelFolder
+from adapters.outbound.knowledge.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.memory.http import HttpMemory
-from adapters.outbound.models.catalogue import SCALES
-from adapters.outbound.models.folder import SPEECH, ModelFolder
-from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
 from adapters.outbound.storage.knowledge.chosen_model import PostgresChosenModel

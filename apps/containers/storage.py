@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from adapters.outbound.artifacts import Artifacts
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.blobs.s3 import Bucket, S3Blobs
 from adapters.outbound.event_bus import EventBus
 from adapters.outbound.event_feed import LogFeed
+from adapters.outbound.knowledge.message_files import Artifacts
 from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens

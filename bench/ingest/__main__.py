@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from adapters.outbound.embedding.model_files import ModelFiles
+from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from bench import parsing
 from bench.ingest.bare import Bare, bare_model
 from bench.ingest.service import Service, running

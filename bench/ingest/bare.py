@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from adapters.outbound.embedding.model_files import packaged_folder
+from adapters.outbound.knowledge.embedding.model_files import packaged_folder
 
 BATCH = 16
 """The fastest size on a CPU."""

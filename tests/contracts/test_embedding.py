@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.outbound.embedding.exports import Exports
-from adapters.outbound.embedding.model_files import ModelFiles
-from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
+from adapters.outbound.knowledge.embedding.exports import Exports
+from adapters.outbound.knowledge.embedding.model_files import ModelFiles
+from adapters.outbound.knowledge.embedding.onnx_embedder import OnnxEmbedder
 from ports.embedding import DIMENSION, Embedder, TokenCounter, Vector
 from tests.support.hashed_embedder import HashedEmbedder, count_words
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.parser import SandboxedParser
-from adapters.outbound.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.knowledge.parsing.parser import SandboxedParser
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from domain.knowledge.documents import Format
 from domain.refusals import Unreadable, Unsupported
 from ports.parsing import Parser

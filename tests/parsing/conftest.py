@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
-from adapters.outbound.parsing.reading import Limits
-from adapters.outbound.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.knowledge.parsing.parser import ParsingOptions, SandboxedParser
+from adapters.outbound.knowledge.parsing.reading import Limits
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from domain.knowledge.documents import Document
 
 Parse = Callable[..., "object"]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from adapters.outbound.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from tests.parsing.making import pdf
 
 ROOT = Path(__file__).parents[2]

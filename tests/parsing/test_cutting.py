@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 from xlsxwriter import Workbook
 
-from adapters.outbound.embedding.model_files import ModelFiles
-from adapters.outbound.parsing.bounded_queue import AHEAD, BoundedQueue
-from adapters.outbound.parsing.parser import SandboxedParser
+from adapters.outbound.knowledge.embedding.model_files import ModelFiles
+from adapters.outbound.knowledge.parsing.parser import AHEAD, BoundedQueue, SandboxedParser
 from domain.knowledge.chunking import chunk
 from domain.refusals import TooLarge, Unavailable
 from ports.parsing import ReadPart

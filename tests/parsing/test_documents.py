@@ -11,7 +11,7 @@ import pptx
 import pytest
 from pptx.enum.shapes import PP_PLACEHOLDER
 
-from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.knowledge.parsing.text import one_line
 from domain.knowledge.documents import BlockKind, Format
 from tests.parsing.making import SAMPLES, pdf, saved, texts
 

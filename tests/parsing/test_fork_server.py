@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
-from adapters.outbound.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.knowledge.parsing.parser import ParsingOptions, SandboxedParser
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from domain.refusals import Unavailable
 from tests.parsing.fork_servers import PAGES, ROOT, Counting, a_pipe, gone, python
 from tests.parsing.making import pdf
@@ -117,9 +117,9 @@ async def test_many_files_at_once(own, tmp_path):
 
 PRELOAD = """
 import os, sys
-from adapters.outbound.parsing.sandbox.fork_server import LIBRARY_SETTINGS
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import LIBRARY_SETTINGS
 os.environ.update(LIBRARY_SETTINGS)
-from adapters.outbound.parsing.formats import preload
+from adapters.outbound.knowledge.parsing.formats import preload
 from domain.knowledge.documents import Format
 preload(None)
 for format_ in Format:
@@ -138,7 +138,7 @@ async def test_the_fork_server_never_loads_torch_and_never_has_a_second_thread(t
 SERVICE = """
 import asyncio, sys
 from pathlib import Path
-from adapters.outbound.parsing.parser import SandboxedParser
+from adapters.outbound.knowledge.parsing.parser import SandboxedParser
 async def main():
     parser = SandboxedParser()
     note, pipe = (Path(each) for each in sys.argv[1:])

@@ -11,9 +11,9 @@ import sys
 
 import pytest
 
-from adapters.outbound.parsing.parser import SandboxedParser
-from adapters.outbound.parsing.sandbox import fork_server as fork_server_module
-from adapters.outbound.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.knowledge.parsing.parser import SandboxedParser
+from adapters.outbound.knowledge.parsing.sandbox import fork_server as fork_server_module
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from tests.parsing.fork_servers import PAGES, Counting, gone
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]

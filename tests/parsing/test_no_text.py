@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.parsing.layout.language import are_alike, may_be_unreadable
+from adapters.outbound.knowledge.parsing.pdf.letters import are_alike, may_be_unreadable
 from domain.refusals import Unreadable
 from tests.parsing.making import SAMPLES, assembled
 

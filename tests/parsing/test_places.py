@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from adapters.outbound.parsing.parser import SHORT_BYTES, ParsingOptions, SandboxedParser
-from adapters.outbound.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.knowledge.parsing.parser import SHORT_BYTES, ParsingOptions, SandboxedParser
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from tests.parsing.making import pdf
 
 

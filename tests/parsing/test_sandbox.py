@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.reading import Limits
-from adapters.outbound.parsing.sandbox import child, frames
-from adapters.outbound.parsing.sandbox.job import SandboxJob
+from adapters.outbound.knowledge.parsing.reading import Limits
+from adapters.outbound.knowledge.parsing.sandbox import child, frames
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import SandboxJob
 from domain.knowledge.documents import Block, BlockKind
 from domain.refusals import TooLarge, Unreadable, Unsupported
 from tests.parsing.fork_servers import LONG, python, run_outside
@@ -117,8 +117,8 @@ async def test_blocks_cross_the_wire_whole():
 
 async def test_importing_the_parser_loads_no_reader():
     code = (
-        "import sys; import adapters.outbound.parsing.parser; from adapters.outbound.parsing.formats import "
-        "supported_formats; supported_formats(); "
+        "import sys; import adapters.outbound.knowledge.parsing.parser; "
+        "from adapters.outbound.knowledge.parsing.formats import supported_formats; supported_formats(); "
         "print(sorted({'unstructured','pypdfium2','lxml','cv2','onnxruntime','numpy','PIL'} & set(sys.modules)))"
     )
     done = await asyncio.to_thread(python, code)
@@ -129,7 +129,7 @@ async def test_importing_the_parser_loads_no_reader():
 RESTRICTED = """
 import os, socket, subprocess, sys
 from pathlib import Path
-from adapters.outbound.parsing.sandbox import restrictions
+from adapters.outbound.knowledge.parsing.sandbox import restrictions
 def attempt(name, act):
     try:
         act()
@@ -184,7 +184,7 @@ async def test_no_setting_of_the_service_reaches_the_fork_server(own, note, monk
 SHARED = """
 import asyncio, logging, sys
 from pathlib import Path
-from adapters.outbound.parsing.parser import SandboxedParser
+from adapters.outbound.knowledge.parsing.parser import SandboxedParser
 logging.basicConfig(stream=sys.stdout)
 async def main():
     parser = SandboxedParser()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy
 import pytest
 
-from adapters.outbound.parsing.engines import speech
-from adapters.outbound.parsing.formats import supported_formats
+from adapters.outbound.knowledge.parsing.formats import supported_formats
+from adapters.outbound.knowledge.parsing.readers import sound as speech
 from domain.knowledge.documents import Format
 
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from adapters.outbound.embedding.exports import Exports
+from adapters.outbound.knowledge.embedding.exports import Exports
 
 
 @pytest.fixture(scope="session")

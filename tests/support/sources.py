@@ -8,8 +8,8 @@ from pathlib import Path
 
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.parsing.parser import SandboxedParser
-from adapters.outbound.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.knowledge.parsing.parser import SandboxedParser
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
 from adapters.outbound.storage.knowledge.source_leases import PostgresSourceLeases
 from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages

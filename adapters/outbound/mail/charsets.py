@@ -4,7 +4,7 @@ import codecs
 import contextlib
 import re
 
-from adapters.outbound.parsing.text import codec_of, decoded
+from adapters.outbound.knowledge.parsing.text import codec_of, decoded
 
 _WESTERN = "cp1252"
 _PIECEWISE = "switchboard.western"

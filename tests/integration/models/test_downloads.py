@@ -11,12 +11,17 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from adapters.outbound.embedding.model_files import PACKAGED_WEIGHTS, ModelFiles, Prompts, packaged_folder
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
-from adapters.outbound.models.downloads import ModelDownloads
-from adapters.outbound.models.folder import ModelFolder
+from adapters.outbound.knowledge.embedding.model_files import (
+    PACKAGED_WEIGHTS,
+    ModelFiles,
+    Prompts,
+    packaged_folder,
+)
+from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
+from adapters.outbound.knowledge.models.downloads import ModelDownloads
+from adapters.outbound.knowledge.models.folder import ModelFolder
 from domain.refusals import StorageFull, Unavailable
 from tests.support.servers import serving
 

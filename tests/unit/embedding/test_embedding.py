@@ -15,12 +15,11 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.embedding import model_files, onnx_embedder
-from adapters.outbound.embedding.exports import Exports, Precision
-from adapters.outbound.embedding.model_files import ModelFiles
-from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
-from adapters.outbound.embedding.processor import has_fast_int8
-from adapters.outbound.models.catalogue import BUILT_IN, MODELS, SCALES, Kind
+from adapters.outbound.knowledge.embedding import model_files, onnx_embedder
+from adapters.outbound.knowledge.embedding.exports import Exports, Precision
+from adapters.outbound.knowledge.embedding.model_files import ModelFiles
+from adapters.outbound.knowledge.embedding.onnx_embedder import OnnxEmbedder, has_fast_int8
+from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, SCALES, Kind
 from domain.refusals import Unavailable
 from ports.embedding import DIMENSION, EmbeddingModel, Scale
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.embedding import exports
-from adapters.outbound.embedding.export import NICENESS
-from adapters.outbound.embedding.exports import Exports
-from adapters.outbound.embedding.model_files import ModelFiles
+from adapters.outbound.knowledge.embedding import exports
+from adapters.outbound.knowledge.embedding.export import NICENESS
+from adapters.outbound.knowledge.embedding.exports import Exports
+from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from domain.refusals import Unavailable
 from tests.support.service import state
 from tests.support.waiting import until
@@ -22,7 +22,7 @@ from tests.support.waiting import until
 ROOT = Path(__file__).parents[3]
 EXPORTER = """
 import os, pathlib, sys, time
-from adapters.outbound.embedding.export import end_with_parent, step_back
+from adapters.outbound.knowledge.embedding.export import end_with_parent, step_back
 step_back()
 end_with_parent()
 folder, file, precision = sys.argv[1:]
@@ -39,8 +39,8 @@ pathlib.Path(file).write_text("a model " + precision)
 """
 SERVICE = """
 import asyncio, pathlib
-from adapters.outbound.embedding import exports
-from adapters.outbound.embedding.model_files import ModelFiles
+from adapters.outbound.knowledge.embedding import exports
+from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 
 exports.MODULE = "stand_in_exporter"
 files, cache = ModelFiles(pathlib.Path({model!r})), exports.Exports(pathlib.Path({cache!r}))
@@ -238,7 +238,7 @@ async def test_a_prepared_model_is_read_where_nothing_can_be_written_or_made(
 ) -> None:
     prepared = tmp_path / "prepared"
     made = await Exports(prepared).file_of(files, "int8")
-    monkeypatch.setattr("adapters.outbound.embedding.exports.can_prepare", lambda: False)
+    monkeypatch.setattr("adapters.outbound.knowledge.embedding.exports.can_prepare", lambda: False)
     cache = Exports(tmp_path / "cache", prepared)
     assert await cache.file_of(files, "int8") == made
     assert not (tmp_path / "cache").exists()
@@ -250,9 +250,9 @@ async def test_a_prepared_model_is_read_where_nothing_can_be_written_or_made(
 def test_embedding_imports_neither_torch_nor_transformers(exported: Exports) -> None:
     code = f"""
 import asyncio, pathlib, sys
-from adapters.outbound.embedding.exports import Exports
-from adapters.outbound.embedding.model_files import ModelFiles
-from adapters.outbound.embedding.onnx_embedder import OnnxEmbedder
+from adapters.outbound.knowledge.embedding.exports import Exports
+from adapters.outbound.knowledge.embedding.model_files import ModelFiles
+from adapters.outbound.knowledge.embedding.onnx_embedder import OnnxEmbedder
 
 async def main():
     embedder = OnnxEmbedder(ModelFiles(), Exports(pathlib.Path({str(exported.folder)!r})), precision="int8")

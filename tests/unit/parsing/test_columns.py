@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adapters.outbound.parsing.layout.columns import Word, in_reading_order
+from adapters.outbound.knowledge.parsing.pdf.reading_order import Word, in_reading_order
 
 TEXT = (
     "the pilot boards at buoy seven and stays on board until the ship lies at its berth where the harbour master "

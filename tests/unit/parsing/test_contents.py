@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.outbound.parsing.layout.contents import contents
+from adapters.outbound.knowledge.parsing.pdf.contents import contents
 
 SECTIONS = ("Arrival", "Mooring", "Fees", "Fines", "Departure")
 BODY = [

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from adapters.outbound.parsing.tables import rows_to_blocks
+from adapters.outbound.knowledge.parsing.tables import rows_to_blocks
 from domain.knowledge.documents import BlockKind
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.outbound.parsing.layout.headline import Line, headline
+from adapters.outbound.knowledge.parsing.pdf.headline import Line, headline
 
 WORDS = "The pilot boards at buoy seven and leaves at buoy nine, whatever the weather is."
 

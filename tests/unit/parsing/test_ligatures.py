@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.outbound.parsing.layout.ligatures import in_order, plain, runs_from_right
+from adapters.outbound.knowledge.parsing.pdf.letters import in_order, plain, runs_from_right
 
 ALEF = "\u0627"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adapters.outbound.parsing.layout.margins import Edge, margins
+from adapters.outbound.knowledge.parsing.pdf.margins import Edge, margins
 
 BODY = (0.14, 0.16, 0.18)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.parsing.number_formats import displayed, with_text
+from adapters.outbound.knowledge.parsing.number_formats import displayed, with_text
 
 ACCOUNTS = '_-* #,##0.00 "€"_-;-* #,##0.00 "€"_-;_-* "-"?? "€"_-;_-@_-'
 

@@ -1,0 +1,141 @@
+"""Fetches models file by file, checks every one, and puts a model into its place when it is whole.
+
+What a broken connection left is gone on with the next time; what is not as expected is removed.
+"""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adapters.outbound.knowledge.embedding.model_files import sha256_of
+from adapters.outbound.knowledge.models.catalogue import Kind, PinnedModel
+from adapters.outbound.knowledge.models.folder import ModelFolder, describe
+from domain.refusals import StorageFull, Unavailable, is_full_disk
+from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+
+MEGABYTE = 1_000_000
+WHOLE_SECONDS = 12 * 3600.0
+STALL_SECONDS = 60
+PARTIAL = ".partial"
+NOTHING_BEHIND = 416
+"""The status that says that there is no more of a file than was asked to be passed over."""
+
+Progress = Callable[[str, int], None]
+"""Told of the file and how many of its bytes are there."""
+
+
+class WrongContent(Unavailable):
+    """A file that is not the expected one."""
+
+
+@dataclass(slots=True)
+class _Download:
+    """A file on its way. `resumed`: the server goes on behind what is there already."""
+
+    path: Path
+    resumed: bool = field(default=False)
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size if self.path.is_file() else 0
+
+    def answered(self, answer: HttpAnswer) -> None:
+        self.resumed = answer.status == 206
+
+
+class ModelDownloads:
+    """`address`: of a server laid out as huggingface.co is."""
+
+    def __init__(self, http: Http, address: str, folder: ModelFolder) -> None:
+        self._http = http
+        self._address = address.rstrip("/")
+        self._folder = folder
+
+    async def pull(self, model: PinnedModel, progress: Progress) -> Path:
+        """The folder of the model. Raises `Unavailable` or `StorageFull`."""
+        final = self._folder.of(model.name)
+        if self._folder.has(model):
+            return final
+        work = self._folder.of(model.name + PARTIAL)
+        try:
+            await asyncio.to_thread(work.mkdir, parents=True, exist_ok=True)
+            for name, digest in model.files.items():
+                await self._file(model, name, digest, work / name, progress)
+            if model.kind is Kind.EMBEDDING:
+                await asyncio.to_thread(describe, model, work)
+            await asyncio.to_thread(work.rename, final)
+        except WrongContent:
+            await asyncio.to_thread(shutil.rmtree, work)
+            raise
+        except HttpFailed as failed:
+            raise Unavailable(
+                f"{model.name} could not be fetched: {failed}; try again to go on with it"
+            ) from failed
+        except OSError as error:
+            if not is_full_disk(error):
+                raise
+            await asyncio.to_thread(shutil.rmtree, work)
+            raise StorageFull(
+                f"the disk is full: {model.name} needs {model.megabytes} MB in {self._folder.path}"
+            ) from error
+        return final
+
+    async def _file(self, model: PinnedModel, name: str, digest: str, path: Path, progress: Progress) -> None:
+        """Goes on behind what is there already; where that turns out to be something else, the file comes anew."""
+        here = await asyncio.to_thread(_digest, path)
+        if here == digest:
+            return
+        found = await self._fetched(model, name, _Download(path), progress)
+        if found != digest and here:
+            await asyncio.to_thread(path.unlink)
+            found = await self._fetched(model, name, _Download(path), progress)
+        if found != digest:
+            raise WrongContent(
+                f"{self._url(model, name)} is not the expected file: its SHA-256 is {found}, not {digest};"
+                " nothing of it is kept"
+            )
+
+    async def _fetched(self, model: PinnedModel, name: str, download: _Download, progress: Progress) -> str:
+        """The digest of what is there then."""
+        try:
+            await self._fetch(model, name, download, progress)
+        except HttpFailed as failed:
+            if failed.answer is None or failed.answer.status != NOTHING_BEHIND:
+                raise
+        return await asyncio.to_thread(_digest, download.path)
+
+    async def _fetch(self, model: PinnedModel, name: str, download: _Download, progress: Progress) -> None:
+        request = HttpRequest(
+            "GET",
+            self._url(model, name),
+            headers={"Range": f"bytes={download.size}-"} if download.size else {},
+            timeout=WHOLE_SECONDS,
+            follow_redirects=True,
+            max_bytes=2 * model.megabytes * MEGABYTE,
+            on_head=download.answered,
+        )
+        pieces = aiter(self._http.stream(request))
+        piece = await _next(pieces)
+        with await asyncio.to_thread(download.path.open, "ab" if download.resumed else "wb") as file:
+            while piece:
+                await asyncio.to_thread(file.write, piece)
+                progress(name, file.tell())
+                piece = await _next(pieces)
+
+    def _url(self, model: PinnedModel, name: str) -> str:
+        return f"{self._address}/{model.repository}/resolve/{model.revision}/{name}"
+
+
+async def _next(pieces: AsyncIterator[bytes]) -> bytes:
+    """The next piece, or none at the end. Raises `HttpFailed` where nothing comes."""
+    try:
+        async with asyncio.timeout(STALL_SECONDS):
+            return await anext(pieces, b"")
+    except TimeoutError:
+        raise HttpFailed(f"nothing came for {STALL_SECONDS} seconds", before_request=False) from None
+
+
+def _digest(path: Path) -> str:
+    return sha256_of(path) if path.is_file() else ""

@@ -1,0 +1,124 @@
+"""The `unstructured` library, without its model download and telemetry; its elements made into blocks."""
+
+import os
+import re
+import sys
+import types
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any
+
+from lxml import html as lxml_html
+
+from adapters.outbound.knowledge.parsing.reading import Sections
+from adapters.outbound.knowledge.parsing.tables import expand_spans, rows_to_blocks
+from adapters.outbound.knowledge.parsing.text import one_line
+from domain.knowledge.documents import Block, BlockKind
+
+_TOKENIZER = "unstructured.nlp.tokenize"
+_SENTENCE_GAP = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])")
+_WORD = re.compile(r"\w+|[^\w\s]")
+_VERB = re.compile(
+    r"(?:am|is|are|was|were|be|been|has|have|had|do|does|did|will|would|can|could|may|might|must|shall|should"
+    r"|\w+(?:ed|ing|ize|izes|ise|ises))\Z",
+    re.IGNORECASE,
+)
+_SILENCE = {"DO_NOT_TRACK": "1", "SCARF_NO_ANALYTICS": "true", "UNSTRUCTURED_DISABLE_NOTICE": "1"}
+_KINDS = {
+    "ListItem": BlockKind.LIST_ITEM,
+    "CodeSnippet": BlockKind.CODE,
+    "Header": BlockKind.MARGIN,
+    "Footer": BlockKind.MARGIN,
+    "PageNumber": BlockKind.MARGIN,
+}
+PLAIN: dict[str, Any] = {"languages": ["eng"], "detect_language_per_element": False}
+"""Arguments for every partition call: without them each loads a language detector, for the same text."""
+
+
+def prepare() -> None:
+    """To be called before any import from the library.
+
+    Its tokenizer downloads a model of spaCy at the first use. It is used only to tell titles from prose in a
+    document that does not say so, for which a few rules do. The library also reports its use to its makers.
+    """
+    os.environ.update(_SILENCE)
+    if _TOKENIZER not in sys.modules:
+        sys.modules[_TOKENIZER] = _tokenizer()
+
+
+def _tokenizer() -> types.ModuleType:
+    module = types.ModuleType(_TOKENIZER)
+    names: dict[str, Any] = {
+        "sent_tokenize": lambda text: [part for part in _SENTENCE_GAP.split(text) if part.strip()],
+        "word_tokenize": _WORD.findall,
+        "pos_tag": lambda text: [(word, "VB" if _VERB.match(word) else "NN") for word in _WORD.findall(text)],
+    }
+    vars(module).update(names)
+    return module
+
+
+def to_blocks(
+    elements: Iterable[Any], headings: Mapping[str, int] | None = None, contents: Set[str] = frozenset()
+) -> Iterator[Block]:
+    """Elements in document order to blocks; running headers and footers come once.
+
+    `headings` has the texts that are headings, with their level; without it, every title is one. `contents` has
+    those of tables of contents."""
+    sections = Sections()
+    margins: set[str] = set()
+    for element in elements:
+        name = type(element).__name__
+        text = element.text or ""
+        page = element.metadata.page_number
+        if name == "Table" and (markup := element.metadata.text_as_html):
+            yield from _table(markup, page, sections.path)
+            continue
+        if contents and one_line(text) in contents:
+            yield Block(BlockKind.CONTENTS, text, page=page)
+            continue
+        level = _level(element, name, headings)
+        if level is not None and text.strip():
+            path = sections.enter(level, one_line(text))
+            yield Block(BlockKind.HEADING, text, heading_path=path, level=level, page=page)
+            continue
+        kind = _KINDS.get(name, BlockKind.PARAGRAPH)
+        if kind is BlockKind.MARGIN:
+            if text in margins:
+                continue
+            margins.add(text)
+        yield Block(kind, text, heading_path=() if kind is BlockKind.MARGIN else sections.path, page=page)
+
+
+def _table(markup: str, page: int | None, path: tuple[str, ...]) -> Iterator[Block]:
+    yield Block(BlockKind.PARAGRAPH, table_caption(markup), heading_path=path, page=page)
+    yield from rows_to_blocks(table_rows(markup), page=page, heading_path=path, marked=_named_rows(markup))
+
+
+def _level(element: Any, name: str, headings: Mapping[str, int] | None) -> int | None:
+    if name != "Title" and headings is None:
+        return None
+    if headings is not None:
+        return (
+            headings.get(one_line(element.text or "")) if name in ("Title", "Text", "NarrativeText") else None
+        )
+    return min((element.metadata.category_depth or 0) + 1, 6)
+
+
+def table_caption(markup: str) -> str:
+    return lxml_html.fragment_fromstring(markup, create_parent="div").findtext(".//caption") or ""
+
+
+def _named_rows(markup: str) -> set[int]:
+    """The numbers of the rows that hold names of columns alone (`th`)."""
+    table = lxml_html.fragment_fromstring(markup, create_parent="div").find("table")
+    rows = enumerate(table.iter("tr") if table is not None else (), start=1)
+    return {number for number, row in rows if {cell.tag for cell in row.iterchildren("td", "th")} == {"th"}}
+
+
+def table_rows(markup: str) -> Iterator[tuple[int, list[str]]]:
+    """`(row number, cells)` of a table in HTML."""
+    table = lxml_html.fragment_fromstring(markup, create_parent="div").find("table")
+    if table is None:
+        return
+    expand_spans(table)
+    for number, row in enumerate(table.iter("tr"), start=1):
+        yield number, [" ".join(cell.itertext()) for cell in row.iterchildren("td", "th")]

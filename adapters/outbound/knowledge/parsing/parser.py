@@ -1,0 +1,330 @@
+"""The parser of the service: sandboxed children, a few at a time, without blocking the event loop."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from adapters.outbound.knowledge.embedding.model_files import packaged_folder
+from adapters.outbound.knowledge.parsing.formats import RECOGNISING, supported_formats
+from adapters.outbound.knowledge.parsing.reading import Limits, shown
+from adapters.outbound.knowledge.parsing.sandbox import frames
+from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer, ForkServerLost, SandboxJob
+from adapters.tasks import seen
+from domain.knowledge.documents import Block, Document, FileType, Format, FormatSupport, separator
+from domain.refusals import Unavailable
+from ports.parsing import Progress, ReadPart
+from ports.web_pages import FetchedBody, SitemapEntries, WebPage
+
+T = TypeVar("T")
+
+AHEAD = 2
+"""So many values are held, the one in use included."""
+
+
+class BoundedQueue(Generic[T]):
+    """`put` is called by the thread, the rest on the event loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._values: asyncio.Queue[T | None] = asyncio.Queue()
+        self._free = threading.Semaphore(AHEAD)
+        self._closed = False
+
+    def put(self, value: T) -> None:
+        """Waits for room. What comes after the end is dropped."""
+        self._free.acquire()
+        if self._closed:
+            self._free.release()
+        else:
+            self._loop.call_soon_threadsafe(self._values.put_nowait, value)
+
+    async def values(self, source: asyncio.Task[None]) -> AsyncGenerator[T, None]:
+        """What is put until `source` ends, and then its error if it has one. Ends it when nobody wants more."""
+        source.add_done_callback(lambda _: self._values.put_nowait(None))
+        source.add_done_callback(seen)
+        try:
+            while (value := await self._values.get()) is not None:
+                yield value
+                self._free.release()
+            await source
+        finally:
+            self._closed = True
+            self._free.release()
+            source.cancel()
+            await asyncio.gather(source, return_exceptions=True)
+
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+_IDENTIFYING_SLOTS = 2
+_KNOWN_TYPES = 64
+SHORT_BYTES = 1024 * 1024
+"""A file of so many bytes does not wait for long ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsingOptions:
+    """So many files are parsed at a time: `slots` in which text or speech may have to be recognised, which takes
+    long, and as many of the others; one short file may be parsed beside them. The reading process ends after
+    `idle_seconds` without work.
+
+    `whisper_dir` names the directory of a Whisper model for speech, if there is one; `model_dir` gives that of the
+    embedding model, whose tokens are counted.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    slots: int = 2
+    idle_seconds: float = 180.0
+    whisper_dir: str = ""
+    model_dir: Callable[[], Path] = packaged_folder
+
+
+class SandboxedParser:
+    """Reads each file in a child process of its own; conforms to `ports.parsing.Parser`."""
+
+    def __init__(self, options: ParsingOptions | None = None, fork_server: ForkServer | None = None) -> None:
+        self._options = options or ParsingOptions()
+        self._fork_server = fork_server or ForkServer()
+        self.recognising = asyncio.Semaphore(self._options.slots)
+        self._reading = asyncio.Semaphore(self._options.slots)
+        self._short = asyncio.Semaphore(1)
+        self._identifying = asyncio.Semaphore(_IDENTIFYING_SLOTS)
+        self._threads = ThreadPoolExecutor(2 * self._options.slots + _IDENTIFYING_SLOTS + 2, "parsing")
+        self._known_types: dict[tuple[object, ...], FileType] = {}
+        self._jobs: set[SandboxJob] = set()
+        self._idle: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    @property
+    def reading_process(self) -> int | None:
+        """The process id of the fork server, or None while none runs."""
+        return self._fork_server.pid
+
+    async def identify(self, path: Path, file_name: str) -> FileType:
+        """See `ports.parsing.Parser`. The answer is cached: it is asked on arrival and again for reading."""
+        name = shown(file_name)
+        stamp = await asyncio.to_thread(_stamp, path, name)
+        if stamp not in self._known_types:
+            async with self._identifying:
+                self._known_types[stamp] = await self._with_retry(
+                    lambda: self._identify(path, name), file_name
+                )
+            if len(self._known_types) > _KNOWN_TYPES:
+                del self._known_types[next(iter(self._known_types))]
+        return self._known_types[stamp]
+
+    async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
+        kind = await self.identify(path, file_name)
+        async with await self._slot(path, kind):
+            return await self._with_retry(
+                lambda: self._parse(path, shown(file_name), kind, progress), file_name
+            )
+
+    async def read_page(self, body: FetchedBody) -> WebPage | SitemapEntries | None:
+        """See `ports.web_pages.WebPageReader`."""
+        got: list[Any] = []
+        web = {"address": body.address, "mime_type": body.mime_type, "charset": body.charset}
+        async with self._reading:
+            await self._with_retry(
+                lambda: self._run(
+                    body.path, shown(body.name), None, lambda _, page: got.append(page), web=web
+                ),
+                body.name,
+            )
+        return _web_page(got[-1])
+
+    async def cut(
+        self, path: Path, file_name: str, progress: Progress | None = None
+    ) -> AsyncGenerator[ReadPart, None]:
+        """See `ports.parsing.Parser`. A fork server that was lost is started again unless something was read."""
+        kind = await self.identify(path, file_name)
+        model_dir = str(await asyncio.to_thread(self._options.model_dir))
+        async with await self._slot(path, kind):
+            for _ in range(2):
+                begun = False
+                try:
+                    async with aclosing(
+                        self._cut(path, shown(file_name), kind, progress, model_dir)
+                    ) as parts:
+                        async for part in parts:
+                            begun = True
+                            yield part
+                    return
+                except ForkServerLost:
+                    if begun:
+                        break
+        raise _broken_off(file_name)
+
+    def available(self) -> Sequence[FormatSupport]:
+        return supported_formats(self._options.whisper_dir)
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._idle is not None:
+            self._idle.cancel()
+        for job in self._jobs:
+            job.cancel()
+        await asyncio.to_thread(self._fork_server.stop)
+        await asyncio.to_thread(self._threads.shutdown)
+
+    async def _slot(self, path: Path, kind: FileType) -> asyncio.Semaphore:
+        slots = self.recognising if kind.format in RECOGNISING else self._reading
+        is_short = slots.locked() and (await asyncio.to_thread(path.stat)).st_size <= SHORT_BYTES
+        return self._short if is_short else slots
+
+    async def _with_retry(self, attempt: Callable[[], Awaitable[_T]], file_name: str) -> _T:
+        """A fork server that was lost is started again, once."""
+        for _ in range(2):
+            try:
+                return await attempt()
+            except ForkServerLost:
+                continue
+        raise _broken_off(file_name)
+
+    async def _identify(self, path: Path, name: str) -> FileType:
+        types: list[FileType] = []
+        await self._run(
+            path, name, None, lambda _, payload: types.append(FileType(Format(payload[0]), payload[1]))
+        )
+        return types[0]
+
+    async def _parse(self, path: Path, name: str, kind: FileType, progress: Progress | None) -> Document:
+        builder = _DocumentBuilder(name, kind, _reporting(progress))
+        await self._run(path, name, kind.format, builder.take)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, builder.document)
+
+    def _cut(
+        self, path: Path, name: str, kind: FileType, progress: Progress | None, model_dir: str
+    ) -> AsyncGenerator[ReadPart, None]:
+        parts: BoundedQueue[ReadPart] = BoundedQueue()
+        report = _reporting(progress)
+
+        def take(frame: str, payload: Any) -> None:
+            if frame == frames.PROGRESS:
+                report(payload)
+            elif frame == frames.PART:
+                parts.put(frames.unpack_part(payload))
+            elif frame == frames.DONE:
+                _log_costs(name, payload)
+
+        return parts.values(
+            asyncio.create_task(self._run(path, name, kind.format, take, model_dir=model_dir))
+        )
+
+    async def _run(
+        self, path: Path, name: str, format_: Format | None, take: Callable[[str, Any], None], **asked: object
+    ) -> None:
+        if self._closed:
+            raise Unavailable("the service is shutting down; upload the file again in a moment")
+        request = _request(self._options, path, name, format_) | asked
+        job = SandboxJob(self._fork_server, request, self._options.limits)
+        if self._idle is not None:
+            self._idle.cancel()
+        self._jobs.add(job)
+        running = self._threads.submit(job.run, take)
+        try:
+            await asyncio.wrap_future(running)
+        except asyncio.CancelledError:
+            if running.cancelled():
+                job.close()
+            else:
+                job.cancel()
+            raise
+        finally:
+            self._jobs.discard(job)
+            if not self._jobs and not self._closed:
+                self._idle = asyncio.get_running_loop().call_later(
+                    self._options.idle_seconds, self._stop_if_idle
+                )
+
+    def _stop_if_idle(self) -> None:
+        if not self._jobs:
+            self._threads.submit(self._fork_server.stop_if_idle)
+
+
+def _request(options: ParsingOptions, path: Path, name: str, format_: Format | None) -> dict[str, object]:
+    return {
+        "path": str(path.resolve()),
+        "name": name,
+        "format": format_ and format_.value,
+        "whisper_dir": options.whisper_dir,
+        "web": None,
+        "model_dir": "",
+    }
+
+
+def _web_page(page: dict[str, Any]) -> WebPage | SitemapEntries | None:
+    kind = page.pop("kind")
+    return {"page": WebPage, "sitemap": SitemapEntries}[kind](**page) if kind != "file" else None
+
+
+def _stamp(path: Path, name: str) -> tuple[object, ...]:
+    """A cache key that changes with the bytes. Fails where there is no file: our failure, not the sender's."""
+    seen = path.stat()
+    return str(path), name, seen.st_ino, seen.st_size, seen.st_mtime_ns
+
+
+def _reporting(progress: Progress | None) -> Callable[[float], None]:
+    """Tells the progress of a job's thread on the event loop."""
+    loop = asyncio.get_running_loop()
+
+    def report(share: float) -> None:
+        if progress is not None:
+            loop.call_soon_threadsafe(progress, share)
+
+    return report
+
+
+def _broken_off(file_name: str) -> Unavailable:
+    return Unavailable(
+        f"{shown(file_name)} could not be read just now: the reading process ended; try again", 5.0
+    )
+
+
+def _log_costs(name: str, end: Mapping[str, Any]) -> None:
+    _log.debug("a file was read", extra={"file_name": name, **end["costs"]})
+
+
+class _DocumentBuilder:
+    """Puts a document together from the frames of its job."""
+
+    def __init__(self, name: str, kind: FileType, report: Callable[[float], None]) -> None:
+        self._name = name
+        self._kind = kind
+        self._report = report
+        self._blocks: list[Block] = []
+        self._texts: list[str] = []
+        self._length = 0
+        self._end: dict[str, Any] = {}
+
+    def take(self, frame: str, payload: Any) -> None:
+        if frame == frames.PROGRESS:
+            self._report(payload)
+        elif frame == frames.BLOCKS:
+            for values in payload:
+                self._texts.append(separator(self._blocks[-1].kind, values[0]) if self._blocks else "")
+                self._length += len(self._texts[-1])
+                self._blocks.append(frames.unpack(values, self._length))
+                self._texts.append(values[1])
+                self._length += len(values[1])
+        elif frame == frames.DONE:
+            self._end = payload
+            _log_costs(self._name, payload)
+
+    def document(self) -> Document:
+        text, blocks = "".join(self._texts), tuple(self._blocks)
+        return Document(
+            self._end["title"],
+            text,
+            blocks,
+            self._kind.mime_type,
+            self._kind.format,
+            self._end["engine"],
+            tuple(self._end["warnings"]),
+        )

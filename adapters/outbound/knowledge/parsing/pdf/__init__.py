@@ -1,0 +1,1 @@
+"""Text of PDF pages: characters, reading order, margins, tables of contents, titles."""

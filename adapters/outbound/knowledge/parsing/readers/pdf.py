@@ -1,0 +1,319 @@
+"""PDF: the text layer page by page; a page that has next to none is rendered and its text recognised."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from adapters.outbound.knowledge.parsing.pdf import extras as xfa
+from adapters.outbound.knowledge.parsing.pdf.extras import OtherReader, Outline, notes
+from adapters.outbound.knowledge.parsing.pdf.headline import MEASURED, RECOGNISED, Exactness, headline
+from adapters.outbound.knowledge.parsing.pdf.headline import Line as Headline
+from adapters.outbound.knowledge.parsing.pdf.letters import are_alike, may_be_unreadable
+from adapters.outbound.knowledge.parsing.pdf.margins import Edge
+from adapters.outbound.knowledge.parsing.pdf.pages import PagedText
+from adapters.outbound.knowledge.parsing.pdf.text import PageText
+from adapters.outbound.knowledge.parsing.reading import Job, Reading, contained, stem
+from adapters.outbound.knowledge.parsing.text import one_line
+from domain.knowledge.documents import Block, BlockKind
+from domain.knowledge.titles import meant_title
+
+if TYPE_CHECKING:
+    from adapters.outbound.knowledge.parsing.readers.picture import Line as RecognisedLine
+
+_SCANNED_BELOW_CHARS = 20
+_OBJECT_DEPTH = 3
+_LINES_OF_LETTERS = 20
+_RENDER_DPI = 150
+_POINTS_PER_INCH = 72
+_SECONDS_PER_PAGE = 60.0
+_SENTENCE_END = (".", "!", "?", ":", ";", "。", "\uff01", "\uff1f")
+_BULLET = re.compile(r"\s*([•‣◦▪\u2013\uf0a7\uf0b7*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
+_SHORT_LINE = 0.7
+_PARAGRAPH_WORDS = 15
+
+
+def read(job: Job) -> Reading:
+    """Paragraphs with their page; the outline (bookmarks) gives headings."""
+    try:
+        document = pdfium.PdfDocument(job.path)
+    except pdfium.PdfiumError as error:
+        reason = (
+            "it is encrypted; remove its password" if "assword" in str(error) else f"it is damaged ({error})"
+        )
+        raise job.unreadable(reason) from error
+    count = len(document)
+    if count > job.limits.pages:
+        raise job.too_large(f"it has {count:,} pages, {job.limits.pages:,} are allowed")
+    if not count:
+        raise job.unreadable("it has no pages")
+    reading = Reading(())
+    reading.blocks = _Pages(job, document, reading).blocks()
+    return reading
+
+
+@dataclass(slots=True)
+class _Page:
+    lines: list[str]
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """The lines of a page as they were read or recognised; `sized` may be left out."""
+
+    page: int
+    lines: list[str]
+    edges: list[Edge]
+    sized: list[Headline]
+    exactness: Exactness
+
+
+class _Pages:
+    """The pages of one document: all are read before the first is written, for what returns on many is a margin."""
+
+    def __init__(self, job: Job, document: Any, reading: Reading) -> None:
+        self._job = job
+        self._document = document
+        self._reading = reading
+        self._outline = Outline(document)
+        self._pages: list[_Page] = []
+        self._edges: list[Edge] = []
+        self._first: _Layer | None = None
+        self._chars = 0
+        self._missing: ImportError | None = None
+        self._other: OtherReader | None = None
+        self._trusts_layer = False
+        self._unmapped: list[int] = []
+        self._damaged: list[int] = []
+
+    def blocks(self) -> Iterator[Block]:
+        count = len(self._document)
+        for index in range(count):
+            page = _Page([], [])
+            with contained(self._job, f"page {index + 1}"):
+                page = self._read(index)
+            self._pages.append(page)
+            self._job.progress((index + 1) / count)
+        if self._missing and not any(page.lines or page.notes for page in self._pages):
+            raise self._missing
+        if self._unmapped:
+            self._job.warn(
+                f"the text of {_shown(self._unmapped)} is stored without its characters and was recognised as in a "
+                "picture"
+            )
+        if self._damaged:
+            are = "are" if len(self._damaged) > 1 else "is"
+            self._job.warn(f"the content of {_shown(self._damaged)} {are} damaged and could not be read")
+        if xfa.is_form_placeholder(
+            self._document, "\n".join(line for page in self._pages for line in page.lines)
+        ):
+            yield from self._form()
+            return
+        text = PagedText([page.lines for page in self._pages], self._edges)
+        self._reading.title = self._title(text)
+        for number, page in enumerate(self._pages, start=1):
+            blocks = list(_written(text.runs(number - 1), number, self._outline))
+            yield from _with_running_lines(blocks, text.telling(number - 1), number)
+            for note in page.notes:
+                yield Block(BlockKind.NOTE, note, heading_path=self._outline.path, page=number)
+        for number, lines in text.margins():
+            yield Block(BlockKind.MARGIN, "\n".join(lines), page=number)
+
+    def _form(self) -> Iterator[Block]:
+        self._reading.title = meant_title(one_line(self._document.get_metadata_value("Title")))
+        blocks = [block for block in xfa.form_blocks(self._document) if block.text]
+        if not blocks:
+            raise self._job.unreadable(
+                "it is a form (XFA) that shows its content in Adobe Reader alone; print it into a PDF and upload that"
+            )
+        self._job.warn(
+            "it is a form (XFA), of which the texts and the filled fields were read, not the pages"
+        )
+        yield from blocks
+
+    def _title(self, text: PagedText) -> str:
+        """The one that a person gave, else the largest line of the first page, else the file's name."""
+        title = meant_title(one_line(self._document.get_metadata_value("Title")))
+        if not title and (first := self._first):
+            body = [line for number, line in enumerate(first.sized) if not text.is_apart(first.page, number)]
+            title = headline(body, self._outline.titles, first.exactness)
+        return title or stem(self._job.name)
+
+    def _read(self, index: int) -> _Page:
+        page, notes = self._load(index)
+        try:
+            layer = self._readable(page, index)
+        finally:
+            page.close()
+        self._edges.extend(layer.edges)
+        if self._first is None and layer.lines:
+            self._first = layer
+        self._chars += sum(map(len, layer.lines))
+        if self._chars > self._job.limits.text_chars:
+            raise self._job.too_large(
+                f"it holds more than {self._job.limits.text_chars:,} characters of text"
+            )
+        return _Page(layer.lines, notes)
+
+    def _readable(self, page: Any, index: int) -> _Layer:
+        """The text layer, or what was recognised in its place where it holds next to no text, or none that is one."""
+        layer, is_mapped = _text_layer(page, index, sized=self._first is None)
+        text = "\n".join(layer.lines)
+        if len(text) < _SCANNED_BELOW_CHARS:
+            kinds = _hidden_text(page)
+            if kinds.has_text and not text.strip() and (lines := self._other_reader().lines(index)):
+                return replace(
+                    layer, lines=lines, edges=[], sized=[Headline(line, 0.0, 0.0) for line in lines]
+                )
+            if kinds.is_empty and self._other_reader().is_damaged(index):
+                self._damaged.append(index + 1)
+            return (kinds.may_be_scanned and self._recognised(page, index)) or layer
+        if not is_mapped:
+            self._unmapped.append(index + 1)
+            return self._recognised(page, index) or replace(layer, lines=[], edges=[], sized=[])
+        if self._trusts_layer or not may_be_unreadable(text):
+            return layer
+        recognised = self._recognised(page, index)
+        if recognised is None or not self._is_better(recognised, text):
+            self._trusts_layer = True
+            return layer
+        self._unmapped.append(index + 1)
+        return recognised
+
+    def _is_better(self, recognised: _Layer, text: str) -> bool:
+        """Return True for recognised text of a language where the stored one has other words, of none."""
+        seen = "\n".join(recognised.lines)
+        return not are_alike(seen, text) and len(seen) >= _SCANNED_BELOW_CHARS and not may_be_unreadable(seen)
+
+    def _other_reader(self) -> OtherReader:
+        if self._other is None:
+            self._other = OtherReader(self._job.path)
+        return self._other
+
+    def _load(self, index: int) -> tuple[Any, list[str]]:
+        page = self._document[index]
+        written = list(notes(page))
+        if pdfium_c.FPDFPage_GetAnnotCount(page.raw):
+            # Values of form fields and written notes are text only once they are part of the page.
+            pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
+            page.close()
+            page = self._document[index]
+        return page, written
+
+    def _recognised(self, page: Any, index: int) -> _Layer | None:
+        try:
+            from adapters.outbound.knowledge.parsing.readers import picture as ocr
+        except ImportError as error:
+            self._missing = error
+            return None
+        self._reading.engine = ocr.ENGINE
+        self._job.earn(_SECONDS_PER_PAGE)
+        scale = _RENDER_DPI / _POINTS_PER_INCH
+        longest = max(page.get_size()) * scale
+        scale *= min(1.0, self._job.limits.ocr_side / max(longest, 1.0))
+        return _recognised_layer(ocr.lines(page.render(scale=scale).to_pil()), index)
+
+
+def _text_layer(page: Any, index: int, *, sized: bool) -> tuple[_Layer, bool]:
+    """The text layer, and whether most of its letters have characters."""
+    text = PageText(page)
+    try:
+        layer = _Layer(index, text.lines, list(text.edges(index)), text.sized() if sized else [], MEASURED)
+        return layer, text.is_mapped()
+    finally:
+        text.close()
+
+
+def _recognised_layer(lines: "Sequence[RecognisedLine]", index: int) -> _Layer:
+    edges = [
+        Edge(index, number, line.text, (line.top + line.bottom) / 2, line.bottom - line.top)
+        for number, line in enumerate(lines)
+        if line.text
+    ]
+    sized = [Headline(line.text, line.top, line.bottom - line.top) for line in lines]
+    return _Layer(index, [line.text for line in lines], edges, sized, RECOGNISED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    """What may be text on a page without any: drawn text, or a picture or enough drawn lines to be letters."""
+
+    has_text: bool
+    may_be_scanned: bool
+    is_empty: bool = False
+
+
+def _hidden_text(page: Any) -> _Hidden:
+    paths, has_text = 0, False
+    is_empty = True
+    for item in page.get_objects(max_depth=_OBJECT_DEPTH):
+        is_empty = False
+        has_text = has_text or item.type == pdfium_c.FPDF_PAGEOBJ_TEXT
+        paths += item.type == pdfium_c.FPDF_PAGEOBJ_PATH
+        if item.type == pdfium_c.FPDF_PAGEOBJ_IMAGE or paths > _LINES_OF_LETTERS:
+            return _Hidden(has_text, may_be_scanned=True)
+    return _Hidden(has_text, may_be_scanned=False, is_empty=is_empty)
+
+
+def _shown(pages: Sequence[int]) -> str:
+    """Pages as "page 3" or "pages 1-3, 7"."""
+    runs: list[list[int]] = []
+    for page in pages:
+        if runs and page == runs[-1][-1] + 1:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    shown = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"page{'s' if len(pages) > 1 else ''} {shown}"
+
+
+def _written(runs: Iterable[tuple[BlockKind, list[str]]], page: int, outline: Outline) -> Iterator[Block]:
+    outline.advance_to(page)
+    for kind, lines in runs:
+        if kind is BlockKind.PARAGRAPH:
+            yield from _paragraphs(lines, page, outline)
+        else:
+            yield Block(kind, "\n".join(lines), page=page)
+
+
+def _with_running_lines(blocks: list[Block], lines: list[str], page: int) -> list[Block]:
+    """Running lines that tell something stand once in the text: after the first paragraph of their page."""
+    if lines:
+        long = (place for place, block in enumerate(blocks) if len(block.text.split()) >= _PARAGRAPH_WORDS)
+        first = next(long, len(blocks) - 1)
+        path = blocks[first].heading_path if blocks else ()
+        telling = Block(BlockKind.PARAGRAPH, "\n".join(lines), heading_path=path, page=page)
+        blocks.insert(first + 1, telling)
+    return blocks
+
+
+def _paragraphs(lines: list[str], page: int, outline: Outline) -> Iterator[Block]:
+    """Joins lines: a paragraph ends at a blank line, a bullet, or a sentence end well before the margin."""
+    width = max(map(len, lines), default=0) * _SHORT_LINE
+    paragraph: list[str] = []
+    for line, following in pairwise((*lines, "")):
+        heading = outline.take(line, page) if outline.begins_on(page) else None
+        if heading is not None:
+            yield from _paragraph(paragraph, page, outline.path[: heading[1] - 1])
+            paragraph = []
+            path, level = heading
+            yield Block(BlockKind.HEADING, one_line(line), heading_path=path, level=level, page=page)
+            continue
+        if line.strip():
+            paragraph.append(line)
+        ends = line.endswith(_SENTENCE_END) and len(line) < width
+        if ends or not line.strip() or _BULLET.match(following):
+            yield from _paragraph(paragraph, page, outline.path)
+            paragraph = []
+    yield from _paragraph(paragraph, page, outline.path)
+
+
+def _paragraph(lines: list[str], page: int, path: tuple[str, ...]) -> Iterator[Block]:
+    if lines:
+        kind = BlockKind.LIST_ITEM if _BULLET.match(lines[0]) else BlockKind.PARAGRAPH
+        yield Block(kind, "\n".join(lines), heading_path=path, page=page)

@@ -1,0 +1,116 @@
+"""RTF 1.9, by the `striprtf` library: paragraphs, rows of tables, notes, running headers and footers.
+
+The library passes by notes, headers and footers; their groups are given to it one by one.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from striprtf.striprtf import rtf_to_text
+
+from adapters.outbound.knowledge.parsing.reading import Job, Reading
+from adapters.outbound.knowledge.parsing.tables import rows_to_blocks
+from adapters.outbound.knowledge.parsing.text import one_line
+from domain.knowledge.documents import Block, BlockKind
+
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
+_BINARY = re.compile(rb"\\bin(\d{1,9}) ?")
+_OBJECT = re.compile(r"\{\\(?:\*\\)?(?:object|pict|themedata|datastore|fontemb)\b")
+_GROUPS = {
+    BlockKind.NOTE: re.compile(r"\{\\(?:\*\\)?(?:footnote|annotation)\b"),
+    BlockKind.MARGIN: re.compile(r"\{\\(?:header|footer)[lrf]?\b"),
+}
+_TITLE = re.compile(r"\{\\title\b")
+_FIRST = re.compile(r"\\(?:header|footer)[lrf]?|\\(?:\*\\)?(?:footnote|annotation)|\\title")
+_CELL_END = "|"
+
+
+def read(job: Job) -> Reading:
+    source = job.path.read_bytes()
+    if len(source) > job.limits.inflated_bytes:
+        raise job.too_large(f"it holds more than {job.limits.inflated_bytes // 2**20} MB")
+    if not source.rstrip(b"\0\r\n\t ").endswith(b"}"):
+        raise job.unreadable("it is cut off: its last brace is missing")
+    page = _code_page(source)
+    markup = _without_objects(_without_binary(source).decode(page, "replace"))
+    prefix = f"{{\\rtf1\\ansicpg{page[2:]} "
+    title = next((_text(f"{prefix}{group}}}") for group in _groups(markup, _TITLE)), "")
+    return Reading(_blocks(markup, prefix), title=one_line(title))
+
+
+def _code_page(source: bytes) -> str:
+    """The encoding that the document names, for what stands in it as bytes."""
+    found = _CODE_PAGE.search(source)
+    name = f"cp{found[1].decode()}" if found else "cp1252"
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return "cp1252"
+
+
+def _without_binary(source: bytes) -> bytes:
+    """Without the bytes of pictures and objects: braces among them would open groups."""
+    kept, end = [], 0
+    while match := _BINARY.search(source, end):
+        kept.append(source[end : match.start()])
+        end = match.end() + int(match[1])
+    return b"".join([*kept, source[end:]])
+
+
+def _blocks(markup: str, prefix: str) -> Iterator[Block]:
+    yield from _paragraphs(_text(markup))
+    for kind, opening in _GROUPS.items():
+        for text in dict.fromkeys(_text(f"{prefix}{group}}}").strip() for group in _groups(markup, opening)):
+            yield Block(kind, text)
+
+
+def _paragraphs(text: str) -> Iterator[Block]:
+    """One block for each paragraph; lines that end in a cell are rows, neighbours of them one table."""
+    rows: list[tuple[int, list[str]]] = []
+    for line in text.split("\n"):
+        if line.endswith(_CELL_END):
+            rows.append((len(rows) + 1, line[:-1].split(_CELL_END)))
+            continue
+        if line.strip():
+            yield from rows_to_blocks(rows)
+            rows = []
+            yield Block(BlockKind.PARAGRAPH, line)
+    yield from rows_to_blocks(rows)
+
+
+def _without_objects(markup: str) -> str:
+    """Without pictures and embedded files, which are hexadecimal digits by the megabyte."""
+    kept, end = [], 0
+    for start, stop in _spans(markup, _OBJECT):
+        kept.append(markup[end:start])
+        end = stop
+    return "".join([*kept, markup[end:]])
+
+
+def _groups(markup: str, opening: re.Pattern[str]) -> Iterator[str]:
+    """What stands in the groups that open so."""
+    for start, stop in _spans(markup, opening):
+        yield _FIRST.sub("", markup[start + 1 : stop - 1], count=1)
+
+
+def _spans(markup: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    end = 0
+    while match := opening.search(markup, end):
+        end = _closing(markup, match.start())
+        yield match.start(), end
+
+
+def _closing(markup: str, start: int) -> int:
+    """The offset behind the brace that closes the group which opens here; the end where none does."""
+    depth = 0
+    for brace in _BRACE.finditer(markup, start):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if not depth and brace[0] == "}":
+            return brace.end()
+    return len(markup)
+
+
+def _text(markup: str) -> str:
+    return str(rtf_to_text(markup, errors="replace"))

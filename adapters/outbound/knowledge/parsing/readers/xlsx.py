@@ -1,0 +1,251 @@
+"""XLSX (ISO/IEC 29500-1, SpreadsheetML): the cells as they are shown, sheet by sheet and row by row.
+
+Sheets are read row by row and cell by cell, so that a cell far away costs nothing.
+"""
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from adapters.outbound.knowledge.parsing.containers import check_inflation
+from adapters.outbound.knowledge.parsing.headers import NOT_CALCULATED
+from adapters.outbound.knowledge.parsing.number_formats import BUILT_IN, GENERAL, displayed, with_text
+from adapters.outbound.knowledge.parsing.ooxml import OfficePackage, Relation, part_texts, title_of
+from adapters.outbound.knowledge.parsing.readers import xls as workbook
+from adapters.outbound.knowledge.parsing.reading import SECONDS_PER_BYTE, Job, Reading, contained
+from adapters.outbound.knowledge.parsing.tables import repeated_below, rows_to_blocks, uncalculated_warning
+from domain.knowledge.documents import Block, BlockKind
+
+_EXTRAS = "comments|threadedcomments|drawing|chart|chartex|chartshapes|diagramData"
+_CELL = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]+\d+):([A-Z]+\d+)[\"']")
+_FILTERED = re.compile(rb"<(?:\w+:)?autoFilter\s[^>]*?ref\s*=\s*[\"']([A-Z$]+[\d$]+)")
+_MOST_SPANS = 100_000
+_LAST_COLUMN = 16_383
+
+
+@dataclass(slots=True)
+class _Book:
+    """What the sheets share: texts, the formats and the bold cell styles, the calendar."""
+
+    package: OfficePackage
+    texts: Sequence[str] = ()
+    formats: Sequence[str] = ()
+    bold: Set[int] = frozenset()
+    from_1904: bool = False
+    recalculated: bool = False
+    """True if the values that stand beside formulas are not meant: the program is to calculate all when it opens."""
+
+
+@dataclass(slots=True)
+class _Sheet:
+    name: str
+    spans: Mapping[int, Sequence[tuple[int, int]]]
+    """By row number the first and the last column of each merged cell."""
+    reaching: Mapping[int, Sequence[tuple[int, int]]]
+    """By row number the columns whose merged cell begins there and reaches further down, and its last row."""
+    marked: set[int] = field(default_factory=set)
+    uncalculated: int = 0
+
+
+def read(job: Job) -> Reading:
+    """One block for each row that holds something, of hidden sheets too; then comments, drawings and charts."""
+    check_inflation(job)
+    package = OfficePackage(job.path)
+    main = package.main("xl/workbook.xml")
+    if main.endswith(".bin"):  # a binary workbook
+        return workbook.read(job)
+    root = package.root(main)
+    relations = package.relations(main)
+    return Reading(_blocks(job, _book(job, package, root, relations), root, relations), title=title_of(job))
+
+
+def _book(job: Job, package: OfficePackage, root: Any, relations: Mapping[str, Relation]) -> _Book:
+    properties, calculation = root.find("{*}workbookPr"), root.find("{*}calcPr")
+    book = _Book(
+        package,
+        from_1904=properties is not None and properties.get("date1904") in ("1", "true"),
+        recalculated=calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true"),
+    )
+    places = {relation.kind: relation.target for relation in relations.values()}
+    if "sharedStrings" in places:
+        with contained(job, "the list of the texts of all sheets"):
+            content = package.read(places["sharedStrings"])
+            what = "the rest of the list of the texts of all sheets"
+            book.texts = [_text(item) for item in _elements(job, content, "{*}si", what)]
+    if "styles" in places:
+        with contained(job, "the part with the formats of numbers"):
+            book.formats, book.bold = _styles(package.root(places["styles"]))
+    return book
+
+
+def _elements(job: Job, content: bytes, tag: str, what: str) -> Iterator[Any]:
+    """The elements of a part one by one, up to where it is damaged; each is cleared before the next one comes."""
+    found = etree.iterparse(
+        io.BytesIO(content), tag=tag, resolve_entities=False, no_network=True, load_dtd=False
+    )
+    with contained(job, what):
+        for _, element in found:
+            yield element
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
+
+
+def _text(item: Any) -> str:
+    """A text with its differently formatted parts, without the hints of how it is spoken."""
+    return "".join(
+        text.text or "" for text in item.iter("{*}t") if etree.QName(text.getparent()).localname != "rPh"
+    )
+
+
+def _styles(root: Any) -> tuple[list[str], frozenset[int]]:
+    """The format code of each cell style, and which styles are bold."""
+    own = {_number(code, "numFmtId"): code.get("formatCode", GENERAL) for code in root.iter("{*}numFmt")}
+    fonts = root.find("{*}fonts")
+    bold = [
+        (mark := font.find("{*}b")) is not None and mark.get("val", "1") not in ("0", "false")
+        for font in (fonts if fonts is not None else ())
+    ]
+    styles = root.find("{*}cellXfs")
+    cells = list(styles) if styles is not None else []
+    codes = [
+        own.get(number, BUILT_IN.get(number, GENERAL)) for number in (_number(c, "numFmtId") for c in cells)
+    ]
+    strong = (index for index, cell in enumerate(cells) if any(bold[_number(cell, "fontId") :][:1]))
+    return codes, frozenset(strong)
+
+
+def _number(element: Any, name: str) -> int:
+    value = element.get(name) or "0"
+    return int(value) if value.isdecimal() and len(value) < 10 else 0
+
+
+def _blocks(job: Job, book: _Book, root: Any, relations: Mapping[str, Relation]) -> Iterator[Block]:
+    sheets = list(root.iterfind("{*}sheets/{*}sheet"))
+    left = job.limits.rows
+    for position, entry in enumerate(sheets, start=1):
+        name = entry.get("name", "")
+        place = next((value for key, value in entry.items() if etree.QName(key).localname == "id"), "")
+        relation = relations.get(place)
+        if relation is None or relation.target not in book.package:
+            job.warn(f"the sheet {name} is missing")
+        elif relation.kind != "chartsheet":
+            with contained(job, f"the sheet {name}"):
+                for block in _rows(job, book, name, relation.target):
+                    left -= 1
+                    if left < 0:
+                        raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
+                    yield block
+        job.progress(position / len(sheets))
+    for text in part_texts(job, _EXTRAS):
+        yield Block(BlockKind.NOTE, text)
+
+
+def _rows(job: Job, book: _Book, name: str, part: str) -> Iterator[Block]:
+    content = book.package.read(part)
+    job.earn(len(content) * SECONDS_PER_BYTE)
+    sheet = _Sheet(name, *_merged(content))
+    sheet.marked = set(_named_rows(book.package, part, content))
+    cells = repeated_below(_cells(job, book, sheet, content), sheet.reaching)
+    yield from rows_to_blocks(cells, sheet=name, merged=sheet.spans, marked=sheet.marked)
+    if sheet.uncalculated:
+        job.warn(uncalculated_warning(sheet.uncalculated, name))
+
+
+def _merged(content: bytes) -> tuple[dict[int, list[tuple[int, int]]], dict[int, list[tuple[int, int]]]]:
+    spans: dict[int, list[tuple[int, int]]] = {}
+    reaching: dict[int, list[tuple[int, int]]] = {}
+    for number, match in enumerate(_MERGED.finditer(content)):
+        if number == _MOST_SPANS:
+            break
+        (left, top), (right, bottom) = _place(match[1].decode()), _place(match[2].decode())
+        spans.setdefault(top, []).append((left, min(right, _LAST_COLUMN)))
+        if bottom > top:
+            reaching.setdefault(top, []).append((left, bottom))
+    return spans, reaching
+
+
+def _named_rows(package: OfficePackage, part: str, content: bytes) -> Iterator[int]:
+    """The rows that a table or a filter of the sheet takes for names of columns."""
+    for match in _FILTERED.finditer(content):
+        yield _place(match[1].decode())[1]
+    for relation in package.relations(part).values():
+        if relation.kind == "table" and relation.target in package:
+            table = package.root(relation.target)
+            if table.get("headerRowCount", "1") != "0":
+                yield _place(table.get("ref", "A0"))[1]
+
+
+def _place(reference: str) -> tuple[int, int]:
+    """Column, from 0, and row, from 1, of a reference such as "B7"."""
+    match = _CELL.match(reference)
+    if match is None:
+        return 0, 0
+    column = 0
+    for letter in match[1]:
+        column = column * 26 + ord(letter) - 64
+    return column - 1, int(match[2])
+
+
+def _cells(job: Job, book: _Book, sheet: _Sheet, content: bytes) -> Iterator[tuple[int, Mapping[int, str]]]:
+    number, former_is_bold = 0, False
+    for row in _elements(job, content, "{*}row", f"the rest of the sheet {sheet.name}"):
+        number = _number(row, "r") or number + 1
+        cells, is_bold = _row(book, sheet, row)
+        if is_bold and not former_is_bold:
+            sheet.marked.add(number)
+        if cells:
+            former_is_bold = is_bold
+        yield number, cells
+
+
+def _row(book: _Book, sheet: _Sheet, row: Any) -> tuple[dict[int, str], bool]:
+    """The filled cells of a row, and whether all of several are bold."""
+    cells: dict[int, str] = {}
+    bold, column = 0, -1
+    for cell in row.iterchildren("{*}c"):
+        place = cell.get("r")
+        column = _place(place)[0] if place else column + 1
+        if text := _shown(book, sheet, cell):
+            cells[column] = text
+            bold += _number(cell, "s") in book.bold
+    return cells, len(cells) > 1 and bold == len(cells)
+
+
+def _shown(book: _Book, sheet: _Sheet, cell: Any) -> str:
+    kind = cell.get("t", "n")
+    if kind == "inlineStr":
+        return _text(cell)
+    value, formula = "", None
+    for child in cell:
+        if child.tag.endswith("}v"):
+            value = child.text or ""
+        elif child.tag.endswith("}f"):
+            formula = child.text or ""
+    if kind == "n" and formula is not None and (not value or (book.recalculated and value == "0")):
+        sheet.uncalculated += 1
+        return f"{NOT_CALCULATED} (={formula})" if formula else NOT_CALCULATED
+    style = _number(cell, "s")
+    code = book.formats[style] if style < len(book.formats) else GENERAL
+    if kind == "s":
+        index = int(value) if value.isdecimal() else len(book.texts)
+        return with_text(book.texts[index], code) if index < len(book.texts) else ""
+    return _value(kind, value, code, from_1904=book.from_1904)
+
+
+def _value(kind: str, value: str, code: str, *, from_1904: bool) -> str:
+    if kind == "n" and value:
+        try:
+            return displayed(float(value), code, from_1904=from_1904)
+        except ValueError:
+            return value
+    if kind == "b" and value:
+        return "TRUE" if value == "1" else "FALSE"
+    if kind == "d":
+        return value.replace("T", " ").removesuffix(" 00:00:00")
+    return with_text(value, code) if kind == "str" else value

@@ -1,0 +1,177 @@
+"""Web pages and sitemaps, read in the child: the main content of a page by the `trafilatura` library, the addresses
+of a sitemap (https://www.sitemaps.org/protocol.html)."""
+
+import io
+import zlib
+from collections.abc import Iterator
+from configparser import ConfigParser
+from copy import deepcopy
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+from lxml import etree
+from lxml import html as lxml_html
+from trafilatura import extract, html2txt
+from trafilatura.settings import DEFAULT_CONFIG
+
+from adapters.outbound.knowledge.parsing.reading import Job
+from adapters.outbound.knowledge.parsing.text import decode, one_line, without_controls
+from adapters.outbound.mail.charsets import charset_of_html
+from domain.knowledge.documents import Format
+
+PAGE, SITEMAP, FILE = "page", "sitemap", "file"
+MOST_ADDRESSES = 50_000
+"""What the protocol allows in one sitemap."""
+MOST_SITEMAP_BYTES = 50 * 1024 * 1024
+LONGEST_ADDRESS = 2_000
+_GZIP = b"\x1f\x8b"
+_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+_SNIFFED = 1024
+_PIECE = 64 * 1024
+
+
+def read(job: Job, address: str, mime_type: str, charset: str) -> dict[str, Any]:
+    """What was fetched, as the values of `ports.web_pages`."""
+    with job.path.open("rb") as file:
+        head = file.read(_SNIFFED)
+    if head.startswith(_GZIP):
+        head = next(_inflated(job, job.path), b"")[:_SNIFFED]
+    begin = head.lstrip(b"\xef\xbb\xbf\r\n\t ").lower()
+    if b"<urlset" in begin or b"<sitemapindex" in begin:
+        return _sitemap(replace(job, format=Format.XML))
+    if mime_type in _HTML_TYPES or begin.startswith((b"<!doctype html", b"<html")):
+        return _page(job, address, charset)
+    return {"kind": FILE}
+
+
+def _sitemap(job: Job) -> dict[str, Any]:
+    addresses: dict[str, None] = {}
+    is_index = False
+    count = 0
+    try:
+        for event, element in etree.iterparse(
+            _SitemapFile(job),
+            events=("start", "end"),
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+        ):
+            name = etree.QName(element).localname if isinstance(element.tag, str) else ""
+            if event == "start":
+                is_index = is_index or name == "sitemapindex"
+                continue
+            if name == "loc":
+                count += 1
+                addresses[one_line(element.text or "")[: LONGEST_ADDRESS + 1]] = None
+            elif name in ("url", "sitemap"):
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+            if count > MOST_ADDRESSES:
+                break
+    except etree.XMLSyntaxError as error:
+        raise job.unreadable(f"it is no well-formed sitemap: {error.msg}") from error
+    usable = [each for each in addresses if 0 < len(each) <= LONGEST_ADDRESS][:MOST_ADDRESSES]
+    return {"kind": SITEMAP, "addresses": usable, "is_index": is_index, "cut": count > MOST_ADDRESSES}
+
+
+class _SitemapFile(io.RawIOBase):
+    """The bytes of a sitemap, inflated where it is a gzip file, as far as they are allowed."""
+
+    def __init__(self, job: Job) -> None:
+        self._pieces = _inflated(job, job.path)
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return b""
+            self._left = piece
+        size = len(self._left) if size < 0 else size
+        piece, self._left = self._left[:size], self._left[size:]
+        return piece
+
+
+def _inflated(job: Job, path: Path) -> Iterator[bytes]:
+    """Raises `TooLarge` for what inflates beyond the limit, `Unreadable` for what is no whole gzip file."""
+    total = 0
+    with path.open("rb") as file:
+        piece = file.read(_PIECE)
+        inflater = zlib.decompressobj(zlib.MAX_WBITS | 16) if piece.startswith(_GZIP) else None
+        while piece:
+            part = inflater.decompress(piece, _PIECE) if inflater else piece
+            total += len(part)
+            if total > MOST_SITEMAP_BYTES:
+                raise job.too_large("a sitemap may have 50 MB")
+            if part:
+                yield part
+            piece = (inflater.unconsumed_tail if inflater else b"") or file.read(_PIECE)
+
+
+def _page(job: Job, address: str, charset: str) -> dict[str, Any]:
+    markup = without_controls(decode(job, declared=lambda head: charset or charset_of_html(head)))
+    try:
+        root = lxml_html.document_fromstring(markup.encode(), parser=lxml_html.HTMLParser(encoding="utf-8"))
+    except (etree.ParserError, etree.XMLSyntaxError) as error:
+        raise job.unreadable("it holds no text") from error
+    title = one_line(root.findtext(".//title") or "") or one_line(root.findtext(".//h1") or "")
+    canonical, refusal = _canonical(root, address), _refusal(root)
+    body = extract(
+        root,
+        url=address,
+        output_format="html",
+        include_comments=False,
+        include_formatting=True,
+        favor_recall=True,
+        config=_CONFIG,
+    )
+    text = "" if body else html2txt(markup)
+    if not body and not text.strip():
+        raise job.unreadable("it holds no text")
+    content = body or "".join(f"<p>{escape(line)}</p>\n" for line in text.splitlines() if line.strip())
+    html = _document(title, content)
+    return {"kind": PAGE, "title": title, "html": html, "canonical": canonical, "refusal": refusal}
+
+
+def _document(title: str, content: str) -> str:
+    inner = content.partition("<body>")[2].rpartition("</body>")[0] or content
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
+    return f"<!DOCTYPE html>\n<html><head>{head}</head><body>{inner}</body></html>\n"
+
+
+def _canonical(root: Any, address: str) -> str:
+    for link in root.iter("link"):
+        if (link.get("rel") or "").strip().lower() == "canonical" and (link.get("href") or "").strip():
+            try:
+                return str(urljoin(address, link.get("href").strip()))[: LONGEST_ADDRESS + 1]
+            except ValueError:
+                return ""
+    return ""
+
+
+def _refusal(root: Any) -> str:
+    for meta in root.iter("meta"):
+        if (meta.get("name") or "").strip().lower() in ("robots", "switchboard"):
+            words = (meta.get("content") or "").lower().replace(",", " ").split()
+            if {"noindex", "none"} & set(words):
+                return "noindex"
+    asks = any((field.get("type") or "").strip().lower() == "password" for field in root.iter("input"))
+    return "password" if asks else ""
+
+
+def _config() -> ConfigParser:
+    """A page may be a sentence long."""
+    config: ConfigParser = deepcopy(DEFAULT_CONFIG)
+    config["DEFAULT"]["MIN_EXTRACTED_SIZE"] = "1"
+    config["DEFAULT"]["EXTRACTION_TIMEOUT"] = "0"
+    return config
+
+
+_CONFIG = _config()

@@ -1,1 +1,0 @@
-"""What recognises text in pictures and words in speech."""

@@ -1,1 +1,0 @@
-"""What the reader of PDF files needs from the PDFium library."""
