@@ -16,8 +16,8 @@ from adapters.outbound.downstream.rules import BadRules, Rule
 from adapters.outbound.downstream.rules_file import Build, RulesFile
 from apps.setting_types import SettingsError
 from apps.settings import Settings
-from ports.downstream import ChatHistory, Downstream, KnowledgeAnswers, KnowledgeReader
 from ports.http import Http
+from ports.resources import ChatHistory, Downstream, KnowledgeAnswers, KnowledgeReader
 
 
 class Resources:

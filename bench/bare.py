@@ -33,8 +33,7 @@ from bench.rounds import Sample
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
 from ports.http import HttpRequest
-from ports.inbox import EventOutcome
-from ports.queue import QueueKey
+from ports.queue import EventOutcome, QueueKey
 
 CONNECTIONS = 12
 """As many as the service has at most."""

@@ -29,8 +29,7 @@ from bench.database import Database, running_database
 from bench.engine import events, plain
 from bench.rounds import Figure, Sample, interleaved, middle_of
 from domain.channels.answers import Answer, OutboundMessage
-from ports.inbox import EventOutcome
-from ports.queue import QueueKey
+from ports.queue import EventOutcome, QueueKey
 
 OWNER = 7
 WARM = 100

@@ -28,17 +28,18 @@ from domain.refusals import (
 )
 from domain.subscriptions.model import PUSH_HEADER
 from ports.capabilities import StaleMetadata, Webhook
-from ports.channels import AnyChannel, Channels
-from ports.clock import Clock
-from ports.inbox import Accepted, CallResult, Inbox
-from ports.instances import ConfigFields, HealthRecorder, InstanceLookup, RefusalStore
-from ports.metadata import MetadataCache
-from ports.metrics import Meter
-from ports.opt_outs import OptOuts
-from ports.outbox import Outbox
-from ports.replies import Answers
-from ports.schedules import Deactivation, PollQueue
-from ports.sessions import Sessions
+from ports.channels import AnyChannel, Channels, MetadataCache
+from ports.instances import (
+    ConfigFields,
+    Deactivation,
+    HealthRecorder,
+    InstanceLookup,
+    PollQueue,
+    RefusalStore,
+)
+from ports.outbox import OptOuts, Outbox
+from ports.queue import Accepted, Answers, CallResult, Inbox, Sessions
+from ports.system import Clock, Meter
 
 POLL = "poll"
 """`Received.kind` of a call that only says that a poll would find something."""

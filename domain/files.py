@@ -18,12 +18,21 @@ from domain.file_names import MAX_FILE_NAME, file_name, mime_type
 from domain.instances.model import Activity, Instance
 from domain.refusals import INTERNAL, Fault, NotFound, StorageFull, TooLarge, Unavailable
 from domain.routing.model import InputFile, ResultArtifact
-from ports.blobs import Blobs, StoredBlob
 from ports.capabilities import AttachmentFetcher, PlatformError
 from ports.channels import AnyChannel, Channels
-from ports.clock import Clock
-from ports.files import FetchedFiles, FilePlace, FileRecords, FileTokens, LeftOut, OpenFile, SharedFile
+from ports.files import (
+    Blobs,
+    FetchedFiles,
+    FilePlace,
+    FileRecords,
+    FileTokens,
+    LeftOut,
+    OpenFile,
+    SharedFile,
+    StoredBlob,
+)
 from ports.instances import HealthRecorder
+from ports.system import Clock
 
 MAX_FILES = 20
 

@@ -14,8 +14,8 @@ from typing import ParamSpec, TypeVar
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.conversations.choices import numbered
+from ports.capabilities import ReplySender
 from ports.channels import AnyChannel
-from ports.reply_capabilities import ReplySender
 
 
 async def render_answer(

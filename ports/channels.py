@@ -1,52 +1,56 @@
-"""The channel port: a channel is a value with one optional field per capability."""
+"""The channel port: a channel is a value with one optional field per capability.
+
+DraftService: messages that show unfinished answers.
+
+What channels fetched beforehand, kept for as long as it holds.
+"""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from domain.channels.answers import Artifact
+from domain.channels.answers import Artifact, OutboundMessage
+from domain.channels.messages import ChannelMetadata, Sent, Target
 from domain.channels.model import ChannelDefinition, PlatformAddress, Proof
 from domain.channels.typed import ChannelConfig, ChannelTarget, JsonModel
+from domain.instances.model import Instance
 from ports.capabilities import (
     AnswerForwarding,
     AttachmentDescriber,
     AttachmentFetcher,
     BaseFolder,
+    ButtonAck,
+    ButtonLimit,
     CallResponder,
+    ConversationOpener,
+    ConversationTarget,
     EventPlacer,
+    MessageReactions,
     MetadataSource,
     PollAck,
     Poller,
     Probe,
+    PromptCloser,
     PushWatcher,
     QuotedReader,
-    Registrar,
-    Scheduler,
-    SenderFilter,
-    ThreadReader,
-    Webhook,
-)
-from ports.clock import Clock, Ids
-from ports.connections import Connector, Pairing
-from ports.http import Addresses, Http
-from ports.reply_capabilities import (
-    ButtonAck,
-    ButtonLimit,
-    ConversationOpener,
-    ConversationTarget,
-    MessageReactions,
-    PromptCloser,
     RateLimits,
     ReadLimits,
+    Registrar,
     ReplySender,
+    Scheduler,
+    SenderFilter,
     StreamingReply,
     TemplateRules,
+    ThreadReader,
     TypingIndicator,
     WaitingIndicator,
+    Webhook,
 )
-from ports.web_chat import ChatLog, ChatSite
-from ports.websockets import WebSockets
+from ports.connections import Connector, Pairing
+from ports.conversations import ChatLog, ChatSite
+from ports.http import Addresses, Http, WebSockets
+from ports.system import Clock, Ids
 
 C = TypeVar("C")
 T = TypeVar("T")
@@ -145,3 +149,40 @@ class ChannelDependencies:
     hosts: Addresses
     data_folder: Path
     web_chat: ChatLog
+
+
+@dataclass(frozen=True, slots=True)
+class DraftAddress:
+    """Where a draft is shown. `key` is the idempotency key of sending it."""
+
+    instance: Instance
+    channel: AnyChannel
+    session_key: str
+    target: Target
+    key: str
+
+
+class DraftSender(Protocol):
+    async def show(self, address: DraftAddress, message: OutboundMessage, draft: str) -> Sent:
+        """Edits the message `draft`, or sends one where that is empty, if the platform's limits allow it now:
+        `RETRY_AFTER` says when they do. Never raises."""
+        ...
+
+
+class DraftStore(Protocol):
+    async def drafted(self, inbox_id: int, draft: str) -> None:
+        """The answer to this event is shown in that message. Raises `Unavailable`."""
+        ...
+
+
+class MetadataCache(Protocol):
+    async def of(self, instance: Instance, channel: AnyChannel) -> ChannelMetadata:
+        """The metadata, fetched when they are missing or old.
+
+        Never raises for a platform that is away: then the last metadata is used, or none.
+        """
+        ...
+
+    async def renewed(self, instance: Instance, channel: AnyChannel) -> ChannelMetadata | None:
+        """The metadata, fetched anew because those held did not suffice; None when that was tried a moment ago."""
+        ...

@@ -1,12 +1,126 @@
-"""A connection that is kept to a platform, and what it takes: `C` is the channel's config type."""
+"""Connections that are kept for instances: who keeps them, what is recorded of them, and pairing codes.
+
+A connection that is kept to a platform, and what it takes: `C` is the channel's config type.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from domain.channels.messages import Event, SessionAlias, SessionRename
 from ports.capabilities import C, Registration
-from ports.links import LinkRecorder
+
+
+class LinkRecorder(Protocol):
+    """Records the state of one instance's connection."""
+
+    async def status(self) -> str | None:
+        """The last status, None for a link that was never there."""
+        ...
+
+    async def set_status(self, status: str) -> None:
+        """Records the status, in the instance's configuration too."""
+        ...
+
+    async def record_code(self, code: str | None) -> None:
+        """Records a new pairing code and notifies the owner; None: the code is used or void."""
+        ...
+
+    async def record_pairing_failure(self, reason: str) -> None:
+        """Records why a requested pairing code could not be made."""
+        ...
+
+    async def set_connected_since(self, since: datetime | None) -> None:
+        """Records that the connection is up since then, or down (None)."""
+        ...
+
+    async def record_failure(self, reason: str) -> None:
+        """Records in the instance's health that the connection failed."""
+        ...
+
+    async def wait_for_code_request(self) -> None:
+        """Returns when somebody requests a new pairing code."""
+        ...
+
+
+class ConnectionLeases(Protocol):
+    """Gives each instance's connection to one process at a time."""
+
+    async def acquire(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        """Takes and renews leases: the instances whose connections this process keeps from now on."""
+        ...
+
+    async def held_by_other_process(self, channel_ids: Sequence[str]) -> Sequence[int]: ...
+
+    async def release(self, instance_id: int) -> None:
+        """Gives up the lease of one instance, where this process has it."""
+        ...
+
+    async def release_all(self) -> None: ...
+
+    async def removed(self, instance_ids: Sequence[int]) -> Sequence[int]:
+        """Those of these instances that were removed. An id that this database never had is not among them: the
+        state may belong to another database."""
+        ...
+
+    def recorder(self, instance_id: int, status_field: str) -> LinkRecorder:
+        """`status_field` is the config field for the status, empty for none."""
+        ...
+
+
+class ConnectionSwitch(Protocol):
+    async def set_connects(self, instance_id: int, connects: bool) -> None:
+        """Records whether a connection is kept for an instance."""
+        ...
+
+
+class ConnectionCursors(Protocol):
+    """Where connections go on reading, stored together with what was read."""
+
+    async def cursor(self, instance_id: int) -> Mapping[str, object] | None: ...
+
+    async def store(
+        self, instance_id: int, events: Sequence[Event], cursor: Mapping[str, object]
+    ) -> Sequence[bool | None] | None:
+        """Stores events and cursor in one transaction.
+
+        Whether each event is fresh, None for one that cannot be stored. None in place of all, with nothing stored,
+        when the lease was lost.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CodeAnswer:
+    """How a request for a pairing code ended: with a code or with the reason for none."""
+
+    code: str | None
+    error: str
+
+
+class PairingRequests(Protocol):
+    """Carries requests for pairing codes to the process that keeps the connection."""
+
+    async def prepare(self, instance_id: int, status_field: str, initial_status: str) -> None:
+        """Creates the link of a new instance, and writes its status into a field of the configuration."""
+        ...
+
+    async def request(self, instance_id: int) -> int | None:
+        """Requests a new pairing code: the number of the request, None after too many within the hour."""
+        ...
+
+    async def answer(self, instance_id: int, number: int) -> CodeAnswer | None:
+        """The answer to a request, None while there is none."""
+        ...
+
+
+class Notifier(Protocol):
+    """Notifies the owner of an instance."""
+
+    async def pairing_code(self, instance_id: int, code: str) -> None:
+        """Sends a pairing code to the owner's verified e-mail or messenger identity, best effort."""
+        ...
 
 
 class Emit(Protocol):

@@ -1,10 +1,29 @@
-"""What is kept of conversations, for those who look after an instance."""
+"""What is kept of conversations, for those who look after an instance.
 
-from collections.abc import Mapping, Sequence
+Tool confirmations: asking for them, and where they are stored.
+
+Replies that messages have offered.
+
+The web chat: what the service does as its platform.
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from datetime import datetime
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from domain.channels.messages import Identity
+from domain.channels.messages import Event, Identity
+from domain.confirmations.model import (
+    ApprovalResult,
+    ApprovalScope,
+    Decision,
+    FoundQuestion,
+    Pending,
+    Prompt,
+    ReceivedText,
+    SessionState,
+)
+from domain.conversations.choices import Offer
 from domain.conversations.model import (
     ConversationFilter,
     ConversationPage,
@@ -12,6 +31,15 @@ from domain.conversations.model import (
     MessagePage,
     MessagesWanted,
     Timeline,
+)
+from domain.web_chat.model import (
+    ChatMessage,
+    ChatPage,
+    ChatPlace,
+    ChatSession,
+    SignedIdentity,
+    Site,
+    VisitorMessage,
 )
 
 
@@ -70,4 +98,164 @@ class Timelines(Protocol):
 class SenderUsers(Protocol):
     async def users_of(self, identities: Sequence[Identity]) -> Mapping[Identity, str]:
         """The users that these identities are verified for."""
+        ...
+
+
+class Approvals(Protocol):
+    """Pending tool confirmations."""
+
+    async def decide(self, scope: ApprovalScope, received: ReceivedText) -> ApprovalResult:
+        """What this message decides; any other text of the sender who was asked clears the question.
+
+        A button decides the question that it belongs to and no other."""
+        ...
+
+    async def begin(self, scope: ApprovalScope, decision: Decision) -> bool:
+        """Whether the decision may be handed on now: an approval once, so that its tool never runs twice."""
+        ...
+
+    async def ask(
+        self,
+        scope: ApprovalScope,
+        received: ReceivedText,
+        original: str,
+        tool: str,
+        parameters: Mapping[str, object],
+    ) -> Prompt:
+        """Makes the pending confirmation of a session, replacing an older one."""
+        ...
+
+
+class ConfirmationStore(Protocol):
+    """One open question for each (instance, session), the tools approved for the session, and for a while the
+    closed questions."""
+
+    async def load(
+        self, instance_id: int, session_id: str, now: datetime, silent_since: datetime
+    ) -> SessionState:
+        """The state of a session, and notes that it was active at `now`. Approvals of a session that was not active
+        after `silent_since` are over."""
+        ...
+
+    async def find(self, instance_id: int, session_id: str, nonce: str) -> FoundQuestion | None:
+        """The question with this nonce, of any instance and session; None when none is stored."""
+        ...
+
+    async def put(self, instance_id: int, session_id: str, pending: Pending, now: datetime) -> Pending | None:
+        """Stores a question in place of an older one. Returns the older one if nobody had decided it."""
+        ...
+
+    async def decide(self, instance_id: int, session_id: str, decided: Pending, now: datetime) -> bool:
+        """Stores the decision of a question that is still open, in one statement; False when it is not open.
+        `decided` holds the decision, its event and who decided."""
+        ...
+
+    async def begin(self, instance_id: int, session_id: str, confirmation_id: str) -> bool:
+        """True for one caller only: the one that may have the approved tool run."""
+        ...
+
+    async def close(self, instance_id: int, confirmation_id: str, now: datetime) -> None:
+        """Closes a question: its session has none from now on."""
+        ...
+
+    async def expire(self, now: datetime, silent_since: datetime, kept_since: datetime) -> int:
+        """Closes the questions that have expired, ends the approvals of silent sessions, and removes questions that
+        were closed before `kept_since`; how many of all these."""
+        ...
+
+
+class OfferStore(Protocol):
+    async def offer(self, instance_id: int, message: MessageId) -> Offer | None:
+        """What a message of this instance said and offered; None where it is not known, or not kept any more."""
+        ...
+
+    async def with_value(self, instance_id: int, session_id: str, value: str) -> MessageId | None:
+        """The latest message of a conversation that offered this value; None where it is none of the last hundred."""
+        ...
+
+    async def was_picked(self, instance_id: int, event: Event, message: MessageId, before: int) -> bool:
+        """The sender of the event has picked the same choice of a message before, in an event with a lower id than
+        `before` that did not fail."""
+        ...
+
+    async def latest(self, instance_id: int, message: MessageId) -> Offer | None:
+        """The same, and None where another answer or message followed in its conversation."""
+        ...
+
+
+C = TypeVar("C", contravariant=True)
+
+
+class ChatSite(Protocol[C]):
+    """The capability of a channel whose panel is part of web pages. Pure."""
+
+    def site(self, config: C) -> Site: ...
+
+    def identified(self, config: C, token: str, now: datetime) -> SignedIdentity:
+        """Who the site's backend says that a visitor is. Raises `Unauthenticated`."""
+        ...
+
+
+class ChatLog(Protocol):
+    """What visitors see. Each method raises `Unavailable`, and is harmless when it is done twice."""
+
+    async def write(self, place: ChatPlace, message: ChatMessage) -> None:
+        """Stores a message, in place of the one with its id; begins the conversation where there is none."""
+        ...
+
+    async def change(self, place: ChatPlace, message: ChatMessage) -> bool:
+        """The same for a conversation that there is already, else nothing. False: there is none."""
+        ...
+
+    async def remove(self, place: ChatPlace, message_id: str) -> None: ...
+
+    async def typing(self, place: ChatPlace, seconds: float) -> None:
+        """An answer is being written, for so long or until the next message."""
+        ...
+
+
+class ChatIntake(Protocol):
+    async def receive(self, place: ChatPlace, message: ChatMessage) -> None:
+        """Stores a visitor's message, once by its id. Raises `Unavailable`."""
+        ...
+
+
+class ChatFeed(Protocol):
+    """The conversations for those who look at them."""
+
+    def follow(self, place: ChatPlace, after: int) -> AsyncGenerator[ChatPage, None]:
+        """What is new behind the cursor `after`, 0 for the latest messages; the first page comes at once, further
+        ones as things happen or after a while as signs of life. Raises `Unavailable`."""
+        ...
+
+
+class TokenSigner(Protocol):
+    """Signs texts that are given away, and knows them again."""
+
+    def sign(self, payload: bytes) -> str: ...
+
+    def read(self, token: str) -> bytes | None:
+        """None for a token that is forged."""
+        ...
+
+
+class WebChat(Protocol):
+    """What panels ask. Each method raises `NotFound` for a public id that is unknown."""
+
+    async def is_allowed(self, public_id: str, origin: str) -> bool:
+        """Whether pages of that origin may show the chat."""
+        ...
+
+    async def open(self, public_id: str, visitor: str, identity: str) -> ChatSession:
+        """`visitor`: the token of an earlier session; `identity`: what the site's backend signed; either may be
+        empty. Raises `Unauthenticated` for an identity that is forged or over."""
+        ...
+
+    async def post(self, public_id: str, visitor: str, message: VisitorMessage) -> None:
+        """Takes in a message, once by its id. Raises `Unauthenticated`, `Invalid`, `TooLarge`."""
+        ...
+
+    async def watch(self, public_id: str, visitor: str, after: int) -> AsyncGenerator[ChatPage, None]:
+        """What is shown to a visitor, from the cursor `after` or with 0 the latest messages. Ends when the visitor
+        token is over. Raises `Unauthenticated`, `NotFound` while it goes on."""
         ...

@@ -1,12 +1,21 @@
-"""The one door to HTTP servers outside: every adapter that calls a platform goes through it."""
+"""The one door to HTTP servers outside: every adapter that calls a platform goes through it.
+
+The one door to WebSockets outside.
+
+What is read out of a fetched web page or sitemap.
+
+What is kept of web servers, for all processes: whose turn it is, and their robots.txt.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
+from pathlib import Path
 from typing import Any, Protocol
 
 from domain.json_text import loads
@@ -152,4 +161,109 @@ class Addresses(Protocol):
 
         Raises `AddressRefused` when the policy allows none, `HttpFailed` when the name is not found.
         """
+        ...
+
+
+class ConnectionClosed(Exception):
+    """The connection is closed, or does not answer any more; `code` is the one that the other side gave, else 0."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"it was closed with {code}")
+        self.code = code
+
+
+class WebSocket(Protocol):
+    """An open connection. Pings of the other side are answered, and it is pinged itself."""
+
+    async def receive(self) -> str | bytes:
+        """The next message. Raises `ConnectionClosed`."""
+        ...
+
+    async def send(self, message: str) -> None:
+        """Raises `ConnectionClosed`."""
+        ...
+
+    async def close(self, code: int = 1000) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """How a connection is opened. `user_address`: the address was given by a user, so the outbound address policy
+    applies to it. `heartbeat`: seconds between two pings, None for none."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    user_address: bool = False
+    heartbeat: float | None = 20.0
+
+
+class WebSockets(Protocol):
+    def open(self, handshake: Handshake) -> AbstractAsyncContextManager[WebSocket]:
+        """Opens a connection, which ends with the block. Raises `ports.http.HttpFailed`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedBody:
+    """A body that was fetched: where it lies, what it is called in messages, and what the server said of it."""
+
+    path: Path
+    name: str
+    address: str
+    mime_type: str
+    charset: str
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntries:
+    """`is_index`: the addresses are those of other sitemaps. `cut`: there were more than are taken."""
+
+    addresses: Sequence[str]
+    is_index: bool
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """The main content of a page as an HTML document of its own. `canonical`: the address that it names as its own.
+    `refusal`: why it asks not to be taken."""
+
+    title: str
+    html: str
+    canonical: str
+    refusal: str
+
+
+class WebPageReader(Protocol):
+    """Reads what was fetched, in a sandbox."""
+
+    async def read_page(self, body: FetchedBody) -> WebPage | SitemapEntries | None:
+        """None: it is neither a page nor a sitemap, but a file. Raises `Unreadable`, `TooLarge`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRobots:
+    """A robots.txt; `error`: why the newest one could not be read. `is_due`: it is to be read again."""
+
+    text: str | None
+    error: str | None
+    is_due: bool
+
+
+class WebHosts(Protocol):
+    """`host` is scheme, name and port."""
+
+    async def acquire(self, host: str, seconds: float) -> float:
+        """Takes the host for so long, at most; 0. Where another request has it, or it rests: seconds until then."""
+        ...
+
+    async def release(self, host: str, rest: float) -> None:
+        """Gives the host back, to be asked again after so many seconds."""
+        ...
+
+    async def robots(self, host: str) -> KnownRobots: ...
+
+    async def keep_robots(self, host: str, text: str | None, error: str | None, seconds: float) -> None:
+        """Stores what came of reading robots.txt, good for so long; None: the text that is there stays."""
         ...

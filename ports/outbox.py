@@ -1,11 +1,21 @@
-"""Outbound messages."""
+"""Outbound messages.
+
+People who want no more messages, by a word of their carrier.
+
+Messages that answer none.
+
+What workers share of the limits of platforms, so that they keep them together.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Protocol
 
-from domain.channels.answers import OutboundMessage
-from domain.channels.messages import DeliveryStatus, Target
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import DeliveryStatus, Event, OptOut, Target
+from domain.conversations.model import Message, MessageId
+from domain.delivery.model import OpenBreaker, SharedState
 from domain.instances.model import Deliveries
 from domain.values import value
 from ports.queue import Capacity, Leases, QueueKey
@@ -92,3 +102,100 @@ class Prompts(Protocol):
     async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
         """The messages that asked, in answer to an event, the last one first."""
         ...
+
+
+class OptOuts(Protocol):
+    """What people have chosen, for each session of an instance; it outlives the conversation."""
+
+    async def record(self, instance_id: int, opt_out: OptOut) -> None: ...
+
+    async def is_opted_out(self, instance_id: int, session_id: str) -> bool: ...
+
+    async def holds(self, key: QueueKey) -> bool:
+        """Whether the person of a conversation has opted out."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSession:
+    """What is on record of a session: where a message to it goes, and for how long the person has been silent."""
+
+    target: Target | None
+    silence: timedelta | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSend:
+    """A rendered message under an id of `SendStore.next_id`. `idempotency_key` is empty for none; `digest` tells
+    messages with the same key apart. `numbered`: it offers choices that are typed. `taken_by`: the user who takes the
+    conversation over with it; None if it stays with whoever has it."""
+
+    id: int
+    instance_id: int
+    session_id: str
+    answer: Answer
+    target: Target
+    messages: Sequence[OutboundMessage]
+    idempotency_key: str = ""
+    digest: str = ""
+    numbered: bool = False
+    taken_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSend:
+    """A message on record; `digest` is empty where its content has been erased."""
+
+    id: int
+    session_id: str
+    digest: str
+
+
+class SendStore(Protocol):
+    async def session(self, instance_id: int, session_id: str) -> KnownSession: ...
+
+    async def repeated(self, instance_id: int, idempotency_key: str) -> StoredSend | None:
+        """The message that was stored with this key within the last 24 hours."""
+        ...
+
+    async def next_id(self) -> int:
+        """An id for a message that is about to be stored, which no other message gets."""
+        ...
+
+    async def add(self, send: NewSend) -> StoredSend | None:
+        """Stores a message with its outbound messages in one transaction, or finds the one that has its key.
+
+        None where the instance was removed.
+        """
+        ...
+
+
+class MessageStore(Protocol):
+    async def find(self, instance_id: int, message_id: MessageId) -> Message | None: ...
+
+    async def event(self, instance_id: int, inbox_id: int) -> Event | None:
+        """What a platform sent; None for an event that was erased."""
+        ...
+
+
+class SharedLimits(Protocol):
+    """Keys are short and hold no secret. Raises `Unavailable`."""
+
+    async def state(self) -> SharedState: ...
+
+    async def reserve(self, key: str, interval: float, burst: int, max_wait: float) -> float:
+        """Reserves the next slot of a key, one every `interval` seconds after a `burst`.
+
+        Seconds until that slot; over `max_wait` nothing is reserved.
+        """
+        ...
+
+    async def cool_down(self, key: str, seconds: float) -> None:
+        """Nothing is sent for so long under this key; a longer cooldown stays."""
+        ...
+
+    async def open_breaker(self, breaker: OpenBreaker, reason: str) -> None: ...
+
+    async def close_breaker(self, instance_id: int) -> None: ...
+
+    async def remove_expired(self) -> None: ...

@@ -1,9 +1,23 @@
-"""Leases on the queues of conversations."""
+"""Leases on the queues of conversations.
+
+Signs that somebody is writing, which outlive the work on an answer.
+
+Waiting for what happens elsewhere: in this process, or in another one.
+
+Inbound events: stored, worked on by conversation, completed with an outcome.
+
+What is on record of sessions.
+
+What was said before a message: stored, or read from the platform.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import CallOutcome, Event, Merge, Quoted, SessionAlias, Target
 from domain.values import value
 
 L = TypeVar("L")
@@ -59,4 +73,224 @@ class LocalWorker(Protocol[L_contra]):
 
     def decline(self, keys: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
         """Cancels the slots. `lease_uncertain`: the queues may have been leased all the same."""
+        ...
+
+
+class TypingSigns(Protocol):
+    def stop(self, key: QueueKey) -> None:
+        """The answer of the conversation is handed to the platform."""
+        ...
+
+
+class Answers(Protocol):
+    """Tells a waiting HTTP call that its answer is on record."""
+
+    async def wait(self, inbox_id: int, seconds: float) -> None:
+        """Returns when the answer of that event may be there, or after `seconds`."""
+        ...
+
+
+@value
+class Accepted:
+    """An event in the inbox. `fresh` is False when it had been there already. `dropped`: it is about something that
+    the instance sent, of a session that is not followed (`Event.only_followed`), or a reaction to a message that
+    somebody else sent."""
+
+    id: int
+    fresh: bool
+    dropped: bool = False
+
+
+@value
+class CallResult:
+    """What a waiting HTTP call gets."""
+
+    outcome: CallOutcome
+    answer: Answer | None
+
+
+class Inbox(Protocol):
+    """Inbound events, durable before they are acknowledged."""
+
+    async def add(
+        self, instance_id: int, events: Sequence[Event], wait: float | None = None
+    ) -> Sequence[Accepted]:
+        """Stores events, each once by its key. `wait`: an HTTP call waits that long for the answer.
+
+        An id of 0 means that the event was dropped, or that the instance is gone. Raises `Unavailable`.
+        """
+        ...
+
+    async def result(self, inbox_id: int) -> CallResult | None:
+        """Takes the answer for a waiting call, None while there is none."""
+        ...
+
+    async def stop_waiting(self, inbox_id: int) -> CallResult | None:
+        """Nobody waits any more: a later answer is sent as messages. The answer, when it just came."""
+        ...
+
+
+@value
+class QueuedEvent:
+    """An event to be worked on.
+
+    `attempts` counts the workers that died over it, `failures` the tries that failed while the database answered.
+    `draft` names the message in which a worker showed its unfinished answer. `merged`: rows that belong to the event
+    and have its outcome.
+    """
+
+    id: int
+    event: Event
+    attempts: int
+    received_at: datetime
+    draft: str = ""
+    failures: int = 0
+    merged: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Album:
+    """The queued events of a conversation that belong to one message, or all.
+
+    `age`: seconds since the first of them came, `quiet`: since the latest. Both count from the start of this process
+    at the earliest.
+    """
+
+    rows: Sequence[QueuedEvent]
+    age: float
+    quiet: float
+
+
+@value
+class Conversation:
+    """A leased conversation and its next events, in order.
+
+    `has_open_approval`: something is on record of its tool confirmations, so each message has to be held against it.
+    `offered`: the id of the latest message that offered numbered choices; others may have followed it.
+    """
+
+    key: QueueKey
+    queued: Sequence[QueuedEvent]
+    has_open_approval: bool = False
+    offered: str | None = None
+
+
+@value
+class EventOutcome:
+    """The outcome of one event: `messages` go to `target`; `error` is set when it failed.
+
+    `answer` is what the messages were made of; it is kept for the history of the conversation.
+    `result` is for the HTTP call that waits for this event: then the messages are sent only when nobody waits any
+    more. `last` releases the conversation. `request_id` is the event's: the keys of its messages are made from it.
+    `require_sync_commit`: the event may have another outcome when it is processed again, so this one must survive a
+    crash of the database. `prompt`: a message has buttons, which a typed reply makes void. `merged`: other events of
+    the conversation that have this outcome too. `event` is what was worked on: messages of an echo are not sent.
+    `by_person`: a person caused it, which ends any loop. `handler_minutes`: from now on a person has the
+    conversation, for so long. `numbered`: the answer offers choices that are typed.
+    """
+
+    key: QueueKey
+    inbox_id: int
+    target: Target
+    messages: Sequence[OutboundMessage] = ()
+    error: str | None = None
+    result: CallResult | None = None
+    answer: Answer | None = None
+    last: bool = False
+    request_id: str = ""
+    require_sync_commit: bool = False
+    prompt: bool = False
+    merged: tuple[int, ...] = ()
+    event: Event | None = None
+    by_person: bool = False
+    handler_minutes: int | None = None
+    numbered: bool = False
+
+
+class Conversations(Protocol):
+    """Leases on conversations with queued events."""
+
+    async def lease(self, capacity: Capacity) -> Leases[Conversation]:
+        """Conversations that nobody works on, those that are due longest first."""
+        ...
+
+    async def record(self, outcome: EventOutcome) -> bool:
+        """Stores an outcome and its messages in one transaction.
+
+        False: nothing was stored, as the event has an outcome or is gone, or as an earlier one of its conversation
+        has none, or the event was stored and a person has the conversation. What was leased with it is out of date
+        then.
+        """
+        ...
+
+    async def remove(self, outcome: EventOutcome) -> bool:
+        """Removes an event that takes no outcome, and stores the messages. False: it is gone already."""
+        ...
+
+    async def retry(self, key: QueueKey, inbox_id: int, error: str, delay: float) -> None:
+        """Counts a failure of the work on an event; its conversation is released for after `delay` seconds."""
+        ...
+
+    async def release(self, key: QueueKey, delay: float = 0.0) -> None:
+        """Releases a conversation; it may be leased again after `delay` seconds."""
+        ...
+
+    async def album(self, key: QueueKey, merge: Merge | None) -> Album:
+        """The queued events of one message (None: of all), also those beyond what was leased."""
+        ...
+
+    async def postpone(self, key: QueueKey, delay: float) -> None:
+        """Releases a conversation for `delay` seconds, and wakes a worker then."""
+        ...
+
+
+class Sessions(Protocol):
+    """What is on record of sessions."""
+
+    async def rename(self, instance_id: int, previous: str, current: str) -> None:
+        """The session's history, question, approvals, aliases and handler belong to another session from now on."""
+        ...
+
+    async def add_alias(self, instance_id: int, alias: SessionAlias) -> bool:
+        """Whether the alias is new, or that of another session until now."""
+        ...
+
+    async def of_alias(self, instance_id: int, alias: str) -> str | None:
+        """The id of the session that has the alias."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """How many rounds a conversation has had lately, the counted event included; `echo` as in `Accepted`."""
+
+    count: int
+    echo: bool
+
+
+class Rounds(Protocol):
+    """Counts how often we and a machine answered each other. See `domain.routing.model`."""
+
+    async def count(self, key: QueueKey, queued: QueuedEvent, most: int, window: float) -> Round:
+        """Counts an event of a leased conversation that no person is known to have caused, once.
+
+        Over `most` rounds within `window` seconds the count stays until so long a time passes without an event. Of
+        an event with a correspondent the larger count holds: of the conversation, or of all with the correspondent.
+        """
+        ...
+
+    async def replied(self, key: QueueKey, correspondent: str) -> None:
+        """An event of a conversation with the correspondent got a reply."""
+        ...
+
+
+class EarlierMessages(Protocol):
+    """Messages of an instance that are stored."""
+
+    async def find(self, instance_id: int, quoted: Quoted) -> Quoted | None:
+        """The message with that id: one that was sent, or one that was received."""
+        ...
+
+    async def is_first(self, instance_id: int, session_id: str, inbox_id: int) -> bool:
+        """Whether nothing was sent or received in the session before that event."""
         ...

@@ -1,9 +1,16 @@
-"""What stands behind resource ids, for people."""
+"""What stands behind resource ids, for people.
 
+The resources behind the channels: agents, apps, workflows and functions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from domain.access.model import Caller
-from domain.routing.model import Resource, ResourceRule, ResourceRules, ResourceTrial
+from domain.knowledge.model import Base, SearchResult
+from domain.routing.model import Resource, ResourceRule, ResourceRules, ResourceTrial, RunRequest, RunResult
 
 
 class Resources(Protocol):
@@ -28,4 +35,93 @@ class ResourceDirectory(Protocol):
 
     def find(self, resource: Resource) -> ResourceRule | None:
         """What takes it: the first rule that fits, the built-in, or the default."""
+        ...
+
+
+class DownstreamFailed(Exception):
+    """A resource that gave no answer. The message is for the record, holds no secret, and is not shown to
+    senders. `retryable`: asking again may help, at best after `retry_after` seconds. `begun`: the resource
+    may have worked on the request, False when it was surely not reached or refused to."""
+
+    def __init__(
+        self, message: str, *, retryable: bool, retry_after: float | None = None, begun: bool = True
+    ) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.begun = begun
+
+
+class Downstream(Protocol):
+    async def run(self, request: RunRequest) -> RunResult:
+        """Runs the request's resource on its message. Raises `DownstreamFailed`."""
+        ...
+
+
+class KnowledgeAnswers(Protocol):
+    """Answers from a knowledge base, for the built-in resource `agent::kb-<id>`."""
+
+    async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
+        """The best passages with their file names, or a plain "nothing found". What `owner` may not read is
+        answered like what does not exist."""
+        ...
+
+
+class KnowledgeReader(Protocol):
+    """Reads knowledge bases for a model."""
+
+    async def readable(self, user: str, base_ids: Sequence[int]) -> Sequence[Base]:
+        """Those that the user may READ; what the user may not read is left out like what does not exist."""
+        ...
+
+    async def passages(self, base: Base, query: str) -> Sequence[SearchResult]:
+        """The best passages, the best first; none where nothing has to do with the query."""
+        ...
+
+
+class Role(StrEnum):
+    """Who said a turn of a conversation. A tool call and its result are turns of their own."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a conversation, as text; what the text of a tool's turn holds is its writer's own."""
+
+    role: Role
+    text: str
+
+
+class KnowledgeModels(Protocol):
+    """The models that answer questions to knowledge bases."""
+
+    async def answer(self, request: RunRequest, base: Base, earlier: Sequence[Turn]) -> RunResult | None:
+        """What the model behind the request's resource answers from the base; None where no model is behind it.
+
+        Raises `DownstreamFailed`.
+        """
+        ...
+
+
+class ChatHistory(Protocol):
+    """The conversations of resources that keep none themselves, one per instance and session."""
+
+    async def load(self, instance_id: int, session_id: str, request_id: str) -> Sequence[Turn]:
+        """The latest turns of all requests but this one, oldest first."""
+        ...
+
+    async def append(
+        self,
+        instance_id: int,
+        session_id: str,
+        request_id: str,
+        turns: Sequence[Turn],
+        inbox_id: int | None = None,
+    ) -> None:
+        """Adds the turns of a request in place of those that an earlier try of it left, and drops the oldest
+        turns of the session beyond the bound. Nothing is added for a stored message that was erased."""
         ...

@@ -32,16 +32,21 @@ from domain.instances.model import (
     UnansweredPage,
 )
 from domain.verification.model import BotLink, CodeSent, OAuthResult
-from ports.config_checks import ConfigChecks
+from ports.access import Keys, Sessions
+from ports.conversations import WebChat
 from ports.files import SharedFiles
-from ports.keys import Keys, Sessions
-from ports.knowledge import BaseFiles, KnowledgeBases, KnowledgeFiles, KnowledgeQuestions, KnowledgeSearch
+from ports.instances import ConfigChecks, Schedules
+from ports.knowledge import (
+    BaseFiles,
+    KnowledgeBases,
+    KnowledgeFiles,
+    KnowledgeQuestions,
+    KnowledgeSearch,
+    KnowledgeSources,
+)
 from ports.monitoring import Monitoring
 from ports.resources import Resources
-from ports.schedules import Schedules
-from ports.sources import KnowledgeSources
 from ports.subscriptions import PushLog, Subscriptions
-from ports.web_chat import WebChat
 
 
 class Access(Protocol):

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from adapters.tasks import cancelled, end
 from domain.events import EventFilter, EventPage, LoggedEvent
 from domain.refusals import Unavailable
-from ports.events import EventLog
+from ports.subscriptions import EventLog
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +103,8 @@ def _characters(event: LoggedEvent) -> int:
 
 
 class LogFeed:
-    """`ports.events.EventFeed`. A reader that takes its pages slowly holds none of them here: it has a cursor."""
+    """`ports.subscriptions.EventFeed`. A reader that takes its pages slowly holds none of them here: it has a
+    cursor."""
 
     def __init__(
         self, log: EventLog, now: Callable[[], float] = time.monotonic, quiet: float = QUIET_SECONDS

@@ -26,10 +26,10 @@ from domain.events import EventFilter, LoggedEvent
 from domain.subscriptions.model import CHANNEL_ID, PUSH_HEADER
 from domain.values import value
 from ports.channels import AnyChannel, Channel, Channels
-from ports.clock import Clock
-from ports.events import EventLog
 from ports.http import Addresses, AddressRefused, Http, HttpFailed, HttpRequest, NoAddress
 from ports.instances import InstanceLookup
+from ports.subscriptions import EventLog
+from ports.system import Clock
 
 GONE = 410
 PUSH_SECONDS = 20.0
@@ -61,7 +61,7 @@ DEFINITION = ChannelDefinition(
 
 @dataclass(eq=False)
 class EventPushes:
-    """Sends pushes: `ports.reply_capabilities.ReplySender` and `ports.subscriptions.PushSender`.
+    """Sends pushes: `ports.capabilities.ReplySender` and `ports.subscriptions.PushSender`.
 
     `switch_off` is told a subscription whose address wants no more events, and the reason.
     """

@@ -4,14 +4,14 @@ import logging
 from collections.abc import Collection
 
 from domain.verification.model import Provider
+from ports.access import IdentityStore, Mailer, MailFailed, VerificationBot
 from ports.instances import InstanceLookup
-from ports.verification import IdentityStore, Mailer, MailFailed, VerificationBot
 
 log = logging.getLogger(__name__)
 
 
 class OwnerNotifier:
-    """`ports.links.Notifier`: to the verified mail address, else to the messenger through the bot."""
+    """`ports.connections.Notifier`: to the verified mail address, else to the messenger through the bot."""
 
     def __init__(
         self,

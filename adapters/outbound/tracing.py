@@ -12,9 +12,9 @@ from adapters import trace_context
 from adapters.outbound.http.redaction import safe_url
 from domain.channels.messages import RawAnswer, RawCall
 from domain.routing.model import RunRequest, RunResult
-from ports.downstream import Downstream
 from ports.http import Http, HttpAnswer, HttpRequest
-from ports.tracing import Span
+from ports.resources import Downstream
+from ports.system import Span
 from ports.use_cases import Callbacks
 
 LONGEST_ATTRIBUTE = 4000

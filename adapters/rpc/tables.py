@@ -34,13 +34,19 @@ from domain.knowledge.answers.model import KnowledgeAnswer
 from domain.knowledge.model import Base
 from domain.knowledge.rules import DEFAULT_WINDOW
 from domain.verification.model import Provider
-from ports.config_checks import ConfigChecks
-from ports.keys import Keys, Sessions
-from ports.knowledge import BaseFiles, KnowledgeBases, KnowledgeFiles, KnowledgeQuestions, KnowledgeSearch
+from ports.access import Keys, Sessions
+from ports.conversations import WebChat
+from ports.instances import ConfigChecks, Schedules
+from ports.knowledge import (
+    BaseFiles,
+    KnowledgeBases,
+    KnowledgeFiles,
+    KnowledgeQuestions,
+    KnowledgeSearch,
+    KnowledgeSources,
+)
 from ports.monitoring import DeadLetters, Doctor, FigureReport, HealthOverview
 from ports.resources import Resources
-from ports.schedules import Schedules
-from ports.sources import KnowledgeSources
 from ports.subscriptions import PushLog, Subscriptions
 from ports.use_cases import (
     BotVerification,
@@ -53,7 +59,6 @@ from ports.use_cases import (
     OAuthVerification,
     VerifiedIdentities,
 )
-from ports.web_chat import WebChat
 
 PLATFORM = 40.0
 """Seconds for calls that wait for a platform: registering a webhook, a pairing code, a trial."""

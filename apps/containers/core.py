@@ -31,8 +31,8 @@ from domain.monitoring.service import DeadLetterService, DoctorService, FigureSe
 from domain.polling.service import ScheduleListService
 from domain.routing.trials import TrialService
 from domain.subscriptions.service import EventStreams
-from ports.downstream import Downstream
 from ports.monitoring import Installation, Monitoring
+from ports.resources import Downstream
 from ports.use_cases import UseCases
 
 

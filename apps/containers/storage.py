@@ -44,9 +44,9 @@ from adapters.outbound.storage.web_chat.log import PostgresChatLog
 from apps.containers.foundation import Foundation
 from apps.settings import Settings
 from domain.files import StoredFiles
-from ports.blobs import Blobs
-from ports.inbox import Conversation
+from ports.files import Blobs
 from ports.outbox import QueuedMessages
+from ports.queue import Conversation
 
 UPLOADS = "uploads"
 

@@ -30,9 +30,9 @@ from domain.routing.prompts import ChoiceService, PromptFeedback
 from domain.routing.runner import ResourceRunner
 from domain.routing.service import ConversationService
 from ports.channels import Channels as AllChannels
-from ports.downstream import Downstream
 from ports.files import Transcriber
-from ports.parsing import Parser
+from ports.indexing import Parser
+from ports.resources import Downstream
 
 
 def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:

@@ -36,7 +36,7 @@ from apps.starting import listen
 from apps.tls import tls_to_core
 from apps.traces import traces_of
 from domain.refusals import Unauthenticated, Unavailable
-from ports.tracing import Span, no_span
+from ports.system import Span, no_span
 
 log = logging.getLogger("switchboard")
 

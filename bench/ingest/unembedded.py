@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from apps.container import Container
 from apps.settings_loading import load
 from apps.standalone.main import main
-from ports.embedding import DIMENSION, EmbeddingModel, Vector
+from ports.indexing import DIMENSION, EmbeddingModel, Vector
 
 _SAME: Vector = [DIMENSION**-0.5] * DIMENSION
 

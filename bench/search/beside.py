@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench.search.synthetic import vocabulary
 from domain.access.model import Caller
-from ports.embedding import Vector
+from ports.indexing import Vector
 from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import Knowledge, opened
 

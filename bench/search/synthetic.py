@@ -8,7 +8,7 @@ from functools import cache, cached_property
 import numpy
 
 from domain.knowledge.index_words import index_words
-from ports.embedding import DIMENSION, Vector
+from ports.indexing import DIMENSION, Vector
 
 VOCABULARY = 60_000
 WORDS = 90

@@ -29,8 +29,8 @@ from domain.access.model import (
 )
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from domain.values import iso_milliseconds
-from ports.clock import Clock, Ids
-from ports.keys import KeyStore, NewCredential, SignInTries
+from ports.access import KeyStore, NewCredential, SignInTries
+from ports.system import Clock, Ids
 
 SERVICE_USER = "internal-service"
 FIRST_ADMIN = "admin"
@@ -149,7 +149,7 @@ NO_KEY = "there is no key {}"
 
 @dataclass(eq=False)
 class KeyService:
-    """`ports.keys.Keys`."""
+    """`ports.access.Keys`."""
 
     access: AccessService
     store: KeyStore
@@ -222,7 +222,7 @@ TRIED = "this API key or link is not known, and too many wrong ones came from yo
 
 @dataclass(eq=False)
 class SessionService:
-    """`ports.keys.Sessions`."""
+    """`ports.access.Sessions`."""
 
     keys: KeyStore
     tries: SignInTries

@@ -27,13 +27,13 @@ from domain.confirmations.model import (
     question,
 )
 from domain.routing.model import REJECTED
-from ports.clock import Clock, Ids
-from ports.confirmations import ConfirmationStore
+from ports.conversations import ConfirmationStore
+from ports.system import Clock, Ids
 
 
 @dataclass(eq=False)
 class ConfirmationService:
-    """`ports.confirmations.Approvals`."""
+    """`ports.conversations.Approvals`."""
 
     store: ConfirmationStore
     clock: Clock

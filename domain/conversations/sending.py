@@ -37,15 +37,13 @@ from domain.paging import LARGEST_LIMIT
 from domain.refusals import Conflict, Fault, Invalid, NotFound, PlatformAway
 from domain.rendering import render_answer
 from domain.routing.model import ResultArtifact
-from ports.capabilities import PlatformError
+from ports.capabilities import OpenRequest, PlatformError
 from ports.channels import AnyChannel, Channels
-from ports.clock import Ids
 from ports.conversations import Timelines
 from ports.files import FileLinks, FilePlace, MessageFiles
 from ports.instances import InstanceStore
-from ports.opt_outs import OptOuts
-from ports.reply_capabilities import OpenRequest
-from ports.sends import MessageStore, NewSend, SendStore, StoredSend
+from ports.outbox import MessageStore, NewSend, OptOuts, SendStore, StoredSend
+from ports.system import Ids
 
 log = logging.getLogger(__name__)
 

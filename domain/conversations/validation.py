@@ -13,8 +13,8 @@ from domain.conversations.choices import choice_faults
 from domain.conversations.model import NewFile, NewMessage
 from domain.files import MAX_FILES, file_fault
 from domain.refusals import Conflict, Fault, Invalid
+from ports.capabilities import TemplateRules
 from ports.channels import Channel
-from ports.reply_capabilities import TemplateRules
 
 _KEY = re.compile(rf"[!-~]{{1,{limits.IDEMPOTENCY_KEY}}}")
 OCTETS = "application/octet-stream"

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.model import MIN_WAIT, OpenBreaker, SendRequest
-from ports.shared_limits import SharedLimits
+from ports.outbox import SharedLimits
 
 THRESHOLD = 5
 """Failures in a row that open a breaker."""

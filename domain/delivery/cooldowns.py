@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from domain.channels.limits import Scope
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.model import MIN_WAIT, SendRequest
-from ports.shared_limits import SharedLimits
+from ports.outbox import SharedLimits
 
 MAX_COOLDOWN = 3600.0
 """Seconds that a platform can ask for at a time; if it means more, it will say so again."""

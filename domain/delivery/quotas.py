@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from domain.channels.limits import Quota
 from domain.delivery.model import MAX_WAIT, MIN_WAIT, Budget
-from ports.shared_limits import SharedLimits
+from ports.outbox import SharedLimits
 
 
 class Bucket:

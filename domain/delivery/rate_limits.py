@@ -15,9 +15,8 @@ from domain.delivery.quotas import Quotas
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
 from ports.channels import AnyChannel
-from ports.clock import Clock
-from ports.metrics import Meter
-from ports.shared_limits import SharedLimits
+from ports.outbox import SharedLimits
+from ports.system import Clock, Meter
 
 log = logging.getLogger(__name__)
 

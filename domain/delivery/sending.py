@@ -14,15 +14,12 @@ from domain.delivery.model import SendRequest
 from domain.delivery.rate_limits import RateLimiter, request_for
 from domain.instances.model import Activity, Instance
 from domain.refusals import reason_of
-from ports.channels import AnyChannel
-from ports.clock import Clock
-from ports.drafts import DraftAddress
+from ports.capabilities import ReplySender
+from ports.channels import AnyChannel, DraftAddress
 from ports.instances import HealthRecorder
-from ports.metrics import Meter
 from ports.outbox import QueuedMessage
-from ports.queue import QueueKey
-from ports.reply_capabilities import ReplySender
-from ports.typing_signs import TypingSigns
+from ports.queue import QueueKey, TypingSigns
+from ports.system import Clock, Meter
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +78,7 @@ _TELLING = (Outcome.SENT, Outcome.RETRY_AFTER)
 
 @dataclass(eq=False)
 class LimitedDrafts:
-    """`ports.drafts.DraftSender`. A draft counts as a message and waits for none: where the limits leave no room it
+    """`ports.channels.DraftSender`. A draft counts as a message and waits for none: where the limits leave no room it
     is left out. A pause that the platform asks for holds for the answer too."""
 
     limiter: RateLimiter

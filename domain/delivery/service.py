@@ -11,12 +11,10 @@ from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of
 from domain.values import value
 from ports.channels import Channels
-from ports.clock import Ids
 from ports.instances import HealthRecorder, InstanceLookup
-from ports.opt_outs import OptOuts
-from ports.outbox import Outbox, QueuedMessage, QueuedMessages
+from ports.outbox import OptOuts, Outbox, QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
-from ports.tracing import Span, no_span
+from ports.system import Ids, Span, no_span
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from domain.instances.validation import advice, faults_of, with_stored_secrets
 from domain.refusals import Conflict, Fault, Invalid, TooMany
 from ports.capabilities import PlatformError
 from ports.channels import AnyChannel, Channels
-from ports.clock import Clock
 from ports.instances import InstanceStore
+from ports.system import Clock
 
 CHECK_SECONDS = 30.0
 """What a platform gets for a configuration that is not saved."""
@@ -39,7 +39,7 @@ class _Resolved:
 
 @dataclass(eq=False)
 class ConfigCheckService:
-    """`ports.config_checks.ConfigChecks`."""
+    """`ports.instances.ConfigChecks`."""
 
     store: InstanceStore
     channels: Channels

@@ -11,8 +11,8 @@ from domain.instances.model import ACTIVE, UNREADABLE, Instance
 from domain.instances.validation import advice
 from ports.capabilities import PlatformError, Registrar
 from ports.channels import AnyChannel, Channels
+from ports.connections import ConnectionSwitch
 from ports.instances import HealthRecord, HealthStore, InstanceStore
-from ports.links import ConnectionSwitch
 
 log = logging.getLogger(__name__)
 

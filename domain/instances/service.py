@@ -33,10 +33,8 @@ from domain.instances.validation import advice, faults_of
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.web_chat.model import embed_tag, public_id
 from ports.channels import AnyChannel, Channels
-from ports.instances import HealthStore, InstanceStore, Processes, UnansweredStore
+from ports.instances import HealthStore, InstanceStore, Pairings, Processes, ScheduleSync, UnansweredStore
 from ports.outbox import DeliveryStore
-from ports.pairing import Pairings
-from ports.schedules import ScheduleSync
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """Why an upload failed, kept with it and told to whoever waits for it."""
 
 from domain.refusals import Conflict, Refusal, TooLarge, Unavailable, Unreadable, Unsupported
-from ports.upload_storage import Failure
+from ports.knowledge_storage import Failure
 
 _TOLD: dict[str, type[Refusal]] = {
     kind.reason: kind for kind in (Conflict, TooLarge, Unreadable, Unsupported, Unavailable)

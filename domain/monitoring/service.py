@@ -34,8 +34,7 @@ from ports.conversations import ConversationActions, Rerun
 from ports.files import FileLinks
 from ports.instances import HealthRecord, HealthStore, InstanceStore
 from ports.monitoring import DeadLetterStore, FigureStore, Installation, InstanceNames
-from ports.sends import MessageStore
-from ports.shared_limits import SharedLimits
+from ports.outbox import MessageStore, SharedLimits
 
 MOST_LOOKED_AT = 2000
 """Instances that one page of failing ones looks at."""

@@ -31,11 +31,16 @@ from domain.polling.model import (
 from domain.refusals import Conflict, StorageAway, Unavailable, reason_of
 from ports.capabilities import Polled, Poller, PollFailed, Scheduler
 from ports.channels import AnyChannel, Channels
-from ports.clock import Clock
-from ports.instances import HealthRecorder, InstanceLookup, InstanceStore
-from ports.jobs import JobQueue
-from ports.metrics import Meter
-from ports.schedules import Due, ScheduledRuns, ScheduleOverview, ScheduleStore
+from ports.instances import (
+    Due,
+    HealthRecorder,
+    InstanceLookup,
+    InstanceStore,
+    ScheduledRuns,
+    ScheduleOverview,
+    ScheduleStore,
+)
+from ports.system import Clock, JobQueue, Meter
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +58,7 @@ LONGEST = 240.0
 
 @dataclass(eq=False)
 class ScheduleService:
-    """Plans runs: `ports.schedules.ScheduleSync`."""
+    """Plans runs: `ports.instances.ScheduleSync`."""
 
     schedules: ScheduleStore
     instances: InstanceLookup
@@ -225,7 +230,7 @@ TIMES = 4
 
 @dataclass(eq=False)
 class ScheduleListService:
-    """`ports.schedules.Schedules`."""
+    """`ports.instances.Schedules`."""
 
     overview: ScheduleOverview
     plans: ScheduleStore

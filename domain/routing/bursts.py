@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from domain.channels.context import merged as merged_context
 from domain.channels.messages import Event
-from ports.inbox import Album, QueuedEvent
+from ports.queue import Album, QueuedEvent
 
 LONGEST = 10
 """After so many times `mergeSeconds` a burst is taken up as it is, however quickly its sender goes on."""

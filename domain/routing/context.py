@@ -15,9 +15,8 @@ from domain.refusals import Refusal, Unavailable, reason_of
 from domain.routing.conversation import ConversationContext, place_of
 from domain.routing.model import QuotedMessage
 from ports.capabilities import PlatformError
-from ports.context import EarlierMessages
 from ports.files import MessageFiles, SharedFile, Transcriber
-from ports.inbox import QueuedEvent
+from ports.queue import EarlierMessages, QueuedEvent
 
 log = logging.getLogger(__name__)
 

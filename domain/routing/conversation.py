@@ -16,8 +16,7 @@ from domain.instances.model import Instance
 from domain.routing.indicators import AckReaction, LingeringTyping, RepeatedTyping
 from ports.channels import AnyChannel
 from ports.files import FilePlace
-from ports.inbox import QueuedEvent
-from ports.queue import QueueKey
+from ports.queue import QueuedEvent, QueueKey
 
 
 @dataclass(slots=True)

@@ -12,8 +12,8 @@ from domain.channels.answers import OutboundMessage, Preview
 from domain.channels.messages import Event, Outcome, Sent
 from domain.rendering import off_loop
 from domain.routing.conversation import ConversationContext
-from ports.drafts import DraftAddress, DraftSender, DraftStore
-from ports.inbox import QueuedEvent
+from ports.channels import DraftAddress, DraftSender, DraftStore
+from ports.queue import QueuedEvent
 
 log = logging.getLogger(__name__)
 

@@ -18,13 +18,10 @@ from domain.routing.conversation import (
 )
 from domain.routing.invocation import InvocationService
 from domain.routing.model import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
-from ports.clock import Clock
-from ports.identities import UserResolver
-from ports.inbox import QueuedEvent
+from ports.access import UserResolver
 from ports.instances import HealthRecorder, RefusalStore
-from ports.metrics import Meter
-from ports.queue import QueueKey
-from ports.sessions import Rounds
+from ports.queue import QueuedEvent, QueueKey, Rounds
+from ports.system import Clock, Meter
 
 log = logging.getLogger(__name__)
 

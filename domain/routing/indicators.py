@@ -11,9 +11,9 @@ from typing import ClassVar
 
 from domain.channels.messages import Outcome, Sent
 from domain.channels.typed import ChannelConfig, ChannelTarget
+from ports.capabilities import MessageReactions, TypingIndicator
 from ports.outbox import QueuedMessages
 from ports.queue import QueueKey
-from ports.reply_capabilities import MessageReactions, TypingIndicator
 
 log = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from domain.routing.model import Approval, Resource, RunRequest, RunResult, RunS
 from domain.routing.prompts import ChoiceService, PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
 from domain.routing.runner import ResourceRunner
-from ports.confirmations import Approvals
+from ports.conversations import Approvals
 from ports.files import FetchedFiles, LeftOut, MessageFiles
-from ports.inbox import QueuedEvent
+from ports.queue import QueuedEvent
 
 MOST_TOLD = 10
 """Files over a limit that the sender is told of."""

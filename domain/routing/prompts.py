@@ -24,10 +24,10 @@ from domain.conversations.choices import (
 from domain.conversations.model import MessageId, parse_message_id
 from domain.instances.model import Instance
 from domain.routing.conversation import ConversationContext
-from ports.choices import OfferStore
-from ports.inbox import QueuedEvent
+from ports.capabilities import PromptCloser
+from ports.conversations import OfferStore
 from ports.outbox import Prompts
-from ports.reply_capabilities import PromptCloser
+from ports.queue import QueuedEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from domain.confirmations.model import unclear
 from domain.routing.conversation import APOLOGY, ProcessingFailed
 from domain.routing.model import APPROVED_FOR_SESSION, Approval, Progress, RunRequest, RunResult
-from ports.clock import Clock
-from ports.downstream import Downstream, DownstreamFailed
-from ports.metrics import Meter
+from ports.resources import Downstream, DownstreamFailed
+from ports.system import Clock, Meter
 
 MAX_TOOLS = 8
 """How many tools that are approved for the session one message may use one after the other."""

@@ -27,10 +27,9 @@ from domain.routing.events import EventService
 from domain.routing.indicators import LingeringTyping
 from domain.values import value
 from ports.channels import Channels
-from ports.inbox import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent
 from ports.instances import HealthRecorder, InstanceLookup
-from ports.queue import QueueKey
-from ports.tracing import Span, no_span
+from ports.queue import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent, QueueKey
+from ports.system import Span, no_span
 
 log = logging.getLogger(__name__)
 

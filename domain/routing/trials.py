@@ -18,9 +18,8 @@ from domain.routing.model import (
     TrialAnswer,
 )
 from domain.routing.resource import parse_resource
-from ports.clock import Clock, Ids
-from ports.downstream import Downstream, DownstreamFailed
-from ports.resources import ResourceDirectory
+from ports.resources import Downstream, DownstreamFailed, ResourceDirectory
+from ports.system import Clock, Ids
 
 SECONDS = 30.0
 """For one trial, retries included."""

@@ -8,8 +8,7 @@ from domain.events import EventFilter, EventPage
 from domain.subscriptions.model import Subscription
 from domain.subscriptions.planning import KeyedEvent, Place, PushPlan, PushState, has_room, planned
 from domain.subscriptions.service import LISTENER
-from ports.events import EventFeed, EventLog
-from ports.subscriptions import PushQueue, SubscriptionStore
+from ports.subscriptions import EventFeed, EventLog, PushQueue, SubscriptionStore
 
 log = logging.getLogger(__name__)
 

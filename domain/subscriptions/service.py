@@ -28,11 +28,10 @@ from domain.subscriptions.model import (
     standard_key,
     standard_secret,
 )
-from ports.clock import Clock, Ids
-from ports.events import EventFeed, EventLog
 from ports.instances import HealthRecord, HealthStore, InstanceStore
 from ports.outbox import DeliveryStore
-from ports.subscriptions import AddressCheck, PushQueue, PushSender, SubscriptionStore
+from ports.subscriptions import AddressCheck, EventFeed, EventLog, PushQueue, PushSender, SubscriptionStore
+from ports.system import Clock, Ids
 
 MOST_SUBSCRIPTIONS = 50
 """Of one user."""

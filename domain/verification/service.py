@@ -30,8 +30,7 @@ from domain.verification.model import (
     same,
     token_digest,
 )
-from ports.clock import Clock, Ids
-from ports.verification import (
+from ports.access import (
     CodeStore,
     IdentityStore,
     LinkStore,
@@ -43,6 +42,7 @@ from ports.verification import (
     StateStore,
     VerificationBot,
 )
+from ports.system import Clock, Ids
 
 log = logging.getLogger(__name__)
 

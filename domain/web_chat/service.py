@@ -38,14 +38,13 @@ from domain.web_chat.model import (
     plain_nodes,
     public_id,
 )
+from ports.capabilities import OpenRequest
 from ports.channels import AnyChannel, Channels
-from ports.clock import Clock, Ids
+from ports.conversations import ChatFeed, ChatIntake, ChatSite, TokenSigner
 from ports.files import FilePlace, FileStore, SharedFile
-from ports.inbox import Inbox
 from ports.instances import InstanceLookup
-from ports.metrics import Meter
-from ports.reply_capabilities import OpenRequest
-from ports.web_chat import ChatFeed, ChatIntake, ChatSite, TokenSigner
+from ports.queue import Inbox
+from ports.system import Clock, Ids, Meter
 
 VISITOR_BYTES = 16
 """Of the random id of an anonymous visitor: 22 characters."""

@@ -18,7 +18,7 @@ from adapters.outbound.blobs import incoming
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.blobs.s3 import Bucket, S3Blobs
 from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
-from ports.blobs import Blobs, StoredBlob
+from ports.files import Blobs, StoredBlob
 from tests.support.knowledge import pieces, read
 from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET, FakeS3, running_s3
 

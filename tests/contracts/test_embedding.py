@@ -12,7 +12,7 @@ import pytest
 from adapters.outbound.knowledge.embedding.exports import Exports
 from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from adapters.outbound.knowledge.embedding.onnx_embedder import OnnxEmbedder
-from ports.embedding import DIMENSION, Embedder, TokenCounter, Vector
+from ports.indexing import DIMENSION, Embedder, TokenCounter, Vector
 from tests.support.hashed_embedder import HashedEmbedder, count_words
 
 NEAR = ("The cooling pump is serviced in March.", "Each March the cooling pump is maintained.")

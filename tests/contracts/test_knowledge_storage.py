@@ -27,9 +27,17 @@ from domain.knowledge.index_words import index_words
 from domain.knowledge.ingest.service import BEAT_SECONDS
 from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
 from domain.knowledge.text_match import Query, TextMatch
-from ports.embedding import DIMENSION
-from ports.knowledge_storage import BlobReferences, ChunkIndex, FileStore, Reindexing
-from ports.upload_storage import Failure, NewFile, Staging, Work
+from ports.indexing import DIMENSION
+from ports.knowledge_storage import (
+    BlobReferences,
+    ChunkIndex,
+    Failure,
+    FileStore,
+    NewFile,
+    Reindexing,
+    Staging,
+    Work,
+)
 from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import WORKER, opened
 

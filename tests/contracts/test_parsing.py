@@ -11,7 +11,7 @@ from adapters.outbound.knowledge.parsing.parser import SandboxedParser
 from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
 from domain.knowledge.documents import Format
 from domain.refusals import Unreadable, Unsupported
-from ports.parsing import Parser
+from ports.indexing import Parser
 from tests.support.knowledge import PlainParser
 
 TEXT = "The cooling pump is serviced in March.\n\nSpare seals lie in rack twelve: Žluťoučký kůň, 東京, 🚀.\n"

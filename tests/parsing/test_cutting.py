@@ -19,7 +19,7 @@ from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from adapters.outbound.knowledge.parsing.parser import AHEAD, BoundedQueue, SandboxedParser
 from domain.knowledge.chunking import chunk
 from domain.refusals import TooLarge, Unavailable
-from ports.parsing import ReadPart
+from ports.indexing import ReadPart
 from tests.parsing.making import pdf, word
 from tests.parsing.making_open import book
 

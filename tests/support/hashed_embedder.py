@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from domain.knowledge.words import words
-from ports.embedding import DIMENSION, EmbeddingModel, Scale, Vector
+from ports.indexing import DIMENSION, EmbeddingModel, Scale, Vector
 
 
 class HashedEmbedder:

@@ -33,10 +33,9 @@ from domain.knowledge.retention.service import Retention, Sweeper
 from domain.knowledge.search.service import SearchService
 from domain.knowledge.titles import title_of
 from domain.refusals import Unreadable, Unsupported
-from ports.embedding import Embedder
 from ports.files import SharedFile
+from ports.indexing import Embedder, Progress, ReadPart
 from ports.knowledge import IncomingFile
-from ports.parsing import Progress, ReadPart
 from tests.support.database import opened as a_database
 from tests.support.documents import document_of
 from tests.support.hashed_embedder import HashedEmbedder, count_words

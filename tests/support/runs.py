@@ -11,7 +11,7 @@ from domain.knowledge.model import Base, Level, SearchResult
 from domain.refusals import StorageAway
 from domain.routing.model import InputFile, RunRequest, RunResult, RunSender
 from domain.routing.resource import parse_resource
-from ports.downstream import Turn
+from ports.resources import Turn
 
 
 def a_request(resource: str = "agent::helper_1", **changes: Any) -> RunRequest:

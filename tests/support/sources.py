@@ -25,9 +25,9 @@ from domain.knowledge.search.options import Mode, SearchOptions
 from domain.knowledge.sources.model import Source, SourceKind, SourcePage, SourceState
 from domain.knowledge.sources.reading.service import SourceReader
 from domain.knowledge.sources.service import SourceService
-from ports.parsing import Progress
-from ports.sources import SourceOrigin
-from ports.web_pages import WebPageReader
+from ports.http import WebPageReader
+from ports.indexing import Progress
+from ports.knowledge import SourceOrigin
 from tests.support.documents import document_of
 from tests.support.knowledge import WORKER, Knowledge, PlainParser
 

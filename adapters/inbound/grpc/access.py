@@ -6,7 +6,7 @@ from switchboard.access.v1 import access_pb2 as pb
 
 from adapters.inbound.grpc.interceptors import caller, peer
 from adapters.rpc.messages import to_message
-from ports.keys import Sessions
+from ports.access import Sessions
 
 
 class AccessServicer:

@@ -15,7 +15,7 @@ from adapters.inbound.grpc.interceptors import peer
 from adapters.rpc.calls import answer_into_pb, answer_to_pb, call_from_pb
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Refusal, TooLarge
-from ports.clock import Ids
+from ports.system import Ids
 from ports.use_cases import Callbacks
 
 BATCH_BYTES = 8 * 1024 * 1024

@@ -20,7 +20,7 @@ from adapters.rpc.refusals import to_status
 from domain.access.model import Caller
 from domain.refusals import Forbidden, Invalid, Refusal, Unauthenticated
 from domain.verification.model import SERVICE_ONLY
-from ports.clock import Ids
+from ports.system import Ids
 from ports.use_cases import Access
 
 log = logging.getLogger("switchboard.grpc")

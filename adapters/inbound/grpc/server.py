@@ -15,7 +15,7 @@ from adapters.inbound.grpc.message_files import MessageFileServicer
 from adapters.inbound.grpc.web_chat import WebChatServicer
 from adapters.rpc import tables
 from adapters.rpc.engine import Service, ports_of, public_methods
-from ports.clock import Ids
+from ports.system import Ids
 from ports.use_cases import UseCases
 
 LARGEST_MESSAGE = 16 * 1024 * 1024

@@ -11,7 +11,7 @@ from adapters.inbound.visitor_limits import MOST_STREAMS_OF_CORE, VisitorLimits,
 from adapters.rpc.messages import to_message, to_value
 from domain.refusals import Fault, Invalid
 from domain.web_chat.model import VisitorMessage
-from ports.web_chat import WebChat
+from ports.conversations import WebChat
 
 LONGEST_ORIGIN = 300
 

@@ -8,8 +8,7 @@ from domain.instances.model import Instance
 from domain.polling.model import interval
 from ports.capabilities import PollFailed, PushWatcher
 from ports.channels import Channels
-from ports.instances import InstanceLookup
-from ports.schedules import ScheduleStore
+from ports.instances import InstanceLookup, ScheduleStore
 
 log = logging.getLogger(__name__)
 

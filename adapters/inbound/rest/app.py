@@ -39,7 +39,7 @@ from adapters.inbound.rest.openapi import describe
 from adapters.inbound.rest.routing import Gateway, GatewayOptions
 from adapters.inbound.visitor_limits import MOST_STREAMS, VisitorLimits
 from adapters.version import VERSION
-from ports.clock import Clock, Ids
+from ports.system import Clock, Ids
 from ports.use_cases import UseCases
 
 ROUTES = (

@@ -18,7 +18,7 @@ from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
 from adapters.trace_context import HEADER
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
 from domain.verification.model import SERVICE_ONLY
-from ports.clock import Ids
+from ports.system import Ids
 from ports.use_cases import Access
 
 log = logging.getLogger("switchboard.http")

@@ -23,7 +23,7 @@ from adapters.inbound.rest.routing import GatewayOptions, parsed_id
 from adapters.trace_context import HEADER, current
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import NotFound, Refusal
-from ports.clock import Ids
+from ports.system import Ids
 from ports.use_cases import Callbacks
 
 log = logging.getLogger(__name__)

@@ -18,8 +18,7 @@ from domain.json_text import TOO_DEEP, TOO_LONG, TOO_MANY, TooDeep, TooLong, Too
 from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW, NO_BASE
 from domain.paging import DEFAULT_LIMIT, unknown_cursor
 from domain.refusals import Fault, Invalid, NotFound
-from ports.clock import Clock, Ids
-from ports.tracing import Span, no_span
+from ports.system import Clock, Ids, Span, no_span
 from ports.use_cases import UseCases
 
 PUBLIC = re.compile(

@@ -22,8 +22,8 @@ from adapters.rpc.metadata import client_address
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
 from domain.values import iso_milliseconds
 from domain.web_chat.model import ChatPage, ChatSession, StoredMessage
+from ports.conversations import WebChat
 from ports.use_cases import UseCases
-from ports.web_chat import WebChat
 
 BASE = "/api/agent/web-chat/{publicId}"
 AFTER = {

@@ -10,10 +10,10 @@ from domain.callbacks import SessionRenames
 from domain.channels.messages import Event, SessionAlias, SessionRename
 from domain.channels.model import Proof
 from domain.refusals import INTERNAL, Unavailable
-from ports.inbox import Inbox
+from ports.connections import ConnectionCursors, LinkRecorder
 from ports.instances import RefusalStore
-from ports.links import ConnectionCursors, LinkRecorder
-from ports.metrics import Meter
+from ports.queue import Inbox
+from ports.system import Meter
 
 log = logging.getLogger(__name__)
 

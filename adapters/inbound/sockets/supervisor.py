@@ -14,11 +14,10 @@ from domain.channels.model import Proof
 from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import INTERNAL, Unavailable
 from ports.channels import Channels
-from ports.connections import Connector
-from ports.inbox import Inbox
+from ports.connections import ConnectionCursors, ConnectionLeases, Connector, LinkRecorder
 from ports.instances import InstanceLookup, RefusalStore
-from ports.links import ConnectionCursors, ConnectionLeases, LinkRecorder
-from ports.metrics import Meter
+from ports.queue import Inbox
+from ports.system import Meter
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from adapters.outbound.blobs.incoming import received
 from domain.refusals import NotFound, Unavailable, full_disk_refused
-from ports.blobs import StoredBlob
+from ports.files import StoredBlob
 
 PIECE = 64 * 1024
 ABANDONED = 24 * 3600.0

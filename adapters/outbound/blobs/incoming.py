@@ -11,7 +11,7 @@ from io import BufferedWriter
 from pathlib import Path
 
 from domain.refusals import TooLarge, full_disk_refused
-from ports.blobs import StoredBlob
+from ports.files import StoredBlob
 
 
 @asynccontextmanager

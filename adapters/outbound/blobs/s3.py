@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from adapters.outbound.blobs.incoming import received, temporary_file
 from domain.refusals import NotFound, Unavailable, full_disk_refused
-from ports.blobs import StoredBlob
+from ports.files import StoredBlob
 
 if TYPE_CHECKING:
     from obstore.store import S3Store

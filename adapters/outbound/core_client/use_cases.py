@@ -10,10 +10,10 @@ from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.web_chat import RemoteChats
 from adapters.rpc.engine import public_methods, remote
 from adapters.rpc.tables import SERVICES
+from ports.conversations import WebChat
 from ports.files import SharedFiles
 from ports.knowledge import KnowledgeFiles
 from ports.use_cases import Access, Callbacks, Events, Instances, UseCases
-from ports.web_chat import WebChat
 
 
 def remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCases:

@@ -3,7 +3,7 @@
 import re
 
 from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult
-from ports.downstream import Downstream, KnowledgeAnswers
+from ports.resources import Downstream, KnowledgeAnswers
 
 _KNOWLEDGE_BASE = re.compile(r"kb-([0-9]{1,18})")
 

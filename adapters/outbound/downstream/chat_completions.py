@@ -15,8 +15,8 @@ from adapters.outbound.downstream.outcomes import gathered
 from domain.rendering import off_loop
 from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
 from domain.values import iso_milliseconds
-from ports.downstream import ChatHistory, DownstreamFailed, Role, Turn
 from ports.http import Http
+from ports.resources import ChatHistory, DownstreamFailed, Role, Turn
 
 MAX_ROUNDS = 8
 """How often a model may ask for tools in one run."""

@@ -10,8 +10,8 @@ from adapters.outbound.downstream.chat_wire import EventStream, Reply, message_o
 from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES
 from adapters.outbound.downstream.outcomes import broken_exchange, refused_answer
 from domain.rendering import off_loop
-from ports.downstream import DownstreamFailed, Turn
 from ports.http import Http, HttpFailed, HttpRequest
+from ports.resources import DownstreamFailed, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer
 from adapters.outbound.downstream.server_events import Lines, data_of
 from domain.json_text import loads
-from ports.downstream import Role, Turn
+from ports.resources import Role, Turn
 
 MAX_ARGUMENTS = 100_000
 """Characters of the arguments of a streamed tool call."""

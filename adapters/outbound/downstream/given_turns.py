@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from ports.downstream import Turn
+from ports.resources import Turn
 
 
 class GivenTurns:
-    """`ports.downstream.ChatHistory`: the turns that came with a question. Nothing of the answer is kept."""
+    """`ports.resources.ChatHistory`: the turns that came with a question. Nothing of the answer is kept."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self._turns = turns

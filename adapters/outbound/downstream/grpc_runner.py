@@ -24,7 +24,7 @@ from adapters.tls.files import TlsContents
 from domain.channels.answers import Choice
 from domain.json_text import loads
 from domain.routing.model import Confirmation, ResultArtifact, RunDelta, RunRequest, RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", MAX_ANSWER_BYTES),

@@ -22,8 +22,8 @@ from adapters.outbound.downstream.server_events import ServerEvents
 from domain.json_text import MAX_DEPTH, loads
 from domain.rendering import off_loop
 from domain.routing.model import RunRequest, RunResult
-from ports.downstream import DownstreamFailed
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+from ports.resources import DownstreamFailed
 
 EVENTS = "text/event-stream"
 GATHER_SECONDS = 0.8

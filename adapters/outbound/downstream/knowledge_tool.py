@@ -14,7 +14,7 @@ from domain.limits import QUESTION, text_fault
 from domain.refusals import Unavailable
 from domain.rendering import off_loop
 from domain.routing.model import RunDelta, RunRequest, RunResult
-from ports.downstream import Downstream, DownstreamFailed, KnowledgeReader, Role, Turn
+from ports.resources import Downstream, DownstreamFailed, KnowledgeReader, Role, Turn
 
 SEARCH = "search_knowledge"
 MOST_SEARCHES = 6

@@ -7,8 +7,8 @@ from typing import cast
 from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer, checked_result
 from domain.channels.answers import Choice
 from domain.routing.model import Citation, Confirmation, Progress, ResultArtifact, RunDelta, RunResult
-from ports.downstream import DownstreamFailed
 from ports.http import HttpAnswer, HttpFailed
+from ports.resources import DownstreamFailed
 
 _TRY_AGAIN = frozenset({408, 425, 429})
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import ldexp
 
 from domain.routing.model import RunRequest, RunResult
-from ports.downstream import Downstream, DownstreamFailed
+from ports.resources import Downstream, DownstreamFailed
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 20.0

@@ -16,8 +16,8 @@ from adapters.outbound.downstream.rules import BuiltinTarget, GrpcTarget, HttpTa
 from adapters.outbound.downstream.rules_file import RulesFile
 from domain.knowledge.model import Base
 from domain.routing.model import Resource, RunRequest, RunResult
-from ports.downstream import ChatHistory, Downstream, KnowledgeReader, Turn
 from ports.http import Http
+from ports.resources import ChatHistory, Downstream, KnowledgeReader, Turn
 
 Retry = Callable[[Downstream], Downstream]
 

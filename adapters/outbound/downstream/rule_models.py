@@ -8,14 +8,14 @@ from adapters.outbound.downstream.router import Runners
 from adapters.outbound.downstream.rules_file import RulesFile
 from domain.knowledge.model import Base
 from domain.routing.model import RunRequest, RunResult
-from ports.downstream import Turn
+from ports.resources import Turn
 
 MOST_SECONDS = 120.0
 """For one question, whatever the rule says."""
 
 
 class RuleModels:
-    """`ports.downstream.KnowledgeModels`. `seconds` is the time of rules that say none."""
+    """`ports.resources.KnowledgeModels`. `seconds` is the time of rules that say none."""
 
     def __init__(self, rules: RulesFile, runners: Runners, seconds: float) -> None:
         self._rules = rules

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adapters.outbound.downstream.rules import BadRules, Rule, Secrets, parse_rules
 from domain.routing.model import Resource
-from ports.downstream import Downstream
+from ports.resources import Downstream
 
 log = logging.getLogger(__name__)
 

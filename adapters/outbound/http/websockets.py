@@ -1,4 +1,4 @@
-"""`ports.websockets.WebSockets` on aiohttp."""
+"""`ports.http.WebSockets` on aiohttp."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from adapters.optional_modules import postponed
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.http.redaction import safe_url
-from ports.http import HttpFailed, HttpRequest
-from ports.websockets import ConnectionClosed, Handshake
+from ports.http import ConnectionClosed, Handshake, HttpFailed, HttpRequest
 
 with postponed("aiohttp"), postponed("adapters.outbound.http.pools"):  # until the first connection
     import aiohttp

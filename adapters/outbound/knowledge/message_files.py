@@ -3,10 +3,9 @@
 from collections.abc import AsyncIterator
 
 from domain.channels.answers import Artifact
-from ports.blobs import Blobs
-from ports.files import SharedFile
+from ports.files import Blobs, SharedFile
 from ports.http import Http, HttpRequest
-from ports.parsing import Parser
+from ports.indexing import Parser
 
 TIMEOUT = 60.0
 

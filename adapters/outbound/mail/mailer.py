@@ -8,12 +8,12 @@ from html import escape
 from adapters.outbound.mail.compose import header_address, set_body
 from adapters.outbound.mail.smtp import SmtpServer, Submission
 from domain.channels.messages import Outcome
-from ports.clock import Clock, Ids
-from ports.verification import MailFailed
+from ports.access import MailFailed
+from ports.system import Clock, Ids
 
 
 class SmtpMailer:
-    """`ports.verification.Mailer`; `sender` is an address, or a name and an address in angle brackets."""
+    """`ports.access.Mailer`; `sender` is an address, or a name and an address in angle brackets."""
 
     def __init__(
         self, submission: Submission, server: SmtpServer, sender: str, clock: Clock, ids: Ids

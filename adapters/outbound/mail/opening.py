@@ -8,7 +8,7 @@ from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.mail.compose import MailTarget, header_address
 from adapters.outbound.mail.threads import thread_id
 from domain.refusals import Fault, Invalid
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.capabilities import Opened, OpenRequest
 
 ADDRESS = "a mail address such as ann@example.com, without a name"
 MAX_SUBJECT = 200

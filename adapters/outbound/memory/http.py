@@ -1,7 +1,7 @@
 """The memory service over HTTP: DELETE {base}/knowledge-bases/{id}/nodes."""
 
 from ports.http import Http, HttpFailed, HttpRequest
-from ports.memory import MemoryRefused
+from ports.system import MemoryRefused
 
 
 class HttpMemory:

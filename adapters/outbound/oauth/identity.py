@@ -14,8 +14,8 @@ from urllib.parse import urlencode, urlsplit
 from adapters.outbound.channels.common.bodies import text
 from domain.channels.messages import Identity
 from domain.verification.model import Provider, challenge
+from ports.access import OAuthFailed
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
-from ports.verification import OAuthFailed
 
 CALLBACK_PATH = "/api/agent/verification/callback/"
 
@@ -51,7 +51,7 @@ class Client:
 
 
 class OAuthIdentities:
-    """`ports.verification.OAuthProviders`. `address` gives settings such as GAMING_CHAT_TOKEN_URL."""
+    """`ports.access.OAuthProviders`. `address` gives settings such as GAMING_CHAT_TOKEN_URL."""
 
     def __init__(
         self,

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from adapters.outbound.channels.common.bodies import at, text
-from ports.clock import Clock
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+from ports.system import Clock
 
 EARLY = timedelta(seconds=60)
 """A token counts as expired this long before it is, so that none expires on its way."""

@@ -9,7 +9,7 @@ SIGNATURE = 32
 
 
 class Signer:
-    """`ports.web_chat.TokenSigner`. Signs with the first key, takes any, as `ConfigCipher` does."""
+    """`ports.conversations.TokenSigner`. Signs with the first key, takes any, as `ConfigCipher` does."""
 
     def __init__(self, keys: str, purpose: bytes) -> None:
         given = [key.strip().encode() for key in keys.split(",") if key.strip()]

@@ -10,7 +10,7 @@ from adapters.outbound.storage.conversations.erased import is_erased
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.tables import channel_instance
-from ports.downstream import Role, Turn
+from ports.resources import Role, Turn
 
 MAX_TURNS = 200
 """Turns kept of one session; what goes to a model is bounded further, by tokens."""
@@ -19,7 +19,7 @@ history = chat_history.c
 
 
 class PostgresChatHistory:
-    """`ports.downstream.ChatHistory`; at most `MAX_TURNS` of a session."""
+    """`ports.resources.ChatHistory`; at most `MAX_TURNS` of a session."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

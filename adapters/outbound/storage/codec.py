@@ -26,7 +26,7 @@ from domain.channels.messages import (
 from domain.channels.model import Proof
 from domain.conversations.choices import Offer
 from domain.refusals import INTERNAL
-from ports.inbox import CallResult
+from ports.queue import CallResult
 
 T = TypeVar("T")
 

@@ -75,7 +75,7 @@ class Closing(StrEnum):
 
 
 class PostgresConfirmations:
-    """`ports.confirmations.ConfirmationStore`."""
+    """`ports.conversations.ConfirmationStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -18,7 +18,7 @@ row = link.c
 
 
 class PostgresConnectionSwitch:
-    """`ports.links.ConnectionSwitch`. `changed` is called with the id of an instance for which that changed."""
+    """`ports.connections.ConnectionSwitch`. `changed` is called with the id of an instance for which that changed."""
 
     def __init__(self, database: Database, changed: Callable[[int], None]) -> None:
         self._database = database
@@ -33,8 +33,8 @@ class PostgresConnectionSwitch:
 
 
 class PostgresCursors:
-    """`ports.links.ConnectionCursors` of the connections that `owner` keeps. `arrived` is called after a commit that
-    brought events."""
+    """`ports.connections.ConnectionCursors` of the connections that `owner` keeps. `arrived` is called after a commit
+    that brought events."""
 
     def __init__(self, database: Database, owner: int, arrived: Callable[[], None]) -> None:
         self._database = database

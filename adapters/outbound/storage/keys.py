@@ -13,7 +13,7 @@ from adapters.outbound.storage.access_tables import api_key
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
 from domain.access.model import ApiKey, KeyKind, Role
-from ports.keys import NewCredential
+from ports.access import NewCredential
 
 KEY = columns_of(api_key, "id user_id role prefix created_at revoked_at kind name expires_at parent_id")
 MOST_TRIES = 20
@@ -51,7 +51,7 @@ FIND = select(*KEY).where(api_key.c.hash == bindparam("hash"), api_key.c.kind ==
 
 
 class PostgresKeys:
-    """`ports.keys.KeyStore`. Index `api_key_hash_key` and the primary key; lists: `api_key_by_user`,
+    """`ports.access.KeyStore`. Index `api_key_hash_key` and the primary key; lists: `api_key_by_user`,
     `api_key_by_kind`; what was made with a key: `api_key_by_parent`."""
 
     def __init__(self, database: Database) -> None:
@@ -111,7 +111,7 @@ class PostgresKeys:
 
 
 class PostgresSignInTries:
-    """`ports.keys.SignInTries`. Primary key; of an address its hash is stored."""
+    """`ports.access.SignInTries`. Primary key; of an address its hash is stored."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

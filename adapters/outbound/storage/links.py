@@ -16,7 +16,7 @@ from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.tables import channel_instance, link
 from domain.instances.model import ACTIVE, Activity, LiveSocket
-from ports.links import CodeAnswer, Notifier
+from ports.connections import CodeAnswer, Notifier
 
 LEASE_SECONDS = 15
 REQUESTS_PER_HOUR = 20
@@ -36,7 +36,7 @@ WHERE n <= (SELECT last_value FROM channel_instance_id_seq)
 
 
 class PairingStore:
-    """`ports.links.ConnectionLeases`, `ports.links.PairingRequests` and `ports.instances.SocketStore`."""
+    """`ports.connections.ConnectionLeases`, `ports.connections.PairingRequests` and `ports.instances.SocketStore`."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class PairingStore:
 
 
 class PostgresLinkRecorder:
-    """`ports.links.LinkRecorder` of one instance."""
+    """`ports.connections.LinkRecorder` of one instance."""
 
     def __init__(
         self,

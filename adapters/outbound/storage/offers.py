@@ -62,7 +62,7 @@ UPDATE queue SET offered = NULL WHERE kind = {QueueKind.INBOUND} AND offered = %
 
 
 class PostgresOffers:
-    """`ports.choices.OfferStore`."""
+    """`ports.conversations.OfferStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

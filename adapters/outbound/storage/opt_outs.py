@@ -15,7 +15,7 @@ HOLDS = "SELECT 1 FROM opt_out WHERE session_key = %s AND instance_id = %s"
 
 
 class PostgresOptOuts:
-    """`ports.opt_outs.OptOuts`. All statements go by the primary key."""
+    """`ports.outbox.OptOuts`. All statements go by the primary key."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -34,8 +34,7 @@ from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.messages import Event
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL, Unavailable
-from ports.instances import HealthRecorder
-from ports.schedules import Due
+from ports.instances import Due, HealthRecorder
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +94,7 @@ _FREE = update(schedule).values(
 
 
 class PostgresRuns:
-    """`ports.schedules.ScheduledRuns`. `arrived` is called after a commit that brought events; `removed` with the id
+    """`ports.instances.ScheduledRuns`. `arrived` is called after a commit that brought events; `removed` with the id
     of an instance that retired itself."""
 
     def __init__(

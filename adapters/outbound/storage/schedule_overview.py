@@ -47,7 +47,7 @@ _RUN_NOW = (
 
 
 class PostgresScheduleOverview:
-    """`ports.schedules.ScheduleOverview`. `read` makes an instance of its columns."""
+    """`ports.instances.ScheduleOverview`. `read` makes an instance of its columns."""
 
     def __init__(self, database: Database, read: Callable[..., Instance]) -> None:
         self._database = database

@@ -27,7 +27,7 @@ def deactivated(instance_id: int) -> Update:
 
 
 class PostgresSchedules:
-    """`ports.schedules.ScheduleStore`."""
+    """`ports.instances.ScheduleStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -66,7 +66,7 @@ class PostgresSchedules:
 
 
 class PostgresDeactivation:
-    """`ports.schedules.Deactivation`; `removed` is called with the id of an instance that was retired or removed."""
+    """`ports.instances.Deactivation`; `removed` is called with the id of an instance that was retired or removed."""
 
     def __init__(self, database: Database, removed: Callable[[int], None]) -> None:
         self._database = database

@@ -37,7 +37,7 @@ MOVED = (
 
 
 class PostgresSessions:
-    """`ports.sessions.Sessions`. Messages that wait are still worked off under the former name."""
+    """`ports.queue.Sessions`. Messages that wait are still worked off under the former name."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

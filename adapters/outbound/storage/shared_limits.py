@@ -56,7 +56,7 @@ LONGEST_REASON = 500
 
 
 class PostgresSharedLimits:
-    """`ports.shared_limits.SharedLimits`."""
+    """`ports.outbox.SharedLimits`."""
 
     def __init__(self, database: Database, worker_id: int = 0) -> None:
         self._database = database

@@ -16,7 +16,7 @@ from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.statements import upsert
 from domain.verification.model import CODE_LIFE, CODE_TRIES, SENDS_PER_HOUR, SENDS_PER_USER, Provider
-from ports.verification import CodeTry, PendingOAuth
+from ports.access import CodeTry, PendingOAuth
 
 HOUR = timedelta(hours=1)
 LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 7))")
@@ -30,7 +30,7 @@ code, link, send, state = (
 
 
 class PostgresCodes:
-    """`ports.verification.CodeStore`."""
+    """`ports.access.CodeStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -66,7 +66,7 @@ class PostgresCodes:
 
 
 class DeepLinkStore:
-    """`ports.verification.LinkStore`."""
+    """`ports.access.LinkStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -101,7 +101,7 @@ def _usable(digest: bytes, messenger_id: str, now: datetime) -> tuple[ColumnElem
 
 
 class PostgresStates:
-    """`ports.verification.StateStore`; the PKCE verifier is encrypted, as it must be read again."""
+    """`ports.access.StateStore`; the PKCE verifier is encrypted, as it must be read again."""
 
     def __init__(self, database: Database, cipher: ConfigCipher) -> None:
         self._database = database

@@ -17,7 +17,7 @@ WEBHOOK_PATH = "/api/agent/verification/bot-messenger-bot-webhook"
 
 
 class TelegramVerificationBot:
-    """`ports.verification.VerificationBot`; `api_url` is the Bot API's base address."""
+    """`ports.access.VerificationBot`; `api_url` is the Bot API's base address."""
 
     def __init__(self, http: Http, api_url: str, token: str, username: str) -> None:
         self._http = http

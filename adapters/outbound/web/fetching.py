@@ -11,8 +11,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.web.robots import AGENT, Robots
 from domain.knowledge.sources.model import PageLater, PageRefused, PageStatus, Validators
-from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress
-from ports.web_hosts import WebHosts
+from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress, WebHosts
 
 SECONDS = 30.0
 """For one answer, its body included."""

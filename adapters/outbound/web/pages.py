@@ -19,7 +19,7 @@ from domain.knowledge.sources.model import (
     PageToRead,
     key_of,
 )
-from ports.web_pages import FetchedBody, SitemapEntries, WebPage, WebPageReader
+from ports.http import FetchedBody, SitemapEntries, WebPage, WebPageReader
 
 LONGEST_NAME = 150
 _PIECE = 64 * 1024

@@ -7,8 +7,7 @@ from functools import lru_cache
 from protego import Protego
 
 from domain.knowledge.sources.model import PageRefused, PageStatus
-from ports.http import AddressRefused, Http, HttpFailed, HttpRequest, NoAddress
-from ports.web_hosts import WebHosts
+from ports.http import AddressRefused, Http, HttpFailed, HttpRequest, NoAddress, WebHosts
 
 AGENT = "Switchboard"
 """Our product token: what robots.txt names us by, and the begin of User-Agent."""

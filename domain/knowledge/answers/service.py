@@ -20,8 +20,8 @@ from domain.knowledge.search.options import SearchOptions
 from domain.knowledge.search.service import SearchService
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable
 from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult, RunSender
-from ports.clock import Ids
-from ports.downstream import DownstreamFailed, KnowledgeModels, Role, Turn
+from ports.resources import DownstreamFailed, KnowledgeModels, Role, Turn
+from ports.system import Ids
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ NO_ANSWER = "the model does not answer; try again"
 
 
 class AnswersService:
-    """Conforms to `ports.downstream.KnowledgeAnswers` and `KnowledgeReader`."""
+    """Conforms to `ports.resources.KnowledgeAnswers` and `KnowledgeReader`."""
 
     def __init__(self, access: BaseAccess, search: SearchService) -> None:
         self._access = access

@@ -13,8 +13,8 @@ from domain.knowledge.retention.service import Retention
 from domain.knowledge.rules import NO_FILE, check_text, check_window, is_file_hash
 from domain.paging import checked_limit
 from domain.refusals import Conflict, NotFound
-from ports.base_files_storage import FileChanges, FileStates
-from ports.parsing import Parser
+from ports.indexing import Parser
+from ports.knowledge_storage import FileChanges, FileStates
 
 MOST_CHARACTERS = 200_000
 """Of one stretch of text: chunks behind it are left for the next one."""

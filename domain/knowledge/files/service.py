@@ -33,11 +33,10 @@ from domain.knowledge.rules import (
     is_file_hash,
 )
 from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
-from ports.blobs import Blobs, StoredBlob
+from ports.files import Blobs, StoredBlob
+from ports.indexing import Parser
 from ports.knowledge import Download, IncomingFile
-from ports.knowledge_storage import BlobReferences, FileStore
-from ports.parsing import Parser
-from ports.upload_storage import Begun, NewFile, UploadStore
+from ports.knowledge_storage import Begun, BlobReferences, FileStore, NewFile, UploadStore
 
 FIRST_LOOK, LONGEST_LOOK = 0.05, 0.25
 """Seconds between looks at an upload that another process works on: soon at first, then more seldom."""

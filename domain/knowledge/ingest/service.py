@@ -10,11 +10,10 @@ from domain.knowledge.failures import failure_of
 from domain.knowledge.model import FileRecord
 from domain.knowledge.retention.service import Retention
 from domain.refusals import NotFound, Refusal, StorageAway, TooLarge, Unreadable, Unsupported
-from ports.blobs import Blobs
-from ports.clock import Clock, Ids
-from ports.embedding import Embedder, Embedders
-from ports.parsing import Parser
-from ports.upload_storage import Failure, Staging, UploadLeases, Work
+from ports.files import Blobs
+from ports.indexing import Embedder, Embedders, Parser
+from ports.knowledge_storage import Failure, Staging, UploadLeases, Work
+from ports.system import Clock, Ids
 
 MAX_ATTEMPTS = 4
 """A file over which so many processes died or failed is not tried again."""

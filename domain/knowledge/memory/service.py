@@ -2,7 +2,7 @@
 
 import logging
 
-from ports.memory import MemoryNodes, MemoryRefused, MemoryTasks
+from ports.system import MemoryNodes, MemoryRefused, MemoryTasks
 
 LONGEST_PAUSE = 3600.0
 

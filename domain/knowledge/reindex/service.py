@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ports.embedding import Embedder, Embedders
+from ports.indexing import Embedder, Embedders
 from ports.knowledge_storage import Reindexing
 
 BATCH = 256

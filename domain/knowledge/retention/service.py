@@ -3,10 +3,9 @@
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 
-from ports.blobs import Blobs
-from ports.clock import Clock
-from ports.knowledge_storage import BlobReferences
-from ports.upload_storage import UploadStore
+from ports.files import Blobs
+from ports.knowledge_storage import BlobReferences, UploadStore
+from ports.system import Clock
 
 STRAY_AGE = timedelta(hours=1)
 """A blob that no row knows of and that is older than this was left by a process that died."""

@@ -18,8 +18,8 @@ from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions, check_
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from domain.knowledge.words import mostly_outside_latin, words_as_written
 from domain.rendering import off_loop
-from ports.embedding import Embedder, Embedders, EmbeddingModel, Vector
 from ports.files import FileLinks
+from ports.indexing import Embedder, Embedders, EmbeddingModel, Vector
 from ports.knowledge_storage import ChunkIndex, Passage
 
 

@@ -21,7 +21,7 @@ from domain.knowledge.sources.model import (
 )
 from domain.paging import checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
-from ports.sources import SourceStore
+from ports.knowledge import SourceStore
 
 LEAST_MINUTES, MOST_MINUTES = 1.0, 60.0 * 24 * 30
 NO_SOURCE = "Source not found"

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from adapters.outbound.channels.common.addresses import read_address
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.capabilities import Opened, OpenRequest
 from zulip_channel.config import ZulipConfig, ZulipTarget
 from zulip_channel.webhook import session_of
 

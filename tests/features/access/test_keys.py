@@ -17,7 +17,7 @@ from adapters.outbound.storage.retention.rules import Times
 from adapters.outbound.storage.retention.runner import Retention
 from domain.access.model import Caller, CreatedKey, NewKey, Role, Session
 from domain.refusals import Refusal, TooMany, Unauthenticated
-from ports.keys import Keys, Sessions
+from ports.access import Keys, Sessions
 from ports.use_cases import Access, UseCases
 from tests.drivers.ways import Rest, RestOverGrpc
 from tests.drivers.world import World

@@ -9,7 +9,7 @@ from pytest_bdd import given, scenarios, then
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
-from ports.downstream import Role, Turn
+from ports.resources import Role, Turn
 from tests.drivers.world import World
 from tests.features.callbacks.conftest import Chat, Instance, create
 from tests.support.platforms.telegram import TOKEN, Telegram

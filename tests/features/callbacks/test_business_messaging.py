@@ -11,7 +11,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from adapters.outbound.channels.business_messaging.tests import samples
 from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import RawCall
-from ports.downstream import Role, Turn
+from ports.resources import Role, Turn
 from tests.drivers.world import World
 from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.platforms.whatsapp import WhatsApp

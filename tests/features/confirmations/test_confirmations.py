@@ -14,7 +14,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from adapters.outbound.channels.bot_messenger.tests import samples
 from domain.routing.conversation import APOLOGY
 from domain.routing.model import Confirmation, RunRequest, RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases

@@ -10,7 +10,7 @@ import httpx
 from adapters.inbound.console.addresses import conversation_path
 from domain.access.model import Role
 from domain.routing.model import RunRequest, RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource
 from tests.drivers.served import ServedWorld

@@ -12,7 +12,7 @@ import httpx
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.routing.model import RunRequest, RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import INSTANCES, Rest

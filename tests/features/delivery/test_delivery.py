@@ -17,9 +17,9 @@ from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.routing.conversation import APOLOGY
 from domain.routing.model import RunRequest, RunResult
-from ports.downstream import DownstreamFailed
 from ports.outbox import QueuedMessage
 from ports.queue import QueueKey
+from ports.resources import DownstreamFailed
 from tests.drivers.passing import FAR, pass_time
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource

@@ -11,7 +11,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from domain.routing.indicators import SHOWN_AFTER_SECONDS
 from domain.routing.model import Confirmation, RunRequest, RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from tests.drivers.groups import GROUPS, Discord, Group, Slack, Telegram
 from tests.drivers.platform import PlatformDriver, take_turns
 from tests.drivers.resource import Resource

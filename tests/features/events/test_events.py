@@ -19,7 +19,7 @@ from domain.access.model import Caller, Role
 from domain.events import RESET, LoggedEvent
 from domain.refusals import Refusal
 from domain.routing.model import RunRequest, RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from ports.use_cases import Events
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource

@@ -11,8 +11,8 @@ from adapters.outbound.channels.workspace_chat.tests import samples
 from domain.channels.answers import Choice
 from domain.refusals import StorageAway
 from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
-from ports.downstream import DownstreamFailed
-from ports.inbox import EventOutcome
+from ports.queue import EventOutcome
+from ports.resources import DownstreamFailed
 from tests.drivers.resource import Resource
 from tests.features.sending.conftest import ROOM, Sending
 from tests.support.platforms.slack import Slack

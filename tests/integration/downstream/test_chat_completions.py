@@ -17,7 +17,7 @@ from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USE
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
-from ports.downstream import DownstreamFailed, Role, Turn
+from ports.resources import DownstreamFailed, Role, Turn
 from tests.support.model_server import Server, calling, text
 from tests.support.ports import free_port
 from tests.support.runs import A_FILE, Remembered, a_request

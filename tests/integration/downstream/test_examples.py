@@ -19,7 +19,7 @@ from adapters.outbound.downstream.rules_file import RulesFile
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult
-from ports.downstream import Downstream
+from ports.resources import Downstream
 from tests.support.runs import Knowledge, Remembered, a_request
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -20,7 +20,7 @@ from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
 from domain.channels.answers import Choice
 from domain.channels.model import Proof
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from tests.support.ports import free_port
 from tests.support.runs import A_FILE, a_request
 

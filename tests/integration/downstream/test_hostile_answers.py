@@ -15,7 +15,7 @@ from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.storage.codec import dump
 from domain.json_text import MAX_DEPTH
 from domain.routing.model import RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from tests.support.runs import a_request
 from tests.support.servers import serving
 

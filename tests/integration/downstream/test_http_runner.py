@@ -14,7 +14,7 @@ from adapters.outbound.downstream.retrying import Retrying
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.routing.model import Confirmation, ResultArtifact, RunResult
-from ports.downstream import Downstream, DownstreamFailed
+from ports.resources import Downstream, DownstreamFailed
 from tests.support.ports import free_port
 from tests.support.runs import a_request
 from tests.support.servers import Handler, raw_serving, serving

@@ -15,7 +15,7 @@ from adapters.outbound.downstream.messages import MAX_TEXT
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.routing.model import Confirmation, RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from tests.support.runs import a_request
 from tests.support.servers import raw_serving, serving
 from tests.support.waiting import let_pass

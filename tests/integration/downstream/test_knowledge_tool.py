@@ -25,7 +25,7 @@ from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.knowledge.model import SearchResult
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from tests.support.model_server import Server, calling, text
 from tests.support.runs import Knowledge as Bases
 from tests.support.runs import Remembered, a_request

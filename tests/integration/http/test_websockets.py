@@ -13,8 +13,7 @@ from aiohttp import web
 from adapters.outbound.http import websockets
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.http.websockets import AioWebSockets
-from ports.http import AddressRefused, HttpFailed
-from ports.websockets import ConnectionClosed, Handshake
+from ports.http import AddressRefused, ConnectionClosed, Handshake, HttpFailed
 from tests.support.platforms.websocket import Peers
 from tests.support.servers import serving
 

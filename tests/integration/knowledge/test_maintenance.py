@@ -18,10 +18,9 @@ from domain.knowledge.memory.service import MemoryService
 from domain.knowledge.model import SearchResult
 from domain.knowledge.reindex.service import ReindexService
 from domain.knowledge.search.options import Mode, SearchOptions
-from ports.embedding import Vector
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
-from ports.knowledge_storage import OtherChunk
-from ports.upload_storage import Work
+from ports.indexing import Vector
+from ports.knowledge_storage import OtherChunk, Work
 from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import WORKER, Knowledge
 

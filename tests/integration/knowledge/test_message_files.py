@@ -11,7 +11,7 @@ import pytest
 
 from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
 from adapters.outbound.storage.pool import Database
-from ports.blobs import StoredBlob
+from ports.files import StoredBlob
 from tests.support.knowledge import Knowledge
 
 PENDING, SENT, DEAD = 0, 1, 2

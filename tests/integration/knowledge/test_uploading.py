@@ -20,7 +20,7 @@ from domain.knowledge.files.service import UploadLimits
 from domain.knowledge.ingest.service import MAX_ATTEMPTS
 from domain.knowledge.model import FileStatus
 from domain.refusals import Forbidden, Invalid, NotFound, Refusal, TooLarge, Unreadable, Unsupported
-from ports.embedding import Vector
+from ports.indexing import Vector
 from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import Knowledge, incoming, read
 

@@ -14,8 +14,7 @@ from adapters.outbound.storage.queue.states import ROWS_PER_LEASE
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Merge, Sender
 from domain.routing.bursts import merged
-from ports.inbox import Conversation, EventOutcome, QueuedEvent
-from ports.queue import Capacity
+from ports.queue import Capacity, Conversation, EventOutcome, QueuedEvent
 
 ROOM = Capacity(100, 100, 100)
 OWNER = 1

@@ -15,9 +15,8 @@ from adapters.outbound.storage.queue.sends import PostgresSends
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.events import EventKind
-from ports.inbox import EventOutcome
-from ports.queue import Capacity
-from ports.sends import NewSend
+from ports.outbox import NewSend
+from ports.queue import Capacity, EventOutcome
 from tests.support.event_log import events_of, listening
 
 ROOM = Capacity(100, 100, 100)

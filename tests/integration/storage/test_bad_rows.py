@@ -23,9 +23,8 @@ from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, Event, Sender
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL
-from ports.inbox import CallResult, EventOutcome
-from ports.queue import Capacity, QueueKey
-from ports.schedules import Due
+from ports.instances import Due
+from ports.queue import CallResult, Capacity, EventOutcome, QueueKey
 from tests.support.database import an_instance
 
 ROOM = Capacity(100, 100, 100)

@@ -16,8 +16,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Attachment, Change, Event, Merge, Quoted, Sender
-from ports.inbox import Conversation, EventOutcome
-from ports.queue import Capacity
+from ports.queue import Capacity, Conversation, EventOutcome
 
 ROOM = Capacity(100, 100, 100)
 

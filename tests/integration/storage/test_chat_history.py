@@ -11,7 +11,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention.rules import CHAT_TURNS, Times
 from adapters.outbound.storage.retention.runner import Retention
 from domain.refusals import Unavailable
-from ports.downstream import ChatHistory, Role, Turn
+from ports.resources import ChatHistory, Role, Turn
 from tests.support.database import an_instance
 
 

@@ -21,8 +21,7 @@ from adapters.outbound.storage.queue.states import ROWS_PER_LEASE
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.refusals import Unavailable
-from ports.inbox import Conversation, EventOutcome
-from ports.queue import Capacity, QueueKey
+from ports.queue import Capacity, Conversation, EventOutcome, QueueKey
 from tests.support.database import an_instance
 
 ROOM = Capacity(100, 100, 100)

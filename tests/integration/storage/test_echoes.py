@@ -14,9 +14,8 @@ from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.runs import PostgresRuns
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
-from ports.inbox import Conversation, EventOutcome
 from ports.outbox import QueuedMessages
-from ports.queue import Capacity
+from ports.queue import Capacity, Conversation, EventOutcome
 from tests.support.database import an_instance
 
 ROOM = Capacity(100, 100, 100)

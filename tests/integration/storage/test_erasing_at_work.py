@@ -18,10 +18,9 @@ from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.refusals import NotFound
-from ports.downstream import Role, Turn
 from ports.files import FilePlace, SharedFile
-from ports.inbox import EventOutcome
-from ports.queue import Capacity
+from ports.queue import Capacity, EventOutcome
+from ports.resources import Role, Turn
 
 WORD = "Schnabeltier"
 FILE = SharedFile(f"sha256/{WORD}", f"{WORD}.txt", "text/plain")

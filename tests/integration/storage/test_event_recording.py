@@ -28,8 +28,7 @@ from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, DeliveryStatus, Event, Identity, Sender
 from domain.confirmations.model import Pending
 from domain.instances.model import Activity, InstanceChange, NewInstance
-from ports.inbox import CallResult, Conversation, EventOutcome
-from ports.queue import Capacity
+from ports.queue import CallResult, Capacity, Conversation, EventOutcome
 from tests.support.event_log import events_of, listening
 
 ROOM = Capacity(100, 100, 100)

@@ -12,8 +12,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
-from ports.inbox import Conversation, EventOutcome, QueuedEvent
-from ports.queue import Capacity
+from ports.queue import Capacity, Conversation, EventOutcome, QueuedEvent
 
 ROOM = Capacity(100, 100, 100)
 OWNER = 1

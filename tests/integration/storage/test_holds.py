@@ -12,8 +12,7 @@ from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.messages import Event, Sender
-from ports.inbox import Conversation, EventOutcome
-from ports.queue import Capacity, QueueKey
+from ports.queue import Capacity, Conversation, EventOutcome, QueueKey
 
 ROOM = Capacity(100, 100, 100)
 OWNER = 1

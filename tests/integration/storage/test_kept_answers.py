@@ -12,8 +12,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import Answer, Artifact, Author, Choice, OutboundMessage
 from domain.channels.messages import Event, Sender
-from ports.inbox import EventOutcome
-from ports.queue import Capacity
+from ports.queue import Capacity, EventOutcome
 
 OWNER = 1
 FILES = (

@@ -15,7 +15,7 @@ from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.sessions import PostgresSessions
 from domain.channels.messages import DeliveryStatus, SessionAlias
 from domain.confirmations.model import Pending
-from ports.downstream import Role, Turn
+from ports.resources import Role, Turn
 from tests.support.database import an_instance
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

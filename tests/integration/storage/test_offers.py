@@ -13,8 +13,7 @@ from domain.channels.answers import Answer, Choice
 from domain.channels.messages import Event, Sender
 from domain.conversations.choices import Offer, offered
 from domain.conversations.model import MessageId, MessageKind, answer_to
-from ports.inbox import EventOutcome
-from ports.queue import Capacity
+from ports.queue import Capacity, EventOutcome
 
 OWNER = 1
 CHOICES = (Choice("Small", "s"), Choice("Large", "l" * 2000))

@@ -11,7 +11,7 @@ from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.instances.model import Activity
 from domain.routing.model import MOST_ROUNDS, WINDOW
-from ports.inbox import EventOutcome
+from ports.queue import EventOutcome
 from tests.integration.storage.test_echoes import ROOM, Storage
 
 

@@ -19,7 +19,7 @@ from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSc
 from adapters.outbound.storage.statements import render
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance
-from ports.schedules import Due
+from ports.instances import Due
 
 MANY = 10_000
 LATER = datetime(2126, 1, 1, tzinfo=UTC)

@@ -16,9 +16,8 @@ from adapters.outbound.storage.queue.sends import PostgresSends
 from domain.channels.answers import Answer, Artifact, Author, OutboundMessage
 from domain.channels.messages import DeliveryStatus
 from domain.conversations.model import Message, MessageState, parse_message_id
-from ports.outbox import QueuedMessage
+from ports.outbox import NewSend, QueuedMessage, StoredSend
 from ports.queue import Capacity, QueueKey
-from ports.sends import NewSend, StoredSend
 
 
 class Store:

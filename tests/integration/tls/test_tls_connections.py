@@ -27,7 +27,7 @@ from adapters.tls.files import PemSetting, TlsFiles
 from adapters.tls.probe import probe
 from adapters.tls.watching import WatchedFiles
 from domain.routing.model import RunResult
-from ports.downstream import DownstreamFailed
+from ports.resources import DownstreamFailed
 from tests.support.certificates import LOOPBACK, Issued, new_authority
 from tests.support.ports import free_port
 from tests.support.runs import a_request

@@ -17,7 +17,7 @@ from domain.delivery.concurrency import ConcurrencyLimiter
 from domain.delivery.rate_limits import RateLimiter, request_for
 from domain.delivery.sending import LimitedDrafts
 from domain.instances.model import Instance
-from ports.drafts import DraftAddress
+from ports.channels import DraftAddress
 
 INSTANCE = Instance(7, "owner", "any", "x", {}, "agent::a", NOW, NOW)
 MESSAGE = OutboundMessage({"text": "One"})

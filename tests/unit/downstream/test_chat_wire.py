@@ -19,7 +19,7 @@ from adapters.outbound.downstream.chat_wire import (
     within_budget,
 )
 from adapters.outbound.downstream.messages import BadAnswer
-from ports.downstream import Role, Turn
+from ports.resources import Role, Turn
 
 
 def user(text: str) -> Turn:

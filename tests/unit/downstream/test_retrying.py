@@ -9,7 +9,7 @@ import pytest
 
 from adapters.outbound.downstream.retrying import Retrying
 from domain.routing.model import Approval, RunRequest, RunResult
-from ports.downstream import Downstream, DownstreamFailed
+from ports.resources import Downstream, DownstreamFailed
 from tests.support.runs import ScriptedRunner, a_request
 
 DONE = RunResult("done")

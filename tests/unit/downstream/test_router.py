@@ -10,7 +10,7 @@ from adapters.outbound.downstream.builtin import Builtins
 from adapters.outbound.downstream.router import Router
 from adapters.outbound.downstream.rules_file import RulesFile
 from domain.routing.model import RunResult
-from ports.downstream import Downstream
+from ports.resources import Downstream
 from tests.support.runs import Knowledge, ScriptedRunner, a_request
 
 RULES = """

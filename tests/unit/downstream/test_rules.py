@@ -21,7 +21,7 @@ from adapters.outbound.downstream.rules_tls import RuleTls
 from adapters.tls.files import TlsFiles
 from domain.routing.model import RunResult
 from domain.routing.resource import parse_resource
-from ports.downstream import Downstream
+from ports.resources import Downstream
 from tests.support.runs import ScriptedRunner
 
 SECRETS = {"TOKEN": " s3cret \n", "EMPTY": "", "BROKEN": "a\nb"}

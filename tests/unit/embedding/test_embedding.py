@@ -21,7 +21,7 @@ from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from adapters.outbound.knowledge.embedding.onnx_embedder import OnnxEmbedder, has_fast_int8
 from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, SCALES, Kind
 from domain.refusals import Unavailable
-from ports.embedding import DIMENSION, EmbeddingModel, Scale
+from ports.indexing import DIMENSION, EmbeddingModel, Scale
 
 ROOT = Path(__file__).parents[3]
 

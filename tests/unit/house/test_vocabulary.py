@@ -107,8 +107,8 @@ MESSAGES = (
     "ports/connections.py",
 )
 ROUTING = ("domain/routing", "domain/confirmations")
-CALLS = ("domain/callbacks", "ports/metadata.py", "ports/capabilities.py", "ports/connections.py")
-LIMITS = ("domain/delivery", "ports/shared_limits.py")
+CALLS = ("domain/callbacks", "ports/channels.py", "ports/capabilities.py", "ports/connections.py")
+LIMITS = ("domain/delivery", "ports/outbox.py")
 BUS = ("adapters/outbound/event_bus.py", "adapters/outbound/storage/signals.py")
 SANDBOX = ("adapters/outbound/knowledge/parsing/sandbox",)
 RENDERING = ("adapters/outbound/rendering",)
@@ -122,7 +122,7 @@ REPLACED_IN = {
     "leave": ("release", QUEUE),
     "raised": ("enqueue_sql", QUEUE),
     "settled": ("complete_sql", QUEUE),
-    "firm": ("require_sync_commit", (*QUEUE, "ports/inbox.py")),
+    "firm": ("require_sync_commit", (*QUEUE, "ports/queue.py")),
     "part": ("OutboundMessage", MESSAGES),
     "parts": ("OutboundMessage", MESSAGES),
     "known": ("metadata", CALLS),

@@ -16,7 +16,7 @@ from domain.polling.model import BACK_OFF
 from domain.polling.service import PollingService, ScheduleService
 from domain.refusals import StorageAway
 from ports.capabilities import Polled
-from ports.schedules import Due
+from ports.instances import Due
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

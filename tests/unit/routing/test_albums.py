@@ -10,7 +10,7 @@ import pytest
 from domain.channels.messages import Attachment, Event, Identity, Merge, Sender
 from domain.channels.model import Proof
 from domain.routing.bursts import LONGEST_SECONDS, QUIET_SECONDS, burst_of, joined, merged, settles_in
-from ports.inbox import Album, QueuedEvent
+from ports.queue import Album, QueuedEvent
 
 CONTEXTS = ({"language": "en"}, {"language": "de", "group": {"id": "7"}})
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -20,7 +20,7 @@ from domain.routing.conversation import ConversationContext
 from domain.routing.model import QuotedMessage
 from ports.capabilities import PlatformError
 from ports.files import FetchedFiles
-from ports.inbox import QueuedEvent
+from ports.queue import QueuedEvent
 
 AT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

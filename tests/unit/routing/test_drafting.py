@@ -16,8 +16,8 @@ from domain.instances.model import Instance
 from domain.refusals import Unavailable
 from domain.routing.conversation import ConversationContext
 from domain.routing.drafting import Drafting, DraftService
-from ports.drafts import DraftAddress
-from ports.inbox import QueuedEvent
+from ports.channels import DraftAddress
+from ports.queue import QueuedEvent
 
 SENT = Sent(Outcome.SENT, ref="m1")
 EVENT = Event("k", "s", Sender("u"), "hello", {"channel": "C1"}, request_id="r1")

@@ -8,9 +8,7 @@ import pytest
 
 from domain.channels.messages import Sender
 from domain.routing.model import MOST_ROUNDS, STOPPED
-from ports.inbox import QueuedEvent
-from ports.queue import QueueKey
-from ports.sessions import Round
+from ports.queue import QueuedEvent, QueueKey, Round
 from tests.unit.routing.test_storing import Channel, World, event
 
 

@@ -22,8 +22,7 @@ from domain.routing.conversation import ConversationContext, not_served
 from domain.routing.events import EventService
 from ports.channels import AnyChannel
 from ports.http import HttpAnswer
-from ports.inbox import QueuedEvent
-from ports.queue import QueueKey
+from ports.queue import QueuedEvent, QueueKey
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WITH_ACCESS_MODE = [

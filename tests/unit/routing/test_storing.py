@@ -20,8 +20,7 @@ from domain.routing.conversation import PROCESSING_FAILED, Withdrawals
 from domain.routing.events import EventService
 from domain.routing.indicators import LingeringTyping
 from domain.routing.service import RETRIES, ConversationService
-from ports.inbox import Conversation, EventOutcome, QueuedEvent
-from ports.queue import QueueKey
+from ports.queue import Conversation, EventOutcome, QueuedEvent, QueueKey
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 KEY = QueueKey(7, "s")

@@ -11,8 +11,7 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import OutboundMessage
-from ports.inbox import EventOutcome
-from ports.queue import QueueKey
+from ports.queue import EventOutcome, QueueKey
 
 
 class Statements:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import at
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.capabilities import Opened, OpenRequest
 
 from .api import BotApi
 from .config import BotConfig, BotTarget

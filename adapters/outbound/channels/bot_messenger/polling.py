@@ -9,8 +9,7 @@ from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.reconnecting import Attempt, StatelessConnector, keep_connected
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
-from ports.connections import Emit
-from ports.links import LinkRecorder
+from ports.connections import Emit, LinkRecorder
 
 from .api import BotApi
 from .config import POLLING, BotConfig

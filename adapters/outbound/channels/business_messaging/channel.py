@@ -33,9 +33,9 @@ from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import TextLimit
+from ports.capabilities import Opened, OpenRequest, TemplateRules
 from ports.channels import ArtifactReader, Channel, ChannelDependencies
 from ports.http import FormFile
-from ports.reply_capabilities import Opened, OpenRequest, TemplateRules
 
 _INTERACTIVE_BODY = TextLimit(1024)
 _BUTTONS = 3

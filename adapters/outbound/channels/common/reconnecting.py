@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from ports.capabilities import PlatformError
-from ports.links import LinkRecorder
+from ports.connections import LinkRecorder
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from adapters.outbound.channels.community_chat.config import MattermostConfig
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Sender
 from ports.capabilities import PlatformError
-from ports.clock import Clock
+from ports.system import Clock
 
 KNOWN_SECONDS = 3600.0
 UNKNOWN_SECONDS = 60.0

@@ -8,8 +8,7 @@ from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.community_chat.api import MattermostApi
 from adapters.outbound.channels.community_chat.config import MattermostConfig, MattermostTarget, session_of
-from ports.capabilities import PlatformError
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.capabilities import Opened, OpenRequest, PlatformError
 
 _ADDRESS = re.compile(r"(user:)?([a-z0-9]{26})")
 _DIRECT = "D"

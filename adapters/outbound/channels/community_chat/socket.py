@@ -20,11 +20,9 @@ from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import ChannelMetadata, Event
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
-from ports.clock import Clock
-from ports.connections import Emit
-from ports.http import HttpFailed
-from ports.links import LinkRecorder
-from ports.websockets import ConnectionClosed, Handshake, WebSocket
+from ports.connections import Emit, LinkRecorder
+from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
+from ports.system import Clock
 
 log = logging.getLogger(__name__)
 

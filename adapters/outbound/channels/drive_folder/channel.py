@@ -30,10 +30,9 @@ from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress
-from ports.capabilities import PlatformError, Registration
+from ports.capabilities import Opened, OpenRequest, PlatformError, Registration
 from ports.channels import ArtifactReader, Channel, ChannelDependencies
-from ports.clock import Clock
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.system import Clock
 
 PER_ACCOUNT = (Quota(3, 1.0),)
 """Files that an account may write (https://developers.google.com/workspace/drive/api/guides/limits)."""

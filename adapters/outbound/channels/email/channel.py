@@ -26,11 +26,10 @@ from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Event, Outcome, Sent
 from domain.refusals import TooLarge
-from ports.capabilities import PlatformError, Polled, PollFailed
+from ports.capabilities import Opened, OpenRequest, PlatformError, Polled, PollFailed
 from ports.channels import Channel, ChannelDependencies
-from ports.clock import Clock
 from ports.http import HttpFailed
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.system import Clock
 
 PROBE_TIMEOUT = 10.0
 """Seconds for checking both servers, while a caller waits for the answer."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.enterprise_chat.config import TeamsConfig, TeamsTarget
 from adapters.outbound.channels.enterprise_chat.connector import Connector
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.capabilities import Opened, OpenRequest
 
 WEBHOOK = "webhook"
 """The address of the incoming webhook, which names its conversation itself."""

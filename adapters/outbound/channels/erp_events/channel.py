@@ -27,10 +27,9 @@ from adapters.outbound.channels.erp_events.config import (
 from adapters.outbound.channels.erp_events.rpc import OdooError, Session, Sessions, sign_in
 from adapters.outbound.channels.erp_events.watching import Change, Scan, Watcher
 from domain.channels.messages import Event, Sender
-from ports.capabilities import PlatformError, Polled, PollFailed
+from ports.capabilities import Opened, OpenRequest, PlatformError, Polled, PollFailed
 from ports.channels import Channel, ChannelDependencies
 from ports.http import Http, HttpFailed
-from ports.reply_capabilities import Opened, OpenRequest
 
 _MESSAGES = "mail.message"
 """The model of notes: `message_post` returns the id of one."""

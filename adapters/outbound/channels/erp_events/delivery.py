@@ -17,8 +17,8 @@ from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
-from ports.clock import Clock
 from ports.http import Http, HttpRequest
+from ports.system import Clock
 
 NOTE, EVENT = "note", "event"
 MAX_CONCURRENCY = 2

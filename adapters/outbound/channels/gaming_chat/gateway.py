@@ -21,10 +21,8 @@ from adapters.outbound.channels.common.reconnecting import (
 from domain.channels.messages import Event
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
-from ports.connections import Emit
-from ports.http import HttpFailed
-from ports.links import LinkRecorder
-from ports.websockets import ConnectionClosed, Handshake, WebSocket
+from ports.connections import Emit, LinkRecorder
+from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 
 from .api import DiscordApi
 from .config import DiscordConfig

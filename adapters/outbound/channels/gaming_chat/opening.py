@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import at, items, text
-from ports.capabilities import PlatformError
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.capabilities import Opened, OpenRequest, PlatformError
 
 from .api import DiscordApi
 from .config import DiscordConfig, DiscordTarget

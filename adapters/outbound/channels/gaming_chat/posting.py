@@ -11,8 +11,8 @@ from adapters.outbound.channels.common.messages import cut_labels
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Outcome, Sent
-from ports.clock import Clock
 from ports.http import FormFile
+from ports.system import Clock
 
 from .api import TOKEN_GONE, ApiResult, DiscordApi
 from .config import DiscordConfig, DiscordTarget

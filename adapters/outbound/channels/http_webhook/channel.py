@@ -29,9 +29,9 @@ from domain.addresses import address_fault
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
+from ports.capabilities import Opened, OpenRequest
 from ports.channels import Channel, ChannelDependencies
 from ports.http import Addresses, AddressRefused, HttpFailed, HttpRequest
-from ports.reply_capabilities import Opened, OpenRequest
 
 UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
 """Headers of the connection itself, which responseHeaders cannot set."""

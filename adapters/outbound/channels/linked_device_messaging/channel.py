@@ -35,11 +35,9 @@ from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import Proof
 from domain.channels.refused import NUMBER
-from ports.capabilities import PlatformError, Registration
+from ports.capabilities import Opened, OpenRequest, PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
-from ports.connections import Emit, Pairing
-from ports.links import LinkRecorder
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.connections import Emit, LinkRecorder, Pairing
 
 _SERVER = "s.whatsapp.net"
 """Of the chats with one person."""

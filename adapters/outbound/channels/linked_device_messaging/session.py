@@ -26,9 +26,8 @@ from adapters.outbound.channels.linked_device_messaging.device import (
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Event, Identity, Merge, Quoted, Sender
 from domain.channels.refused import NUMBER
-from ports.clock import Clock
-from ports.connections import Emit
-from ports.links import LinkRecorder
+from ports.connections import Emit, LinkRecorder
+from ports.system import Clock
 
 log = logging.getLogger(__name__)
 

@@ -33,10 +33,9 @@ from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress
-from ports.capabilities import PlatformError
+from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import Channel, ChannelDependencies
-from ports.clock import Clock
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.system import Clock
 
 BASE = PlatformAddress("MAIL_API_URL", "https://gmail.googleapis.com")
 

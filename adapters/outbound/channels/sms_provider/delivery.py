@@ -24,10 +24,9 @@ from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress
-from ports.capabilities import PlatformError
+from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
-from ports.reply_capabilities import Opened, OpenRequest
 
 BASE = PlatformAddress("SMS_PROVIDER_API_URL", "https://api.twilio.com")
 

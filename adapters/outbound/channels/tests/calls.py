@@ -10,8 +10,8 @@ from adapters.outbound.channels.tests.support import NOW
 from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.channels.model import ChannelDefinition, SetupInstructions
 from domain.channels.typed import JsonModel
+from ports.capabilities import OpenRequest
 from ports.channels import Channel
-from ports.reply_capabilities import OpenRequest
 
 NO_METADATA: ChannelMetadata = {}
 INSTANCE = 7

@@ -29,8 +29,8 @@ from domain.channels.messages import Attachment, Outcome, Sent
 from domain.refusals import Unavailable
 from domain.rendering import off_loop
 from domain.web_chat.model import ChatMessage, ChatPlace
+from ports.capabilities import Opened, OpenRequest
 from ports.channels import Channel, ChannelDependencies
-from ports.reply_capabilities import Opened, OpenRequest
 
 DRAFT_SECONDS = 0.4
 LONGEST_DRAFT = 30_000

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import text
-from ports.reply_capabilities import Opened, OpenRequest
+from ports.capabilities import Opened, OpenRequest
 
 from .api import WebApi
 from .config import SlackConfig, SlackTarget

@@ -19,10 +19,8 @@ from domain.channels.messages import ChannelMetadata, Received
 from domain.refusals import Invalid
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
-from ports.connections import Emit
-from ports.http import HttpFailed
-from ports.links import LinkRecorder
-from ports.websockets import ConnectionClosed, Handshake, WebSocket
+from ports.connections import Emit, LinkRecorder
+from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 
 from .api import WebApi
 from .config import SlackConfig

@@ -17,7 +17,7 @@ from adapters.outbound.knowledge.embedding.onnx_embedder import OnnxEmbedder
 from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
 from adapters.outbound.knowledge.models.folder import ModelFolder
 from domain.refusals import Unavailable
-from ports.embedding import Embedder, EmbeddingModel, Vector
+from ports.indexing import Embedder, EmbeddingModel, Vector
 
 PRECISIONS: tuple[Precision, ...] = ("int8", "float32")
 
@@ -44,7 +44,7 @@ class Computing:
 
 
 class InstalledEmbedders:
-    """`ports.embedding.Embedders`. `given`: the model of the setting, which wins over the choice."""
+    """`ports.indexing.Embedders`. `given`: the model of the setting, which wins over the choice."""
 
     def __init__(
         self, folder: ModelFolder, given: ModelFiles | None, chosen: ChosenModel, computing: Computing

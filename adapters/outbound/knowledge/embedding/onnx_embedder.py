@@ -23,7 +23,7 @@ from typing import Any
 
 from adapters.outbound.knowledge.embedding.exports import Exports, Precision
 from adapters.outbound.knowledge.embedding.model_files import ModelFiles
-from ports.embedding import EmbeddingModel, Vector
+from ports.indexing import EmbeddingModel, Vector
 
 REMEMBERED_QUERIES = 2048
 QUANTISED = "int8-1"

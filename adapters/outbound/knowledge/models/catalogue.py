@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from adapters.outbound.knowledge.embedding.model_files import Prompts
-from ports.embedding import Scale
+from ports.indexing import Scale
 
 
 class Kind(StrEnum):

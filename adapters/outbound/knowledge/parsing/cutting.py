@@ -10,7 +10,7 @@ from domain.knowledge.chunking import Chunker
 from domain.knowledge.documents import Block, Document, separator
 from domain.knowledge.text_units import CountTokens
 from domain.knowledge.titles import meant_title, title_of
-from ports.parsing import ReadPart
+from ports.indexing import ReadPart
 
 _BATCH_CHARS = 262_144
 _BATCH_BLOCKS = 2_000

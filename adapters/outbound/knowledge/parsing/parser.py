@@ -18,8 +18,8 @@ from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer, 
 from adapters.tasks import seen
 from domain.knowledge.documents import Block, Document, FileType, Format, FormatSupport, separator
 from domain.refusals import Unavailable
-from ports.parsing import Progress, ReadPart
-from ports.web_pages import FetchedBody, SitemapEntries, WebPage
+from ports.http import FetchedBody, SitemapEntries, WebPage
+from ports.indexing import Progress, ReadPart
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ class ParsingOptions:
 
 
 class SandboxedParser:
-    """Reads each file in a child process of its own; conforms to `ports.parsing.Parser`."""
+    """Reads each file in a child process of its own; conforms to `ports.indexing.Parser`."""
 
     def __init__(self, options: ParsingOptions | None = None, fork_server: ForkServer | None = None) -> None:
         self._options = options or ParsingOptions()
@@ -107,7 +107,7 @@ class SandboxedParser:
         return self._fork_server.pid
 
     async def identify(self, path: Path, file_name: str) -> FileType:
-        """See `ports.parsing.Parser`. The answer is cached: it is asked on arrival and again for reading."""
+        """See `ports.indexing.Parser`. The answer is cached: it is asked on arrival and again for reading."""
         name = shown(file_name)
         stamp = await asyncio.to_thread(_stamp, path, name)
         if stamp not in self._known_types:
@@ -127,7 +127,7 @@ class SandboxedParser:
             )
 
     async def read_page(self, body: FetchedBody) -> WebPage | SitemapEntries | None:
-        """See `ports.web_pages.WebPageReader`."""
+        """See `ports.http.WebPageReader`."""
         got: list[Any] = []
         web = {"address": body.address, "mime_type": body.mime_type, "charset": body.charset}
         async with self._reading:
@@ -142,7 +142,7 @@ class SandboxedParser:
     async def cut(
         self, path: Path, file_name: str, progress: Progress | None = None
     ) -> AsyncGenerator[ReadPart, None]:
-        """See `ports.parsing.Parser`. A fork server that was lost is started again unless something was read."""
+        """See `ports.indexing.Parser`. A fork server that was lost is started again unless something was read."""
         kind = await self.identify(path, file_name)
         model_dir = str(await asyncio.to_thread(self._options.model_dir))
         async with await self._slot(path, kind):

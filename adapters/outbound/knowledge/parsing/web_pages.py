@@ -34,7 +34,7 @@ _PIECE = 64 * 1024
 
 
 def read(job: Job, address: str, mime_type: str, charset: str) -> dict[str, Any]:
-    """What was fetched, as the values of `ports.web_pages`."""
+    """What was fetched, as the values of `ports.http`."""
     with job.path.open("rb") as file:
         head = file.read(_SNIFFED)
     if head.startswith(_GZIP):

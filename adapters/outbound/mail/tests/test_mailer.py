@@ -15,7 +15,7 @@ from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
-from ports.verification import MailFailed
+from ports.access import MailFailed
 from tests.support.mail import Postbox, smtp_server
 from tests.support.servers import listening
 

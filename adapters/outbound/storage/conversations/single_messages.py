@@ -36,7 +36,7 @@ FROM send s CROSS JOIN {delivery_sql(OF_SEND)} o WHERE s.id = %s AND s.instance_
 
 
 class PostgresMessages:
-    """`ports.sends.MessageStore`."""
+    """`ports.outbox.MessageStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

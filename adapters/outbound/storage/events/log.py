@@ -82,7 +82,7 @@ SELECT count(*) FROM begun
 
 
 class PostgresEventLog:
-    """`ports.events.EventLog`. `days`: how long events are kept, and recorded after the last listener."""
+    """`ports.subscriptions.EventLog`. `days`: how long events are kept, and recorded after the last listener."""
 
     def __init__(self, database: Database, days: int) -> None:
         self._database = database

@@ -28,7 +28,7 @@ from adapters.outbound.storage.schema import columns_of
 from domain.events import EventKind
 from domain.knowledge.failures import cancelled
 from domain.knowledge.model import FileStatus
-from ports.upload_storage import Failure
+from ports.knowledge_storage import Failure
 
 HELD_BACK = timedelta(seconds=5)
 """An upload that lost a file is leased again only when its worker has noticed that it lost its lease."""

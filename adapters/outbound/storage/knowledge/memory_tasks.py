@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, select, update
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.knowledge.tables import memory_task
 from adapters.outbound.storage.pool import Database
-from ports.memory import MemoryTask
+from ports.system import MemoryTask
 
 task = memory_task.c
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from adapters.outbound.storage.knowledge.staging import model_number
 from adapters.outbound.storage.knowledge.tables import knowledge_base
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
-from ports.embedding import Vector
+from ports.indexing import Vector
 from ports.knowledge_storage import OtherChunk
 
 ORPHANS = """

@@ -23,8 +23,8 @@ from adapters.outbound.storage.pool import SEARCH_WIDTH, Connection, Database
 from domain.knowledge.fusion import of_each_file
 from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions
 from domain.knowledge.text_match import Query, Statistics, TextMatch
-from ports.embedding import Vector
 from ports.files import SharedFile
+from ports.indexing import Vector
 from ports.knowledge_storage import Candidate, Passage
 
 FAR = 0.5

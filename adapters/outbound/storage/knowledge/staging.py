@@ -27,8 +27,8 @@ from adapters.outbound.storage.knowledge.uploads import DONE, WORKING, leased
 from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
 from domain.events import EventKind
 from domain.knowledge.model import Piece
-from ports.embedding import Vector
-from ports.upload_storage import StagedPiece, Work
+from ports.indexing import Vector
+from ports.knowledge_storage import StagedPiece, Work
 
 PIECES = "kb_piece (file_id, position, upload_id, chunk_id, text, context, metadata, words, terms, lex)"
 UNEMBEDDED = """

@@ -17,7 +17,7 @@ from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.pool import Connection, Database
 from domain.events import EventKind
 from domain.knowledge.model import FileStatus
-from ports.upload_storage import Begun, Failure, NewFile, Work
+from ports.knowledge_storage import Begun, Failure, NewFile, Work
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from adapters.outbound.storage.codec import storable, storable_reason
 from adapters.outbound.storage.knowledge.source_tables import web_host
 from adapters.outbound.storage.pool import Database
 from domain.knowledge.sources.model import key_of
-from ports.web_hosts import KnownRobots
+from ports.http import KnownRobots
 
 ACQUIRE = """
 INSERT INTO web_host (key, free_at) VALUES (%(key)s, now() + %(seconds)s * interval '1 second')

@@ -12,7 +12,7 @@ from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow, PostgresInb
 from adapters.outbound.storage.queue.states import NOT_OFFERED, EventStatus, QueueKind, complete_sql
 from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Change, Event
-from ports.inbox import Accepted, CallResult
+from ports.queue import Accepted, CallResult
 
 FIND = f"""
 SELECT id, session_key, draft FROM inbox
@@ -58,7 +58,7 @@ _change = attrgetter("change")
 
 
 class ChangeableInbox:
-    """`ports.inbox.Inbox`. Calls `withdrawn` with each message that is not to be answered as it was stored, and
+    """`ports.queue.Inbox`. Calls `withdrawn` with each message that is not to be answered as it was stored, and
     `enqueued` when a message need not wait any more."""
 
     def __init__(

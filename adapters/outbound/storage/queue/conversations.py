@@ -32,9 +32,8 @@ from adapters.outbound.storage.queue.states import (
 from domain.channels.messages import Event, Merge
 from domain.conversations.model import answer_to
 from domain.events import EventKind
-from ports.inbox import Album, Conversation, EventOutcome, QueuedEvent
 from ports.outbox import QueuedMessages
-from ports.queue import Capacity, Leases, QueueKey
+from ports.queue import Album, Capacity, Conversation, EventOutcome, Leases, QueuedEvent, QueueKey
 
 INBOUND = Queue.of(
     QueueKind.INBOUND,

@@ -26,7 +26,7 @@ SELECT NOT EXISTS (SELECT FROM inbox WHERE instance_id = %s AND session_key = %s
 
 
 class PostgresEarlierMessages:
-    """`ports.context.EarlierMessages`."""
+    """`ports.queue.EarlierMessages`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

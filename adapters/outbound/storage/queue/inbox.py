@@ -21,8 +21,7 @@ from domain.channels.messages import Event, Quoted
 from domain.events import EventKind
 from domain.refusals import Unavailable
 from domain.values import value
-from ports.inbox import Accepted, CallResult, Conversation, QueuedEvent
-from ports.queue import QueueKey
+from ports.queue import Accepted, CallResult, Conversation, QueuedEvent, QueueKey
 
 ENQUEUE = compact(f"""
 WITH {OFFERED}, {ECHOES}, input AS (

@@ -27,9 +27,8 @@ from adapters.outbound.storage.statements import compact
 from domain.channels.answers import OutboundMessage
 from domain.events import EventKind
 from domain.values import value
-from ports.inbox import EventOutcome
 from ports.outbox import QueuedMessage, QueuedMessages
-from ports.queue import QueueKey
+from ports.queue import EventOutcome, QueueKey
 
 _LOG = log_event_sql("string_to_table(told, ' ')", "done", data="nullif(main, id)::text")
 """An event that was merged into another has the number of that one for its data."""

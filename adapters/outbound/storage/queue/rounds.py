@@ -5,9 +5,7 @@ from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.queue.states import QueueKind
-from ports.inbox import QueuedEvent
-from ports.queue import QueueKey
-from ports.sessions import Round
+from ports.queue import QueuedEvent, QueueKey, Round
 
 COUNT = f"""
 WITH {ECHOES}, event AS (
@@ -37,7 +35,7 @@ ON CONFLICT (kind, instance_id, session_key) DO UPDATE
 
 
 class PostgresRounds:
-    """`ports.sessions.Rounds`."""
+    """`ports.queue.Rounds`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

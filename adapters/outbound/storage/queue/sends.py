@@ -20,7 +20,7 @@ from adapters.outbound.storage.queue.states import NOT_OFFERED, OFFERED, QueueKi
 from adapters.outbound.storage.statements import compact
 from domain.conversations.history import HANDLER_MINUTES
 from domain.conversations.model import MessageId, MessageKind
-from ports.sends import KnownSession, NewSend, StoredSend
+from ports.outbox import KnownSession, NewSend, StoredSend
 
 KEY_HOURS = 24
 """How long an idempotency key is remembered."""
@@ -87,7 +87,7 @@ LEFT JOIN LATERAL (
 
 
 class PostgresSends:
-    """`ports.sends.SendStore`. `enqueued` is called after a commit that brought messages that nobody holds."""
+    """`ports.outbox.SendStore`. `enqueued` is called after a commit that brought messages that nobody holds."""
 
     def __init__(self, database: Database, enqueued: Callable[[], None]) -> None:
         self._database = database

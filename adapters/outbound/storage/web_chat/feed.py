@@ -90,8 +90,8 @@ class _Reader:
 
 
 class PostgresChatFeed:
-    """`ports.web_chat.ChatFeed`. `changed` wakes the readers of a conversation; None: all. A reader that takes its
-    pages slowly has one of them, and a cursor."""
+    """`ports.conversations.ChatFeed`. `changed` wakes the readers of a conversation; None: all. A reader that takes
+    its pages slowly has one of them, and a cursor."""
 
     def __init__(
         self, database: Database, quiet: float = QUIET_SECONDS, sweep: float = SWEEP_SECONDS

@@ -61,7 +61,7 @@ WHERE instance_id = %(instance)s AND session_key = %(session)s AND {ASYNC_COMMIT
 
 
 class PostgresChatLog:
-    """`ports.web_chat.ChatLog` and `ChatIntake`. `changed` is told each conversation after its commit."""
+    """`ports.conversations.ChatLog` and `ChatIntake`. `changed` is told each conversation after its commit."""
 
     def __init__(self, database: Database, changed: Callable[[str], None]) -> None:
         self._database = database

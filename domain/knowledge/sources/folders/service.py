@@ -17,7 +17,7 @@ from domain.knowledge.sources.model import (
 )
 from ports.channels import AnyChannel, Channels
 from ports.instances import InstanceLookup
-from ports.sources import SourceStore
+from ports.knowledge import SourceStore
 
 
 @dataclass(eq=False)

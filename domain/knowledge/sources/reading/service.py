@@ -20,9 +20,8 @@ from domain.knowledge.sources.model import (
     SourceKind,
 )
 from domain.refusals import Forbidden, NotFound, Refusal, StorageAway, Unavailable
-from ports.base_files_storage import FileChanges
-from ports.knowledge import IncomingFile
-from ports.sources import SourceLeases, SourceOrigin, SourcePages
+from ports.knowledge import IncomingFile, SourceLeases, SourceOrigin, SourcePages
+from ports.knowledge_storage import FileChanges
 
 STEP_SECONDS = 140.0
 """For one page; shorter than a lease, so that nobody else takes the source meanwhile."""

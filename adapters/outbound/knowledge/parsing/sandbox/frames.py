@@ -8,7 +8,7 @@ from typing import Any
 
 from domain.knowledge.documents import Block, BlockKind
 from domain.knowledge.model import Piece
-from ports.parsing import ReadPart
+from ports.indexing import ReadPart
 
 PROGRESS, BLOCKS, PART, FILE_TYPE, WEB_PAGE, DONE, REFUSED, EXIT = (
     "progress",
