@@ -5,7 +5,6 @@ from typing import TypeVar
 
 from google.protobuf.message import Message
 
-from domain.paging import DEFAULT_LIMIT, checked_limit
 from domain.refusals import Fault, Invalid
 
 M = TypeVar("M", bound=Message)
@@ -43,11 +42,6 @@ def position(token: str) -> int:
     if not (token.isascii() and token.isdigit() and len(token) < 19):
         raise Invalid.of([Fault("page_token", "must be the next_page_token of the answer before")])
     return int(token)
-
-
-def limit_of(limit: int) -> int:
-    """The limit of a list, the default where it is not set. Raises `Invalid`."""
-    return checked_limit(limit or DEFAULT_LIMIT)
 
 
 def pieces(text: str) -> Iterator[str]:

@@ -27,6 +27,7 @@ from domain.access.model import (
     kind_of,
     shown,
 )
+from domain.paging import checked_limit
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from domain.values import iso_milliseconds
 from ports.access import KeyStore, NewCredential, SignInTries
@@ -189,7 +190,9 @@ class KeyService:
         if kind not in LISTED:
             raise Invalid.of([Fault("kind", f"must be one of {', '.join(LISTED)}")])
         user_id = None if caller.is_admin else caller.user_id
-        rows = await self.store.list(KeyKind(kind), self.clock.now(), user_id, cursor, limit + 1)
+        rows = await self.store.list(
+            KeyKind(kind), self.clock.now(), user_id, cursor, checked_limit(limit) + 1
+        )
         return KeyPage(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
 
     async def revoke(self, caller: Caller, key_id: int) -> None:

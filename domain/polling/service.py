@@ -17,6 +17,7 @@ from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup import owned_instance
 from domain.instances.model import UNREADABLE, Activity, Instance
 from domain.knowledge.sources.folders.service import FolderSync
+from domain.paging import checked_limit
 from domain.polling.model import (
     FIRES,
     POLLED,
@@ -240,7 +241,7 @@ class ScheduleListService:
 
     async def list(self, caller: Caller, cursor: int, limit: int) -> SchedulePage:
         user_id = None if caller.is_admin else caller.user_id
-        rows = await self.overview.of_user(user_id, cursor, limit + 1)
+        rows = await self.overview.of_user(user_id, cursor, checked_limit(limit) + 1)
         following = rows[limit - 1].instance.id if len(rows) > limit else None
         return SchedulePage([self._view(planned) for planned in rows[:limit]], following)
 

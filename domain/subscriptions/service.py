@@ -12,6 +12,7 @@ from domain.delivery.model import check_state
 from domain.events import EventFilter, EventPage, filter_faults
 from domain.instances.lookup import check_owned, owned_instance
 from domain.instances.model import Activity, ActivityHealth
+from domain.paging import checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.subscriptions.model import (
     OFF,
@@ -77,7 +78,7 @@ class SubscriptionService:
 
     async def list(self, caller: Caller, cursor: int, limit: int) -> SubscriptionPage:
         user_id = None if caller.is_admin else caller.user_id
-        rows = await self.store.of_user(user_id, cursor, limit + 1)
+        rows = await self.store.of_user(user_id, cursor, checked_limit(limit) + 1)
         records = await self.health.records([subscription.id for subscription in rows[:limit]])
         shown = [self._judged(row, records.get(row.id, HealthRecord())) for row in rows[:limit]]
         return SubscriptionPage(shown, rows[limit - 1].id if len(rows) > limit else None)
@@ -110,7 +111,7 @@ class SubscriptionService:
     ) -> PushPage:
         await self._owned(caller, subscription_id)
         check_state(status)
-        return await self.queue.list(subscription_id, status, cursor, limit)
+        return await self.queue.list(subscription_id, status, cursor, checked_limit(limit))
 
     async def replay(self, caller: Caller, subscription_id: int, push_id: int) -> None:
         await self._owned(caller, subscription_id)

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from ports.keys import Sessions
 
 from adapters.inbound.console.sessions import SESSION
-from adapters.outbound.core_client.access import RemoteAccess
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.security.encryption import new_key
+from adapters.rpc.tables import ACCESS
 from tests.support.ports import free_port
 from tests.support.service import (
     COMMAND,
@@ -54,14 +55,15 @@ def console_with(service: Service, session: str) -> int:
 def followed(service: Service, link: str) -> str:
     """The token of the session that a sign-in link opens."""
 
-    async def sign_in() -> str:
+    async def token() -> str:
         core = CoreConnection(f"127.0.0.1:{service.grpc_port}")
         try:
-            return (await RemoteAccess(core).sign_in(link.partition("?link=")[2], "192.0.2.1")).token
+            sign_in = ACCESS.methods(core)[Sessions, "sign_in"]
+            return str((await sign_in(link.partition("?link=")[2], "192.0.2.1")).token)
         finally:
             await core.close()
 
-    return asyncio.run(sign_in())
+    return asyncio.run(token())
 
 
 def printed_link(output: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import grpc
 import httpx
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message_factory import GetMessageClass
 from switchboard.channels.v1 import callbacks_pb2 as callbacks_pb
 from switchboard.channels.v1 import callbacks_pb2_grpc, instances_pb2_grpc
 from switchboard.channels.v1 import instances_pb2 as pb
@@ -20,6 +22,7 @@ from switchboard.knowledge.v1 import knowledge_pb2 as kb_pb
 from switchboard.verification.v1 import verification_pb2 as verification_pb
 from switchboard.verification.v1 import verification_pb2_grpc
 
+from adapters.rpc import tables
 from tests.drivers.ways import INSTANCES, RestOverGrpc
 from tests.drivers.world import SERVICE_KEY, World
 
@@ -55,6 +58,15 @@ class Client:
             answer = getattr(stub(channel), method)(request, metadata=metadata, timeout=60)
             return [each async for each in answer] if hasattr(answer, "__aiter__") else await answer
 
+    def call_path(self, path: str, request: Any) -> Any:
+        """Calls a unary RPC of an admin and returns the bytes of the response."""
+        return self._world.run(self._call_path(path, request))
+
+    async def _call_path(self, path: str, request: Any) -> Any:
+        metadata = [("authorization", f"Bearer {SERVICE_KEY}")]
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{self._world.grpc.port}") as channel:
+            return await channel.unary_unary(path)(request.SerializeToString(), metadata=metadata, timeout=60)
+
 
 @pytest.fixture
 def client(world: World) -> Client:
@@ -81,6 +93,37 @@ def test_a_config_over_the_limit_is_refused(client: Client, rest: RestOverGrpc, 
     knowledge = knowledge_pb2_grpc.KnowledgeServiceStub
     code, words = refused(lambda: client.call(knowledge, "CreateBase", base))
     assert (code, "manifest_json" in words) == (grpc.StatusCode.INVALID_ARGUMENT, True)
+
+
+def test_each_list_with_a_cursor_refuses_a_limit_over_200(client: Client, rest: RestOverGrpc) -> None:
+    hook = rest.request("POST", INSTANCES, "ann", json=HOOK).json()["instanceId"]
+    base = rest.request("POST", "/api/agent/kb", "ann", json={"name": "Handbook"}).json()["id"]
+    site = {"url": "https://example.com/"}
+    source = rest.request("POST", f"/api/agent/kb/{base}/pages", "ann", json=site).json()["source"]["id"]
+    target = {"name": "CRM", "url": "https://93.184.216.34/", "events": ["message.received"]}
+    made = rest.request("POST", "/api/agent/event-subscriptions", "ann", json=target).json()
+    subscription = made["subscription"]["id"]
+    owned = {
+        "instance_id": hook,
+        "knowledge_base_id": base,
+        "source_id": source,
+        "subscription_id": subscription,
+        "session_id": "1",
+    }
+    lists = [
+        (service, method)
+        for service in tables.SERVICES
+        for method in service.descriptor.methods
+        if {"limit", "cursor"} <= set(method.input_type.fields_by_name)
+    ]
+    assert len(lists) >= 12
+    for service, method in lists:
+        for limit in (-1, 201):
+            request = GetMessageClass(method.input_type)(limit=limit)
+            for name in method.input_type.fields_by_name.keys() & owned.keys():
+                setattr(request, name, owned[name])
+            code, details = refused(partial(client.call_path, service.path(method.name), request))
+            assert (code, "limit" in details) == (grpc.StatusCode.INVALID_ARGUMENT, True), method.name
 
 
 def test_a_thousand_instances_with_large_configs_are_listed(
