@@ -183,10 +183,7 @@ def _lazy(path: str) -> Command:
     module, _, function = path.rpartition(".")
 
     def run(settings: Settings, options: argparse.Namespace) -> int:
-        from apps.loading import quickly
-
-        with quickly():
-            command: Command = getattr(import_module(module), function)
+        command: Command = getattr(import_module(module), function)
         return command(settings, options)
 
     return run

@@ -6,7 +6,8 @@ functions and constructors, so that mypy checks how they are wired.
 
 from functools import partial
 
-from adapters.optional_modules import lacking
+from dependency_injector import containers, providers
+
 from adapters.outbound.clock import SystemClock
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from apps.containers.channels import Channels
@@ -32,13 +33,6 @@ from apps.containers.work import Work, build_transcriber
 from apps.installation import RunningInstallation
 from apps.readiness import checks_of
 from apps.settings import Settings
-
-with (
-    lacking("fastapi"),
-    lacking("starlette"),
-    lacking("yaml"),
-):  # 10 MB that a core or a worker has no other use for
-    from dependency_injector import containers, providers
 
 
 class CommandContainer(containers.DeclarativeContainer):

@@ -13,10 +13,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any, TextIO
 
-from adapters.optional_modules import lacking
-
-with lacking("rich"):  # structlog draws tracebacks with it, which nobody asks it for, and it takes 3 MB
-    import structlog
+import structlog
 
 from adapters import trace_context
 from apps.printable import cut, escaped, message_of, shown, traceback_of

@@ -116,9 +116,8 @@ async def _run(
 
 
 def collect_rarely() -> None:
-    """What was loaded stays: going through it anew for cycles costs a quarter of a message's CPU. What a message
-    needs lives for longer than 700 allocations, Python's own threshold: going through it is most of the rest."""
-    gc.freeze()
+    """Raises the thresholds of the garbage collector: with Python's own 700 allocations it looks at the objects of
+    messages that are still being processed."""
     gc.set_threshold(10_000, 20, 20)
 
 

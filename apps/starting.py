@@ -66,14 +66,13 @@ def check_free(host: str, port: int, setting: str) -> None:
 
 
 @contextmanager
-def embedded_database(settings: Settings, meanwhile: Callable[[], None] = lambda: None) -> Iterator[str]:
-    """The embedded PostgreSQL while the process lives; its DSN. `meanwhile` is called while it starts. Raises
-    `StartError`."""
+def embedded_database(settings: Settings) -> Iterator[str]:
+    """The embedded PostgreSQL while the process lives; its DSN. Raises `StartError`."""
     from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError
 
     server = EmbeddedPostgres(settings.data_dir, bin_dir=settings.pg_bin_dir)
     try:
-        dsn = server.start(meanwhile)
+        dsn = server.start()
     except EmbeddedPostgresError as error:
         raise StartError(str(error)) from error
     with PROCESS.last_step(server.abandon):

@@ -89,7 +89,7 @@ def run(bench: Bench) -> list[Row]:
                 gateway.append(found.megabytes())
     bench.report.raw["start"] = {"s": seconds, "cpu_s": cpu, "idle_mb": standalone, "gateway_mb": gateway}
     return [
-        Row("second start to ready, s", "<= 1.5", Figure.of(cpu), value=Figure.of(seconds)),
-        Row("memory of the idle process, MB", "<= 140", value=Figure.of(standalone, "{:.0f}")),
-        Row("memory of an idle gateway alone, MB", "<= 80", value=Figure.of(gateway, "{:.0f}")),
+        Row("second start to ready, s", "<= 3", Figure.of(cpu), value=Figure.of(seconds)),
+        Row("memory of the idle process, MB", "<= 200", value=Figure.of(standalone, "{:.0f}")),
+        Row("memory of an idle gateway alone, MB", "<= 130", value=Figure.of(gateway, "{:.0f}")),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import signal
 from collections.abc import Callable, Generator
@@ -13,7 +14,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from adapters.outbound.storage import pool
-from apps.loading import quickly
 from tests.support.exported import exported
 from tests.support.folders import open_folder
 from tests.support.loops import Loops
@@ -61,9 +61,12 @@ def anyio_backend() -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """The tests stay until the end: the collector of garbage would go through all of them again and again."""
-    with quickly():
-        return (yield)
+    """Leaves the collected tests to no garbage collection: they stay until the end."""
+    gc.disable()
+    collected = yield
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 @pytest.hookimpl(wrapper=True)

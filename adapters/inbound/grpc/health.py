@@ -8,8 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import grpc
-from grpc_health.v1 import health_pb2_grpc
-from grpc_health.v1._async import HealthServicer
+from grpc_health.v1 import health, health_pb2_grpc
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 
 Check = Callable[[], Awaitable[object]]
@@ -25,7 +24,7 @@ class Health:
         self._checks = checks
         self._needed = needed
         self._services: list[str] = [""]
-        self.servicer = HealthServicer()
+        self.servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]  # which its types lack
 
     async def add_to(self, server: grpc.aio.Server, services: Sequence[str]) -> None:
         """Answers for these services from now on."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from yarl import URL
 
-from adapters.optional_modules import postponed
+from adapters.outbound.http import library
 from adapters.outbound.http.addresses import refused
 from adapters.outbound.http.direct import DirectHttp, is_direct, target_of
 from adapters.outbound.http.exchange import Exchange
@@ -16,10 +16,6 @@ from adapters.outbound.http.failures import failure, outcome_of
 from adapters.outbound.http.policy import AddressPolicy, numeric_host
 from adapters.outbound.http.wire import Unreadable
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
-
-# And aiohttp with it, until the first upload, redirect or long poll.
-with postponed("adapters.outbound.http.library"):
-    from adapters.outbound.http import library
 
 Observe = Callable[[str, str, float], None]
 """Told of each exchange: a label ('user' for addresses that users gave, else the host), how it ended, and

@@ -6,15 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from adapters.optional_modules import postponed
+import aiohttp
+
+from adapters.outbound.http import pools
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.http.redaction import safe_url
 from ports.http import ConnectionClosed, Handshake, HttpFailed, HttpRequest
-
-with postponed("aiohttp"), postponed("adapters.outbound.http.pools"):  # until the first connection
-    import aiohttp
-
-    from adapters.outbound.http import pools
 
 CONNECT_SECONDS = 30.0
 MAX_FRAME = 16 * 1024 * 1024

@@ -4,15 +4,12 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from adapters.optional_modules import lacking, postponed
-from domain.refusals import Unavailable
+from arq.connections import ArqRedis, RedisSettings
+from redis.asyncio import BlockingConnectionPool, ConnectionPool
+from redis.asyncio.client import Pipeline
+from redis.exceptions import RedisError
 
-# redis signs in with tokens of clouds, which nobody here uses: 9 MB with its cryptography
-with postponed("jwt"):
-    from arq.connections import ArqRedis, RedisSettings
-    from redis.asyncio import BlockingConnectionPool, ConnectionPool
-    from redis.asyncio.client import Pipeline
-    from redis.exceptions import RedisError
+from domain.refusals import Unavailable
 
 QUEUE = "switchboard:jobs"
 ALWAYS_DUE = datetime(1970, 1, 2, tzinfo=UTC)
@@ -60,9 +57,8 @@ class _EmbeddedRedis(ArqRedis):
 
 
 def _embedded() -> ArqRedis:
-    with lacking("numpy"):  # fakeredis imports it for vector sets, which takes 12 MB and 0.3 seconds
-        from fakeredis import FakeServer
-        from fakeredis.aioredis import FakeAsyncRedisConnection
+    from fakeredis import FakeServer
+    from fakeredis.aioredis import FakeAsyncRedisConnection
 
     pool = ConnectionPool(
         connection_class=cast(Any, FakeAsyncRedisConnection),

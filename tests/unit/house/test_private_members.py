@@ -1,4 +1,4 @@
-"""Tests and measurements use no private members of the product."""
+"""Tests use no private members of the product, and the product none of libraries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from tests.support.source_files import PRODUCT, files, name_of, tree
+from tests.support.source_files import PRODUCT, files, name_of, product, tree
 
 PATHS = [
     path
@@ -36,6 +36,12 @@ OF_LIBRARIES = {
     ): "neonize keeps the handler of QR codes under this name",
 }
 """Members of others than the product, each with the reason why a test uses it."""
+
+OF_LIBRARIES_IN_THE_PRODUCT = {
+    "_exit": "os._exit is public in spite of its name (Python 3.11)",
+    "_replace": "a method of named tuples that is public in spite of its name (Python 3.11)",
+}
+"""Members of libraries, each with the version it was read in and the reason why the product uses it."""
 
 
 def private_members(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -82,6 +88,41 @@ def test_no_private_member_of_the_product_is_used() -> None:
 
 def test_each_exception_is_needed() -> None:
     assert {(path, name) for path, _, name in _used()} == OF_LIBRARIES.keys()
+
+
+def test_the_product_uses_no_private_member_of_a_library() -> None:
+    """A name that a file of the product defines itself is one of the product's own."""
+    found = {
+        name: f"{path}:{line}: {name}"
+        for path in product()
+        for line, name in private_members(tree(path))
+        if name not in _defined(path)
+    }
+    found |= {
+        name: f"{path}:{node.lineno}: {name}"
+        for path in product()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+        for name in [*(node.module or "").split("."), *(alias.name for alias in node.names)]
+        if PRIVATE.fullmatch(name)
+    }
+
+    assert [place for name, place in found.items() if name not in OF_LIBRARIES_IN_THE_PRODUCT] == []
+    assert found.keys() == OF_LIBRARIES_IN_THE_PRODUCT.keys(), "an exception is no longer needed"
+
+
+def _defined(path: str) -> set[str]:
+    """The names of functions, classes, variables and attributes that a file defines."""
+    names = set()
+    for node in ast.walk(tree(path)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                names.add(name)
+            case ast.Attribute(value=owner, attr=name, ctx=ast.Store()) if _is_own(owner):
+                names.add(name)
+    return names
 
 
 @pytest.mark.parametrize(

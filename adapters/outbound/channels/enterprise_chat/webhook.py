@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from adapters.optional_modules import postponed
+import jwt
+
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.enterprise_chat import activities
@@ -18,9 +19,6 @@ from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.channels.refused import CHANNEL
 from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
-
-with postponed("jwt"):  # and its library of certificates, 9 MB, until the first token
-    import jwt
 
 ALGORITHM = "RS256"
 LEEWAY = 300.0

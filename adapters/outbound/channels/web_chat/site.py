@@ -2,14 +2,12 @@
 
 from datetime import UTC, datetime
 
-from adapters.optional_modules import postponed
+import jwt
+
 from domain.refusals import Unauthenticated
 from domain.web_chat.model import SignedIdentity, Site
 
 from .config import WebChatConfig, origins_of
-
-with postponed("jwt"):  # and its library of certificates, 9 MB, until the first token
-    import jwt
 
 LONGEST_SUBJECT = 200
 LONGEST_TOKEN = 4000

@@ -5,7 +5,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,14 +64,13 @@ class Launch:
     unsafe: bool
     _child: Child | None = field(default=None, init=False)
 
-    def start(self, stopping: threading.Event, meanwhile: Callable[[], None] = lambda: None) -> Running:
-        """Start it, call `meanwhile`, and wait until it answers.
+    def start(self, stopping: threading.Event) -> Running:
+        """Start it, and wait until it answers.
 
         Raises `EmbeddedPostgresError` if it does not, and as soon as `stopping` is set.
         """
         child = self._child = Child(self._command(), self.account, self.log, self.cluster)
         running = Running(str(self.socket_dir), self.port, child.pid)
-        meanwhile()
         deadline = time.monotonic() + _READY_S
         while not _answers(running):
             if child.wait_for_end(0):

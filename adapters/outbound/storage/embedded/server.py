@@ -2,7 +2,6 @@
 
 import logging
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -59,16 +58,15 @@ class EmbeddedPostgres:
         self._keeper: threading.Thread | None = None
         self._stopping = threading.Event()
 
-    def start(self, meanwhile: Callable[[], None] = lambda: None) -> str:
-        """Start the server, making the database on first use; returns its libpq DSN. Blocks until it answers, and
-        calls `meanwhile` before it waits.
+    def start(self) -> str:
+        """Start the server, making the database on first use; returns its libpq DSN. Blocks until it answers.
 
         Raises `EmbeddedPostgresError` with one line that says what to mend; nothing is left running then.
         """
         if self._lock is not None:
             raise EmbeddedPostgresError(f"the database in {self._data_dir} is already started")
         try:
-            return self._start(meanwhile)
+            return self._start()
         except OSError as error:
             self.stop()
             raise EmbeddedPostgresError(
@@ -113,7 +111,7 @@ class EmbeddedPostgres:
     ) -> None:
         self.stop()
 
-    def _start(self, meanwhile: Callable[[], None]) -> str:
+    def _start(self) -> str:
         self._stopping.clear()
         base = make_base(self._data_dir)
         lock = OwnerLock(base / "owner.lock", self._data_dir)
@@ -124,7 +122,7 @@ class EmbeddedPostgres:
         self._paths = paths = reachable_paths(paths, account)
         _forget_earlier_run(paths)
         self._launch = launch = self._prepare(paths, account)
-        running = launch.start(self._stopping, meanwhile)
+        running = launch.start(self._stopping)
         provision(running.dsn(), running.dsn("postgres"))
         running.write(paths.record)
         self._keeper = threading.Thread(
