@@ -8,23 +8,28 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.access.model import Caller
-from domain.knowledge.answers.model import EarlierTurn, KnowledgeAnswer
-from domain.knowledge.file_states import FileState, FileStatePage, FileText, TextWindow, UploadRules
 from domain.knowledge.model import (
     ALL_FILES,
     Base,
     BaseChange,
     Chunk,
     ChunkPage,
+    EarlierTurn,
     FileRecord,
+    FileState,
+    FileStatePage,
     FilesWanted,
+    FileText,
+    KnowledgeAnswer,
     NewBase,
     Permission,
     SearchResult,
+    TextWindow,
     UploadedFile,
+    UploadRules,
 )
-from domain.knowledge.search.explanation import Explanation
-from domain.knowledge.search.options import DEFAULT, SearchOptions
+from domain.knowledge.ranking import Explanation
+from domain.knowledge.rules import DEFAULT, SearchOptions
 from domain.knowledge.sources.model import (
     FileSource,
     LeasedSource,

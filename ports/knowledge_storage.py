@@ -10,21 +10,23 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.knowledge.file_states import ChunkPlace, FileState, TextWindow
 from domain.knowledge.model import (
     ALL_FILES,
     Base,
     BaseChange,
     Chunk,
+    ChunkPlace,
     FileRecord,
+    FileState,
     FileStatus,
     FilesWanted,
     Level,
     NewBase,
     Permission,
     Piece,
+    TextWindow,
 )
-from domain.knowledge.search.options import DEFAULT, SearchOptions
+from domain.knowledge.rules import DEFAULT, SearchOptions
 from domain.knowledge.sources.model import FileSource
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from ports.files import SharedFile

@@ -15,10 +15,18 @@ from domain.instances.model import (
     Pairing,
     UnansweredPage,
 )
-from domain.knowledge.file_states import FileState, TextWindow
-from domain.knowledge.model import Base, Chunk, FileRecord, Permission, SearchResult, UploadedFile
-from domain.knowledge.search.explanation import ExplainedHit
-from domain.knowledge.search.options import Mode, mode_of
+from domain.knowledge.model import (
+    Base,
+    Chunk,
+    FileRecord,
+    FileState,
+    Permission,
+    SearchResult,
+    TextWindow,
+    UploadedFile,
+)
+from domain.knowledge.ranking import ExplainedHit
+from domain.knowledge.rules import Mode, mode_of
 from domain.knowledge.sources.model import Source, SourcePage
 from domain.monitoring.model import Period, parse_direction, parse_period
 from domain.refusals import Fault, Invalid

@@ -30,8 +30,7 @@ from switchboard.verification.v1 import verification_pb2
 from adapters.rpc.engine import Arguments, Paging, Rpc, Service, read
 from adapters.rpc.messages import to_message, to_value
 from domain.access.model import KeyKind
-from domain.knowledge.answers.model import KnowledgeAnswer
-from domain.knowledge.model import Base
+from domain.knowledge.model import Base, KnowledgeAnswer
 from domain.knowledge.rules import DEFAULT_WINDOW
 from domain.verification.model import Provider
 from ports.access import Keys, Sessions

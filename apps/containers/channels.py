@@ -18,7 +18,7 @@ from domain.delivery.concurrency import ConcurrencyLimiter, ReadLimiter
 from domain.files import MessageFilesService
 from domain.instances.pairing import PairingService
 from domain.instances.registration import RegistrationService
-from domain.knowledge.sources.folders.service import FolderSync
+from domain.knowledge.sources.reading import FolderSync
 from domain.polling.service import PollingService, ScheduleService
 from ports.channels import ChannelDependencies
 

@@ -26,7 +26,7 @@ from domain.conversations.sending import MessageService, SendingService
 from domain.instances.checks import ConfigCheckService
 from domain.instances.lookup import CatalogueService
 from domain.instances.service import InstanceService, OperationsService
-from domain.knowledge.answers.service import AskService
+from domain.knowledge.answers import AskService
 from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
 from domain.polling.service import ScheduleListService
 from domain.routing.trials import TrialService

@@ -25,16 +25,14 @@ from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage
 from apps.settings import Settings
-from domain.knowledge.answers.service import AnswersService
-from domain.knowledge.base_files.service import BaseFilesService
-from domain.knowledge.bases.service import BaseAccess, BasesService
-from domain.knowledge.files.service import FilesService, UploadLimits, UploadService
-from domain.knowledge.ingest.service import IngestService
-from domain.knowledge.memory.service import MemoryService
+from domain.knowledge.answers import AnswersService
+from domain.knowledge.base_files import BaseFilesService
+from domain.knowledge.bases import BaseAccess, BasesService
+from domain.knowledge.files import FilesService, UploadLimits, UploadService
+from domain.knowledge.ingest import IngestService
+from domain.knowledge.maintenance import MemoryService, ReindexService, Retention, Sweeper
 from domain.knowledge.model import ReadPolicy
-from domain.knowledge.reindex.service import ReindexService
-from domain.knowledge.retention.service import Retention, Sweeper
-from domain.knowledge.search.service import SearchService
+from domain.knowledge.search import SearchService
 
 
 def model_folder(settings: Settings) -> ModelFolder:

@@ -14,9 +14,8 @@ from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Uploads
 from apps.containers.storage import Storage
-from domain.knowledge.sources.folders.service import FolderOrigin
 from domain.knowledge.sources.model import SourceKind
-from domain.knowledge.sources.reading.service import SourceReader
+from domain.knowledge.sources.reading import FolderOrigin, SourceReader
 from domain.knowledge.sources.service import SourceService
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apps.container import Container
-from domain.knowledge.search.options import MOST_RESULTS, Mode, SearchOptions
+from domain.knowledge.rules import MOST_RESULTS, Mode, SearchOptions
 
 WAYS = {
     "ten files, both searches": SearchOptions(per_file=1),

@@ -31,9 +31,9 @@ from adapters.outbound.storage.pool import Database
 from bench.search.loading import MODEL, base_named, bulk, load, texts_of
 from bench.search.queries import KINDS, Given, Question, ask, questions
 from bench.search.synthetic import Synthetic, asked
-from domain.knowledge.bases.service import BaseAccess
+from domain.knowledge.bases import BaseAccess
 from domain.knowledge.model import ReadPolicy
-from domain.knowledge.search.service import SearchService
+from domain.knowledge.search import SearchService
 from ports.files import SharedFile
 
 FLOOR_CHUNKS = 5_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bench.search.loading import MODEL
 from bench.search.synthetic import Synthetic, asked, vocabulary
-from domain.knowledge.search.service import SearchService
+from domain.knowledge.search import SearchService
 from ports.indexing import EmbeddingModel, Vector
 
 KINDS = ("code", "phrase of 4 words", "question of 14 words", "one typing error", "common words")

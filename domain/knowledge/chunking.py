@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from domain.knowledge.documents import APART, Block, BlockKind, Document
 from domain.knowledge.index_words import index_words
 from domain.knowledge.model import Piece, searchable
-from domain.knowledge.positions import metadata
+from domain.knowledge.places import metadata
 from domain.knowledge.text_units import CountTokens, Limits, Measure, Unit
 from domain.knowledge.titles import title_of
 

@@ -1,7 +1,13 @@
-"""Under which words a chunk is indexed, in each version of them."""
+"""Under which words a chunk is indexed, in each version of them.
 
-from domain.knowledge.codes import code_words, identifiers, joined
-from domain.knowledge.words import normalise, normalise_1, normalise_2, words_of_folded
+Where words of a query stand in a text.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from domain.knowledge.codes import code_words, identifiers, is_gap, joined, may_be_grouped
+from domain.knowledge.words import normalise, normalise_1, normalise_2, runs, words, words_of_folded
 
 VERSION = 3
 """Chunks of an older version are indexed anew in the background. In version 2 Chinese was as it is written; in
@@ -19,3 +25,43 @@ def index_words(text: str, version: int = VERSION) -> set[str]:
 def _first_version(text: str) -> set[str]:
     codes = (joined(phrase) for phrase in identifiers(text, normalise_1) if len(phrase) > 1)
     return {*words_of_folded(normalise_1(text)), *codes}
+
+
+_MOST_GROUPS = 20
+"""Groups of one code."""
+
+
+def highlights(text: str, wanted: frozenset[str]) -> list[tuple[int, int]]:
+    """The stretches of a text that hold one of the words, as they are indexed, or a code in whichever groups: first
+    character and the one behind the last, in order, not overlapping."""
+    written = [(run, words(text[slice(*run)])) for run in runs(text)]
+    held = [run for run, found in written if not wanted.isdisjoint(found)]
+    return list(_merged(sorted([*held, *_codes(text, written, wanted)])))
+
+
+def _codes(
+    text: str, written: Sequence[tuple[tuple[int, int], list[str]]], wanted: frozenset[str]
+) -> Iterator[tuple[int, int]]:
+    """Neighbouring groups that spell a code."""
+    codes = tuple(filter(may_be_grouped, wanted))
+    for at, ((start, _), found) in enumerate(written):
+        spelled = "".join(found)
+        for ((_, end), _), ((first, last), more) in pairwise(written[at : at + _MOST_GROUPS]):
+            if not any(code.startswith(spelled) for code in codes) or not is_gap(text[end:first]):
+                break
+            spelled += "".join(more)
+            if spelled in codes:
+                yield start, last
+
+
+def _merged(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    last: tuple[int, int] | None = None
+    for start, end in stretches:
+        if last and start <= last[1]:
+            last = last[0], max(last[1], end)
+            continue
+        if last:
+            yield last
+        last = start, end
+    if last:
+        yield last

@@ -24,8 +24,7 @@ from domain.knowledge.codes import (
     readings,
     stands_in,
 )
-from domain.knowledge.function_words import FUNCTION_WORDS
-from domain.knowledge.words import normalise, words
+from domain.knowledge.words import FUNCTION_WORDS, normalise, words
 
 FUZZY_FLOOR = 0.35
 """Trigram similarities below it are no similarity."""

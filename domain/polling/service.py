@@ -16,7 +16,7 @@ from domain.delivery.concurrency import ReadLimiter
 from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup import owned_instance
 from domain.instances.model import UNREADABLE, Activity, Instance
-from domain.knowledge.sources.folders.service import FolderSync
+from domain.knowledge.sources.reading import FolderSync
 from domain.paging import checked_limit
 from domain.polling.model import (
     FIRES,

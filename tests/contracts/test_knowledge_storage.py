@@ -24,7 +24,7 @@ from adapters.outbound.storage.knowledge.uploads import (
 )
 from adapters.outbound.storage.pool import Database
 from domain.knowledge.index_words import index_words
-from domain.knowledge.ingest.service import BEAT_SECONDS
+from domain.knowledge.ingest import BEAT_SECONDS
 from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
 from domain.knowledge.text_match import Query, TextMatch
 from ports.indexing import DIMENSION

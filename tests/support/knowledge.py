@@ -22,15 +22,15 @@ from adapters.outbound.storage.knowledge.states import PostgresFileStates
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
-from domain.knowledge.base_files.service import BaseFilesService
-from domain.knowledge.bases.service import BaseAccess, BasesService
+from domain.knowledge.base_files import BaseFilesService
+from domain.knowledge.bases import BaseAccess, BasesService
 from domain.knowledge.chunking import Chunker
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format, FormatSupport
-from domain.knowledge.files.service import FilesService, UploadLimits, UploadService
-from domain.knowledge.ingest.service import IngestService
+from domain.knowledge.files import FilesService, UploadLimits, UploadService
+from domain.knowledge.ingest import IngestService
+from domain.knowledge.maintenance import Retention, Sweeper
 from domain.knowledge.model import NewBase, ReadPolicy, UploadedFile
-from domain.knowledge.retention.service import Retention, Sweeper
-from domain.knowledge.search.service import SearchService
+from domain.knowledge.search import SearchService
 from domain.knowledge.titles import title_of
 from domain.refusals import Unreadable, Unsupported
 from ports.files import SharedFile

@@ -21,9 +21,9 @@ from adapters.outbound.web.pages import WebOrigin
 from adapters.outbound.web.robots import Robots
 from domain.access.model import Caller
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
-from domain.knowledge.search.options import Mode, SearchOptions
+from domain.knowledge.rules import Mode, SearchOptions
 from domain.knowledge.sources.model import Source, SourceKind, SourcePage, SourceState
-from domain.knowledge.sources.reading.service import SourceReader
+from domain.knowledge.sources.reading import SourceReader
 from domain.knowledge.sources.service import SourceService
 from ports.http import WebPageReader
 from ports.indexing import Progress

@@ -47,10 +47,9 @@ from domain.confirmations.model import question, unclear
 from domain.conversations.choices import numbered, typed_choice
 from domain.file_names import file_name
 from domain.json_text import has_too_many, loads
-from domain.knowledge.answers.citations import NumberedPassage, Passages, best_quote, without_marks
-from domain.knowledge.answers.marks import data_text
-from domain.knowledge.highlights import highlights
-from domain.knowledge.index_words import index_words
+from domain.knowledge.citations import NumberedPassage, Passages, best_quote, without_marks
+from domain.knowledge.index_words import highlights, index_words
+from domain.knowledge.marks import data_text
 from domain.knowledge.text_match import Query
 from domain.knowledge.titles import meant_title
 from domain.knowledge.words import mostly_outside_latin, words

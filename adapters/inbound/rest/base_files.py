@@ -17,8 +17,8 @@ from adapters.inbound.rest.routing import (
     errors,
 )
 from adapters.inbound.rest.schemas import Accepted
-from domain.knowledge.file_states import FileState, FileStatePage, FileText, UploadRules
-from domain.knowledge.search.explanation import Explanation
+from domain.knowledge.model import FileState, FileStatePage, FileText, UploadRules
+from domain.knowledge.ranking import Explanation
 
 FILE = BASE + "/{id}/files/{fileId}"
 

@@ -23,8 +23,7 @@ from adapters.inbound.rest.routing import (
     whole_number,
 )
 from domain.file_names import MAX_FILE_NAME
-from domain.knowledge.file_states import TextWindow
-from domain.knowledge.model import FilesWanted, UploadedFile
+from domain.knowledge.model import FilesWanted, TextWindow, UploadedFile
 from domain.knowledge.rules import upload_message
 from domain.refusals import Fault, Invalid
 from ports.knowledge import Download

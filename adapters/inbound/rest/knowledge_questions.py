@@ -6,7 +6,7 @@ from adapters.inbound.rest import question_schemas as schemas
 from adapters.inbound.rest.hanging_up import while_connected
 from adapters.inbound.rest.knowledge import BASE
 from adapters.inbound.rest.routing import BaseId, CurrentCaller, JsonRoute, Services, errors
-from domain.knowledge.answers.model import KnowledgeAnswer
+from domain.knowledge.model import KnowledgeAnswer
 
 router = APIRouter(route_class=JsonRoute, tags=["knowledge bases"])
 

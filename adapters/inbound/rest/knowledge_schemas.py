@@ -18,7 +18,7 @@ from adapters.inbound.rest.bodies import (
 from adapters.inbound.rest.schemas import Pagination
 from domain import limits
 from domain.knowledge.model import Level
-from domain.knowledge.search.options import MOST_FILES, MOST_OF_FILE, MOST_RESULTS, Mode, SearchOptions
+from domain.knowledge.rules import MOST_FILES, MOST_OF_FILE, MOST_RESULTS, Mode, SearchOptions
 
 FileStatus = Annotated[Literal["processing", "ready", "failed"], BeforeValidator(str)]
 

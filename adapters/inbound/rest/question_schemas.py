@@ -6,7 +6,7 @@ from pydantic import Field
 
 from adapters.inbound.rest.bodies import Answer, StrictBody, Text
 from domain import limits
-from domain.knowledge.answers.model import EarlierTurn
+from domain.knowledge.model import EarlierTurn
 
 
 class AskTurn(StrictBody):

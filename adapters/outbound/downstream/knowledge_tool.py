@@ -7,8 +7,8 @@ from typing import Any
 
 from adapters.outbound.downstream.builtin import knowledge_base_of
 from adapters.outbound.downstream.chat_wire import ToolCall
-from domain.knowledge.answers.citations import NumberedPassage, Passages, as_json, sources, without_marks
-from domain.knowledge.answers.rules import NOT_SEARCHED, is_empty, nothing_found
+from domain.knowledge.answers import NOT_SEARCHED, is_empty, nothing_found
+from domain.knowledge.citations import NumberedPassage, Passages, as_json, sources, without_marks
 from domain.knowledge.model import Base
 from domain.limits import QUESTION, text_fault
 from domain.refusals import Unavailable

@@ -7,7 +7,7 @@ from urllib.parse import urldefrag, urlsplit
 from domain import limits
 from domain.access.model import Caller
 from domain.addresses import address_fault
-from domain.knowledge.bases.service import LARGEST_ID, BaseAccess
+from domain.knowledge.bases import LARGEST_ID, BaseAccess
 from domain.knowledge.model import Level
 from domain.knowledge.rules import NO_BASE
 from domain.knowledge.sources.model import (

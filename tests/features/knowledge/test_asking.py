@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from domain.knowledge.answers.service import PAUSE
+from domain.knowledge.answers import PAUSE
 from tests.drivers.knowledge import KB, Scene, send, upload
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Rest

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 
 from domain.access.model import Caller
-from domain.knowledge.bases.service import BasesService
+from domain.knowledge.bases import BasesService
 from domain.knowledge.model import NewBase
 from tests.drivers.mcp import McpClient, McpWorld
 from tests.drivers.world import SERVICE_KEY

@@ -9,10 +9,9 @@ import pytest
 
 from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
 from domain.access.model import Caller
-from domain.knowledge.base_files import service
-from domain.knowledge.file_states import FileState, FileStep
+from domain.knowledge import base_files as service
 from domain.knowledge.index_words import index_words
-from domain.knowledge.model import FileStatus, FilesWanted, Level
+from domain.knowledge.model import FileState, FileStatus, FileStep, FilesWanted, Level
 from domain.refusals import Conflict, Forbidden, NotFound
 from tests.support.knowledge import Knowledge, incoming
 

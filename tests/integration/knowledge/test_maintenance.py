@@ -13,11 +13,10 @@ from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
-from domain.knowledge.answers.service import AnswersService
-from domain.knowledge.memory.service import MemoryService
+from domain.knowledge.answers import AnswersService
+from domain.knowledge.maintenance import MemoryService, ReindexService
 from domain.knowledge.model import SearchResult
-from domain.knowledge.reindex.service import ReindexService
-from domain.knowledge.search.options import Mode, SearchOptions
+from domain.knowledge.rules import Mode, SearchOptions
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 from ports.indexing import Vector
 from ports.knowledge_storage import OtherChunk, Work
@@ -82,7 +81,7 @@ async def test_until_all_is_there_searches_use_the_former_vectors(
 async def test_what_died_in_between_goes_on_where_it_stopped(
     knowledge: Knowledge, changed: Knowledge, ann: Caller, filled: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("domain.knowledge.reindex.service.BATCH", 3)
+    monkeypatch.setattr("domain.knowledge.maintenance.BATCH", 3)
     total = await knowledge.count("chunk")
 
     class Dying(PostgresReindexing):

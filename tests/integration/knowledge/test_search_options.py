@@ -13,9 +13,9 @@ from adapters.outbound.storage.knowledge import file_candidates
 from adapters.outbound.storage.knowledge import search as chunk_search
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from domain.access.model import Caller
-from domain.knowledge.fusion import Hit
 from domain.knowledge.model import SearchResult
-from domain.knowledge.search.options import Mode, SearchOptions
+from domain.knowledge.ranking import Hit
+from domain.knowledge.rules import Mode, SearchOptions
 from domain.knowledge.text_match import Query, TextMatch
 from ports.knowledge_storage import Passage
 from tests.support.knowledge import Knowledge, opened

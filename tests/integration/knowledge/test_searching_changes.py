@@ -10,7 +10,7 @@ from psycopg import AsyncConnection
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
-from domain.knowledge.search.options import SearchOptions
+from domain.knowledge.rules import SearchOptions
 from tests.support.knowledge import Knowledge
 from tests.support.search_base import DOCUMENTS, base_of_documents
 

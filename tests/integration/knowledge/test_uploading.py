@@ -15,9 +15,8 @@ import pytest
 from adapters.outbound.storage.knowledge.uploads import SILENT_LEFT
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
-from domain.knowledge.failures import ProcessingFailed
-from domain.knowledge.files.service import UploadLimits
-from domain.knowledge.ingest.service import MAX_ATTEMPTS
+from domain.knowledge.files import UploadLimits
+from domain.knowledge.ingest import MAX_ATTEMPTS, ProcessingFailed
 from domain.knowledge.model import FileStatus
 from domain.refusals import Forbidden, Invalid, NotFound, Refusal, TooLarge, Unreadable, Unsupported
 from ports.indexing import Vector
@@ -58,7 +57,7 @@ async def test_the_end_of_an_upload_is_told_within_the_process(
     refusal: type[Refusal] | None,
 ) -> None:
     for name in ("FIRST_LOOK", "LONGEST_LOOK"):
-        monkeypatch.setattr(f"domain.knowledge.files.service.{name}", 3600)
+        monkeypatch.setattr(f"domain.knowledge.files.{name}", 3600)
     base = await knowledge.base(ann)
     async with asyncio.timeout(60):
         if refusal:
@@ -183,7 +182,7 @@ async def test_without_waiting_the_record_tells_how_far_it_is(knowledge: Knowled
 async def test_how_far_a_file_has_been_read_is_on_record(
     knowledge: Knowledge, ann: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("domain.knowledge.ingest.service.BEAT_SECONDS", 0.005)
+    monkeypatch.setattr("domain.knowledge.ingest.BEAT_SECONDS", 0.005)
     told = asyncio.Event()
     reading = knowledge.staging.reading
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adapters.inbound.console.pages.knowledge_files import STEPS
 from adapters.inbound.rest.base_file_schemas import FileState
-from domain.knowledge.file_states import FileStep
+from domain.knowledge.model import FileStep
 
 
 def test_every_step_of_a_file_has_words_in_the_console() -> None:

@@ -26,7 +26,7 @@ ANSWERS_LAST = {"adapters/inbound/rest/callbacks.py"}
 BOUNDED = {
     "apps/process.py": "the phases, each with its deadline",
     "adapters/outbound/storage/knowledge/vector_indexes.py": "a setting; the connection is closed if it was cut off",
-    "domain/knowledge/ingest/service.py": "what is being stored, which the cancellation reaches as well",
+    "domain/knowledge/ingest.py": "what is being stored, which the cancellation reaches as well",
 }
 
 

@@ -7,15 +7,8 @@ import json
 
 import pytest
 
-from domain.knowledge.answers.citations import (
-    MOST_QUOTE,
-    Passages,
-    as_json,
-    best_quote,
-    sources,
-    without_marks,
-)
-from domain.knowledge.answers.marks import MARK, data_text
+from domain.knowledge.citations import MOST_QUOTE, Passages, as_json, best_quote, sources, without_marks
+from domain.knowledge.marks import MARK, data_text
 from domain.knowledge.model import SearchResult
 from domain.knowledge.places import place_of
 from domain.routing.model import Citation

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.knowledge.fusion import EQUALS, Hit, Score, fuse, leaders
+from domain.knowledge.ranking import EQUALS, Hit, Score, fuse, leaders
 from domain.knowledge.words import words_as_written
 
 

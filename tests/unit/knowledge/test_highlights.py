@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.knowledge.highlights import highlights
-from domain.knowledge.index_words import index_words
-from domain.knowledge.search.explanation import telling_words
+from domain.knowledge.index_words import highlights, index_words
+from domain.knowledge.ranking import telling_words
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from domain.knowledge.words import normalise, words
 

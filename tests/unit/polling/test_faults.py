@@ -11,7 +11,7 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.instances.model import Instance
-from domain.knowledge.sources.folders.service import FolderSync
+from domain.knowledge.sources.reading import FolderSync
 from domain.polling.model import BACK_OFF
 from domain.polling.service import PollingService, ScheduleService
 from domain.refusals import StorageAway

@@ -23,7 +23,7 @@ from domain.channels.answers import Artifact, Choice
 from domain.channels.model import ChannelDefinition, ConfigField
 from domain.conversations.model import ConversationSender
 from domain.instances.model import NewInstance
-from domain.knowledge.search.options import SearchOptions
+from domain.knowledge.rules import SearchOptions
 from domain.refusals import Invalid
 from domain.subscriptions.model import Subscription
 from tests.support.source_files import ROOT

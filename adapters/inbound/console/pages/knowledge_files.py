@@ -25,8 +25,7 @@ from adapters.inbound.rest.multipart import MultipartReader
 from adapters.inbound.rest.ranges import attachment
 from adapters.inbound.rest.routing import parsed_id
 from domain.access.model import Caller
-from domain.knowledge.file_states import FileStep
-from domain.knowledge.model import Base, FileStatus, UploadedFile
+from domain.knowledge.model import Base, FileStatus, FileStep, UploadedFile
 from domain.paging import DEFAULT_LIMIT, unknown_cursor
 from domain.refusals import Invalid, Refusal, TooLarge, Unreadable, Unsupported
 

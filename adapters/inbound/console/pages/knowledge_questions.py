@@ -14,8 +14,7 @@ from adapters.inbound.console.pages.knowledge_text import chunk_address
 from adapters.inbound.console.requests import caller_of, faults_of, form_of, render, services_of
 from adapters.inbound.rest.errors import status_of
 from adapters.inbound.rest.hanging_up import while_connected
-from domain.knowledge.answers.model import KnowledgeAnswer
-from domain.knowledge.model import Base
+from domain.knowledge.model import Base, KnowledgeAnswer
 from domain.limits import QUESTION
 from domain.refusals import Invalid, TooMany, Unavailable
 from domain.routing.model import Citation

@@ -16,10 +16,10 @@ from starlette.routing import Route
 
 from adapters.inbound.console.pages.knowledge import BASE, base_of, base_path, of_base
 from adapters.inbound.console.requests import caller_of, faults_of, render, services_of
-from domain.knowledge.file_states import FileText
+from domain.knowledge.model import FileText
 from domain.knowledge.places import known_of, place_of
-from domain.knowledge.search.explanation import ExplainedHit, Explanation
-from domain.knowledge.search.options import Mode, SearchOptions, check_options, mode_of
+from domain.knowledge.ranking import ExplainedHit, Explanation
+from domain.knowledge.rules import Mode, SearchOptions, check_options, mode_of
 from domain.refusals import Fault, Invalid, NotFound
 
 OPTIONS = ("topK", "perFile", "minSimilarity", "mode")

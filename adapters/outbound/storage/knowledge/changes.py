@@ -26,7 +26,7 @@ from adapters.outbound.storage.knowledge.word_index import indexed_words
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.schema import columns_of
 from domain.events import EventKind
-from domain.knowledge.failures import cancelled
+from domain.knowledge.ingest import cancelled
 from domain.knowledge.model import FileStatus
 from ports.knowledge_storage import Failure
 

@@ -21,7 +21,7 @@ from adapters.outbound.storage.knowledge.text_candidates import (
     masks,
     rarest,
 )
-from domain.knowledge.search.options import SearchOptions
+from domain.knowledge.rules import SearchOptions
 from domain.knowledge.text_match import Statistics
 
 FURTHER = 16

@@ -12,8 +12,7 @@ from adapters.outbound.storage.knowledge.states import named, queue_positions
 from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_permission
 from adapters.outbound.storage.knowledge.uploads import TODO, upload
 from adapters.outbound.storage.pool import Database
-from domain.knowledge.file_states import TextWindow
-from domain.knowledge.model import ALL_FILES, Chunk, FileRecord, FileStatus, FilesWanted, Level
+from domain.knowledge.model import ALL_FILES, Chunk, FileRecord, FileStatus, FilesWanted, Level, TextWindow
 
 _UPLOAD = select(upload.id).where(upload.id == file.upload_id, upload.state == TODO).scalar_subquery()
 _WAITING = case((file.status == FileStatus.PROCESSING, _UPLOAD))

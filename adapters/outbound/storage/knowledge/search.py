@@ -20,8 +20,8 @@ from adapters.outbound.storage.knowledge.text_candidates import SMALL, best_by_w
 from adapters.outbound.storage.knowledge.vector_indexes import index_name
 from adapters.outbound.storage.knowledge.vocabulary import statistics_of
 from adapters.outbound.storage.pool import SEARCH_WIDTH, Connection, Database
-from domain.knowledge.fusion import of_each_file
-from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions
+from domain.knowledge.ranking import of_each_file
+from domain.knowledge.rules import DEFAULT, Mode, SearchOptions
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from ports.files import SharedFile
 from ports.indexing import Vector

@@ -12,8 +12,7 @@ from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_upload
 from adapters.outbound.storage.knowledge.uploads import TODO, TURN, WORKING, upload
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import columns_of
-from domain.knowledge.file_states import ChunkPlace, FileState, FileStep
-from domain.knowledge.model import FileStatus
+from domain.knowledge.model import ChunkPlace, FileState, FileStatus, FileStep
 
 QUEUE = f"""
 WITH running AS (

@@ -11,7 +11,7 @@ from psycopg import sql
 
 from adapters.outbound.storage.knowledge.held_words import HeldWords
 from adapters.outbound.storage.knowledge.terms import lex, term_hash
-from domain.knowledge.search.options import DEFAULT, SearchOptions
+from domain.knowledge.rules import DEFAULT, SearchOptions
 from domain.knowledge.text_match import Statistics
 
 SMALL = 10_000

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from domain.knowledge.function_words import FUNCTION_WORDS
+from domain.knowledge.words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     import snowballstemmer

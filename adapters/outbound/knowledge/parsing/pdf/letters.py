@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable
 from itertools import pairwise
 
-from domain.knowledge.function_words import FUNCTION_WORDS
+from domain.knowledge.words import FUNCTION_WORDS
 
 Extent = tuple[float, float]
 """Where a character begins and ends on its line."""

@@ -5,11 +5,18 @@ from collections.abc import Callable, Sequence
 from domain.access.model import Caller
 from domain.file_names import MAX_FILE_NAME
 from domain.instances.model import Page
-from domain.knowledge.bases.service import BaseAccess
-from domain.knowledge.file_states import ChunkPlace, FileState, FileStatePage, FileText, UploadRules
-from domain.knowledge.files.service import UploadLimits
-from domain.knowledge.model import FileStatus, Level
-from domain.knowledge.retention.service import Retention
+from domain.knowledge.bases import BaseAccess
+from domain.knowledge.files import UploadLimits
+from domain.knowledge.maintenance import Retention
+from domain.knowledge.model import (
+    ChunkPlace,
+    FileState,
+    FileStatePage,
+    FileStatus,
+    FileText,
+    Level,
+    UploadRules,
+)
 from domain.knowledge.rules import NO_FILE, check_text, check_window, is_file_hash
 from domain.paging import checked_limit
 from domain.refusals import Conflict, NotFound

@@ -7,14 +7,22 @@ from dataclasses import dataclass
 
 from domain import limits
 from domain.access.model import Caller
-from domain.knowledge.bases.service import BaseAccess
+from domain.knowledge.bases import BaseAccess
 from domain.knowledge.codes import Phrase
-from domain.knowledge.fusion import Hit, Score, fuse, leaders, of_each_file
-from domain.knowledge.highlights import highlights
+from domain.knowledge.index_words import highlights
 from domain.knowledge.model import SearchResult
-from domain.knowledge.rules import check_filled
-from domain.knowledge.search.explanation import Explanation, explained, query_words, telling_words
-from domain.knowledge.search.options import DEFAULT, Mode, SearchOptions, check_options
+from domain.knowledge.ranking import (
+    Explanation,
+    Hit,
+    Score,
+    explained,
+    fuse,
+    leaders,
+    of_each_file,
+    query_words,
+    telling_words,
+)
+from domain.knowledge.rules import DEFAULT, Mode, SearchOptions, check_filled, check_options
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from domain.knowledge.words import mostly_outside_latin, words_as_written
 from domain.rendering import off_loop

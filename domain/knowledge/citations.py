@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
-from domain.knowledge.answers.made_up import addresses, without_lists, without_pictures
-from domain.knowledge.answers.marks import CODE, MARK, cited, data_text, stretches, with_marks
-from domain.knowledge.function_words import FUNCTION_WORDS
+from domain.knowledge.made_up import addresses, without_lists, without_pictures
+from domain.knowledge.marks import CODE, MARK, cited, data_text, stretches, with_marks
 from domain.knowledge.model import SearchResult
 from domain.knowledge.places import page_of, place_of
 from domain.knowledge.text_units import SENTENCE_END
-from domain.knowledge.words import words
+from domain.knowledge.words import FUNCTION_WORDS, words
 from domain.routing.model import Citation
 
 MOST_QUOTE = 400

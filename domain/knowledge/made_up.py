@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
-from domain.knowledge.answers.marks import CLOSE, CODE_BLOCK, OPEN, outside_code
+from domain.knowledge.marks import CLOSE, CODE_BLOCK, OPEN, outside_code
 
 _NAME = r"(?:\w\.[A-Za-z]\w{1,4}\b|https?://|www\.|\]\()"
 _MARK = rf"(?:{OPEN}\^?\d{{1,3}}(?:{CLOSE}|[,\u2013-])|\u3010)"

@@ -1,16 +1,23 @@
-"""Reads sources into their bases, a page at a time, so that none keeps another waiting."""
+"""Reads sources into their bases, a page at a time, so that none keeps another waiting.
+
+Folders that a channel instance watches, and whose files it feeds into a knowledge base.
+"""
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 
 from domain.access.model import Caller, Role
-from domain.knowledge.files.service import UploadService
-from domain.knowledge.retention.service import Retention
+from domain.delivery.concurrency import ReadLimiter
+from domain.instances.model import ACTIVE, Instance
+from domain.knowledge.files import UploadService
+from domain.knowledge.maintenance import Retention
 from domain.knowledge.sources.model import (
     FileSource,
     LeasedSource,
     Listing,
+    NewSource,
     PageContent,
     PageKind,
     PageLater,
@@ -18,9 +25,12 @@ from domain.knowledge.sources.model import (
     PageStatus,
     PageToRead,
     SourceKind,
+    key_of,
 )
 from domain.refusals import Forbidden, NotFound, Refusal, StorageAway, Unavailable
-from ports.knowledge import IncomingFile, SourceLeases, SourceOrigin, SourcePages
+from ports.channels import AnyChannel, Channels
+from ports.instances import InstanceLookup
+from ports.knowledge import IncomingFile, SourceLeases, SourceOrigin, SourcePages, SourceStore
 from ports.knowledge_storage import FileChanges
 
 STEP_SECONDS = 140.0
@@ -164,3 +174,46 @@ def _refusal_of(failure: PageRefused | Refusal | TimeoutError) -> PageRefused:
     if isinstance(failure, Refusal):
         return PageRefused(PageStatus.FAILED, failure.message)
     return PageRefused(PageStatus.FAILED, "reading it took too long", unreachable=True)
+
+
+@dataclass(eq=False)
+class FolderSync:
+    """Keeps the sources of folders in step with the configurations of their instances."""
+
+    store: SourceStore
+
+    async def polled(self, instance: Instance, channel: AnyChannel) -> bool:
+        """Has the folder of an instance that was just polled read into its base; whether it feeds one."""
+        if channel.folder is None:
+            return False
+        config = channel.config.load(instance.config)
+        base_id = channel.folder.base_id(config)
+        await self.store.detach(instance.id, base_id)
+        if base_id is None:
+            return False
+        address, key = channel.folder.address(config), key_of(f"instance {instance.id}")
+        source = NewSource(
+            base_id, SourceKind.DRIVE, address, key, instance.user_id, False, None, instance.id
+        )
+        return await self.store.put(source) is not None
+
+
+@dataclass(eq=False)
+class FolderOrigin:
+    """Reads the files of folders through their channels. Conforms to `SourceOrigin`."""
+
+    instances: InstanceLookup
+    channels: Channels
+    reads: ReadLimiter
+
+    async def read(self, source: LeasedSource, page: PageToRead) -> PageContent | Listing | None:
+        found = None if source.instance_id is None else await self.instances.find(source.instance_id)
+        channel = self.channels.find(found.channel_id) if found else None
+        folder = channel.folder if channel else None
+        if found is None or channel is None or folder is None or found.status != ACTIVE:
+            raise PageRefused(PageStatus.FAILED, "no channel instance feeds this folder any more")
+        config = channel.config.load(found.config)
+        if folder.base_id(config) != source.base_id:
+            raise PageRefused(PageStatus.FAILED, "its channel instance feeds another knowledge base now")
+        async with self.reads.slot(found, channel):
+            return await folder.read(config, page)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from domain.access.model import Caller
+from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import Base, BaseChange, Level, NewBase, Permission, ReadPolicy
-from domain.knowledge.retention.service import Retention
 from domain.knowledge.rules import (
     NO_BASE,
     check_description,

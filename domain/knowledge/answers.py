@@ -1,27 +1,41 @@
-"""Answers from knowledge bases: their best passages with the names of their files, or what a model makes of them."""
+"""What is said where an answer says nothing, or was not looked for. Pure.
+
+Answers from knowledge bases: their best passages with the names of their files, or what a model makes of them.
+"""
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from domain import limits
 from domain.access.model import Caller
 from domain.channels.model import Proof
-from domain.knowledge.answers.citations import Passages, escaped
-from domain.knowledge.answers.marks import data_text
-from domain.knowledge.answers.model import EarlierTurn, KnowledgeAnswer
-from domain.knowledge.answers.rules import nothing_found
-from domain.knowledge.bases.service import BaseAccess
-from domain.knowledge.model import Base, Level, SearchResult
-from domain.knowledge.rules import check_filled
-from domain.knowledge.search.options import SearchOptions
-from domain.knowledge.search.service import SearchService
+from domain.knowledge.bases import BaseAccess
+from domain.knowledge.citations import Passages, escaped
+from domain.knowledge.marks import data_text
+from domain.knowledge.model import Base, EarlierTurn, KnowledgeAnswer, Level, SearchResult
+from domain.knowledge.rules import SearchOptions, check_filled
+from domain.knowledge.search import SearchService
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable
 from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult, RunSender
 from ports.resources import DownstreamFailed, KnowledgeModels, Role, Turn
 from ports.system import Ids
+
+NOT_SEARCHED = "(The documents were not searched for this answer.)"
+"""Ends an answer of a model that could search, and did not."""
+
+
+def nothing_found(bases: Iterable[Base]) -> str:
+    names = ", ".join(base.name for base in bases)
+    return f"Nothing found in the knowledge base {names}." if names else "Nothing found."
+
+
+def is_empty(answer: str) -> bool:
+    """True for an answer without a letter, digit or sign: white space and punctuation alone."""
+    return not answer.strip(" \t\r\n.,;:!?*_#>-")
+
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
 from domain.file_names import file_name
-from domain.knowledge.bases.service import BaseAccess
-from domain.knowledge.failures import refusal_of
-from domain.knowledge.file_states import TextWindow
+from domain.knowledge.bases import BaseAccess
+from domain.knowledge.ingest import refusal_of
+from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import (
     ALL_FILES,
     Chunk,
@@ -18,9 +18,9 @@ from domain.knowledge.model import (
     FileStatus,
     FilesWanted,
     Level,
+    TextWindow,
     UploadedFile,
 )
-from domain.knowledge.retention.service import Retention
 from domain.knowledge.rules import (
     LARGEST_WINDOW,
     NO_BASE,

@@ -1,4 +1,7 @@
-"""Works off uploads: parse, chunk, embed, publish; every step survives the death of its process."""
+"""Why an upload failed, kept with it and told to whoever waits for it.
+
+Works off uploads: parse, chunk, embed, publish; every step survives the death of its process.
+"""
 
 import asyncio
 import logging
@@ -6,14 +9,46 @@ from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 
-from domain.knowledge.failures import failure_of
+from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import FileRecord
-from domain.knowledge.retention.service import Retention
-from domain.refusals import NotFound, Refusal, StorageAway, TooLarge, Unreadable, Unsupported
+from domain.refusals import (
+    Conflict,
+    NotFound,
+    Refusal,
+    StorageAway,
+    TooLarge,
+    Unavailable,
+    Unreadable,
+    Unsupported,
+)
 from ports.files import Blobs
 from ports.indexing import Embedder, Embedders, Parser
 from ports.knowledge_storage import Failure, Staging, UploadLeases, Work
 from ports.system import Clock, Ids
+
+_TOLD: dict[str, type[Refusal]] = {
+    kind.reason: kind for kind in (Conflict, TooLarge, Unreadable, Unsupported, Unavailable)
+}
+
+
+class ProcessingFailed(Exception):
+    """A fault of ours while a file was processed; the details are in the log."""
+
+
+def cancelled(file_name: str) -> Failure:
+    """Why an upload failed one of whose files was deleted before it could be found."""
+    return Failure(Conflict.reason, f"{file_name} was deleted while it was being processed")
+
+
+def failure_of(refusal: Refusal) -> Failure:
+    return Failure(refusal.reason, refusal.message)
+
+
+def refusal_of(failure: Failure) -> Exception:
+    """The refusal as it was raised by the worker."""
+    kind = _TOLD.get(failure.reason)
+    return kind(failure.message) if kind else ProcessingFailed(failure.message)
+
 
 MAX_ATTEMPTS = 4
 """A file over which so many processes died or failed is not tried again."""

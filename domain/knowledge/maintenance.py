@@ -1,0 +1,176 @@
+"""Bytes are kept as long as a file record needs them, and no longer.
+
+Embeds anew what another model has embedded; searches go on with a base's former vectors until all are there.
+
+Has the memory nodes of deleted bases deleted too, however long the memory service is away.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from ports.files import Blobs
+from ports.indexing import Embedder, Embedders
+from ports.knowledge_storage import BlobReferences, Reindexing, UploadStore
+from ports.system import Clock, MemoryNodes, MemoryRefused, MemoryTasks
+
+STRAY_AGE = timedelta(hours=1)
+"""A blob that no row knows of and that is older than this was left by a process that died."""
+
+
+class Retention:
+    def __init__(self, blobs: Blobs, references: BlobReferences) -> None:
+        self._blobs = blobs
+        self._references = references
+
+    async def delete_unreferenced(self, keys: Sequence[str]) -> int:
+        """Deletes those of the blobs that nothing uses any more; returns their number."""
+        if not keys:
+            return 0
+        async with self._references.locked_unreferenced(keys) as unused:
+            for key in unused:
+                await self._blobs.delete(key)
+        return len(unused)
+
+    async def release(self, keys: Sequence[str]) -> None:
+        """Ends an upload's references, and deletes what is not used without them."""
+        if keys:
+            await self._references.release(keys)
+            await self.delete_unreferenced(keys)
+
+
+class Sweeper:
+    """Deletes the blobs that crashes have left behind."""
+
+    def __init__(
+        self,
+        blobs: Blobs,
+        references: BlobReferences,
+        uploads: UploadStore,
+        retention: Retention,
+        clock: Clock,
+    ) -> None:
+        self._blobs = blobs
+        self._references = references
+        self._uploads = uploads
+        self._retention = retention
+        self._clock = clock
+
+    async def sweep(self) -> int:
+        """One round; the number of blobs deleted."""
+        await self._references.keep_unsent()
+        gone = await self._retention.delete_unreferenced(await self._uploads.forget_ended())
+        gone += await self._retention.delete_unreferenced(await self._references.left_over(limit=1000))
+        strays = [key async for key in self._strays()]
+        for key in strays:
+            await self._blobs.delete(key)
+        return gone + len(strays)
+
+    async def strays(self) -> int:
+        """The number of blobs without a row; it should be 0."""
+        return sum([1 async for _ in self._strays()])
+
+    async def _strays(self) -> AsyncIterator[str]:
+        before = self._clock.now() - STRAY_AGE
+        batch: list[str] = []
+        async for key, written in self._blobs.keys():
+            if written < before:
+                batch.append(key)
+            if len(batch) >= 500:
+                for stray in await self._references.unknown(batch):
+                    yield stray
+                batch = []
+        for stray in await self._references.unknown(batch):
+            yield stray
+
+
+BATCH = 256
+
+
+@dataclass(slots=True)
+class _Progress:
+    done: int
+    total: int
+    tell: Callable[[int, int], None]
+    embedded: int = 0
+
+    def add(self, count: int) -> None:
+        self.embedded += count
+        self.tell(self.done + self.embedded, max(self.total, self.done + self.embedded))
+
+
+class ReindexService:
+    """One process at a time. What is there already stays, so an interrupted run goes on where it stopped."""
+
+    def __init__(self, chunks: Reindexing, embedder: Embedders, owner: int) -> None:
+        self._chunks = chunks
+        self._embedder = embedder
+        self._owner = owner
+
+    async def work(self) -> None:
+        """Looks whether there is something to do, and does it."""
+        await self.run(lambda done, total: None)
+
+    async def run(self, tell: Callable[[int, int], None]) -> int | None:
+        """Embeds every chunk of another model; tells (done, all) now and then; how many there were, None where
+        another process is at it."""
+        embedder = await self._embedder.of(None)
+        fingerprint = (await embedder.model()).fingerprint
+        await self._chunks.drop_unused(fingerprint)
+        bases = await self._chunks.other_bases(fingerprint)
+        if not bases:
+            return 0
+        progress = _Progress(*await self._chunks.progress(fingerprint), tell)
+        for base_id in bases:
+            if not await self._change_over(base_id, embedder, progress):
+                return None
+        await self._embedder.release({fingerprint})
+        return progress.embedded
+
+    async def _change_over(self, base_id: int, embedder: Embedder, progress: _Progress) -> bool:
+        """Uploads may bring chunks with former vectors until the end. False where another process is at it."""
+        fingerprint = (await embedder.model()).fingerprint
+        while await self._embed(base_id, fingerprint, embedder, progress):
+            if await self._chunks.change_over(base_id, fingerprint):
+                return True
+        return False
+
+    async def _embed(self, base_id: int, fingerprint: str, embedder: Embedder, progress: _Progress) -> bool:
+        """Embeds what lacks a vector. False where another process is at it."""
+        after = 0
+        while await self._chunks.lease(self._owner, fingerprint):
+            batch = await self._chunks.next_other(base_id, fingerprint, after, BATCH)
+            if not batch:
+                return True
+            vectors = await embedder.embed_passages([chunk.text for chunk in batch])
+            await self._chunks.keep(fingerprint, list(zip(batch, vectors, strict=True)))
+            after = batch[-1].seq
+            progress.add(len(batch))
+        return False
+
+
+LONGEST_PAUSE = 3600.0
+
+logger = logging.getLogger(__name__)
+
+
+class MemoryService:
+    def __init__(self, tasks: MemoryTasks, nodes: MemoryNodes) -> None:
+        self._tasks = tasks
+        self._nodes = nodes
+
+    async def work(self) -> int:
+        """Tries every task that is due; how many were acknowledged."""
+        done = 0
+        for task in await self._tasks.due(limit=20):
+            try:
+                await self._nodes.delete(task.base_id)
+            except MemoryRefused as refusal:
+                logger.warning("memory nodes of knowledge base %s: %s", task.base_id, refusal)
+                pause = min(LONGEST_PAUSE, 2.0 ** min(task.attempts, 16))
+                await self._tasks.later(task.base_id, pause, str(refusal))
+            else:
+                await self._tasks.done(task.base_id)
+                done += 1
+        return done
