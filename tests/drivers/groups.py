@@ -11,7 +11,7 @@ from adapters.outbound.channels.bot_messenger.tests import samples as telegram_c
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp_calls
 from adapters.outbound.channels.community_chat.tests import samples as mattermost_calls
 from adapters.outbound.channels.gaming_chat.tests import samples as discord_calls
-from adapters.outbound.channels.sms_provider.delivery import BASE as SMS_BASE
+from adapters.outbound.channels.sms_provider.channel import BASE as SMS_BASE
 from adapters.outbound.channels.sms_provider.tests import samples as sms_calls
 from adapters.outbound.channels.tests.support import call
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_calls

@@ -13,7 +13,7 @@ from adapters.outbound.channels.enterprise_chat.connector import outcome as team
 from adapters.outbound.channels.enterprise_chat.incoming_webhook import outcome as teams_webhook
 from adapters.outbound.channels.erp_events.rpc import is_transient
 from adapters.outbound.channels.gaming_chat.api import result as discord
-from adapters.outbound.channels.sms_provider.delivery import outcome as twilio
+from adapters.outbound.channels.sms_provider.channel import outcome as twilio
 from adapters.outbound.channels.workspace_chat.api import outcome as slack
 from adapters.outbound.oauth.google import is_rate_limit
 from domain.channels.messages import Outcome

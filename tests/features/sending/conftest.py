@@ -12,7 +12,7 @@ from pytest_bdd import given, parsers, then, when
 from adapters.outbound.channels.bot_messenger.tests import samples as telegram
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp
 from adapters.outbound.channels.gaming_chat.tests import samples as discord
-from adapters.outbound.channels.sms_provider.delivery import BASE as SMS_BASE
+from adapters.outbound.channels.sms_provider.channel import BASE as SMS_BASE
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_samples
 from domain.routing import indicators as typing_indicator
 from tests.drivers.platform import PlatformDriver

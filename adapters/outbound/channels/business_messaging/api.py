@@ -42,7 +42,7 @@ OF_RECIPIENT = frozenset({130472, 131021, 131026, 131049, 131050, _PAIR_RATE})
 """Error codes of what concerns one person: not on WhatsApp or has blocked the business, is the sender itself, gets no
 more marketing messages, takes part in an experiment, or is written to too quickly."""
 _REASONS = {
-    "131047": "More than 24 hours have passed since the person last wrote: WhatsApp takes only a template now.",
+    "131047": "More than 24 hours have passed since the person last wrote: WhatsApp takes only a template now."
 }
 """What to say of errors whose own text does not say what to do."""
 _TRY_AGAIN = frozenset({1, 2, 131000, 131016, 131057, 133004, 135000})

@@ -1,29 +1,9 @@
-"""Writes answers to WhatsApp: texts, reply buttons and media.
-
-Opens conversations for messages that answer none.
-
-The business-messaging channel: the WhatsApp Cloud API. Sent messages cannot be changed: no `PromptCloser`.
-"""
-
-from __future__ import annotations
+"""The business-messaging channel: the WhatsApp Cloud API. Sent messages cannot be changed: no `PromptCloser`."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from adapters.outbound.channels.business_messaging import webhook
-from adapters.outbound.channels.business_messaging.api import BASE, MAX_DOCUMENT, PAIR_SECONDS, GraphApi
-from adapters.outbound.channels.business_messaging.config import (
-    BUTTONS,
-    CONFIG,
-    DEFINITION,
-    TARGET,
-    TEXT_LIMIT,
-    WINDOW,
-    WhatsAppConfig,
-    WhatsAppTarget,
-)
-from adapters.outbound.channels.business_messaging.webhook import session_of
 from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, read_address
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
@@ -36,6 +16,10 @@ from domain.channels.model import TextLimit
 from ports.capabilities import Opened, OpenRequest, TemplateRules
 from ports.channels import ArtifactReader, Channel, ChannelDependencies
 from ports.http import FormFile
+
+from . import webhook
+from .api import BASE, MAX_DOCUMENT, PAIR_SECONDS, GraphApi
+from .config import BUTTONS, CONFIG, DEFINITION, TARGET, TEXT_LIMIT, WINDOW, WhatsAppConfig, WhatsAppTarget
 
 _INTERACTIVE_BODY = TextLimit(1024)
 _BUTTONS = 3
@@ -64,6 +48,7 @@ person 45 at once, then one every six seconds."""
 class Delivery:
     typing_seconds = 20.0
     """WhatsApp shows it for up to 25 seconds."""
+    address = PHONE_EXAMPLE
 
     def __init__(self, api: GraphApi, artifacts: ArtifactReader) -> None:
         self._api = api
@@ -78,6 +63,14 @@ class Delivery:
         limit = _INTERACTIVE_BODY if answer.choices else TEXT_LIMIT
         texts = render(Markup.WHATSAPP, answer.text, limit)
         return [OutboundMessage(payload) for payload in text_payloads(texts, answer) + file_payloads(answer)]
+
+    def default_address(self, config: WhatsAppConfig) -> str:
+        return ""
+
+    async def open(self, config: WhatsAppConfig, request: OpenRequest) -> Opened[WhatsAppTarget]:
+        """WhatsApp names people by their number in digits, as `from` of their messages does."""
+        phone = read_address(PHONE, request.to, self.address)[0].removeprefix("+")
+        return Opened(phone, WhatsAppTarget(to=phone))
 
     def limits(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Limits:
         conversation = target.group or target.to or target.recipient
@@ -97,7 +90,10 @@ class Delivery:
             uploaded, media_id = await self._api.upload(config, file)
             if uploaded.outcome is not Outcome.SENT:
                 return None if uploaded.outcome is Outcome.PERMANENT else uploaded
-            return await post(_media(artifact, len(content), media_id))
+            for kind, (mime_types, limit) in _KINDS.items():
+                if artifact.mime_type in mime_types and len(content) <= limit:
+                    return await post({"type": kind, kind: {"id": media_id}})
+            return await post({"type": "document", "document": {"id": media_id, "filename": artifact.name}})
 
         if message.payload.get("kind") != FILE:
             return await post(_content(message.payload))
@@ -148,17 +144,6 @@ def _message(target: WhatsAppTarget, content: Mapping[str, Any], key: str) -> di
     }
 
 
-def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
-    if payload.get("kind") == TEMPLATE:
-        return {"type": "template", "template": _template(payload)}
-    if not payload.get("choices"):
-        return {"type": "text", "text": {"preview_url": False, "body": payload["text"]}}
-    choices = payload["choices"]
-    kind, action = ("button", _buttons(choices)) if len(choices) <= _BUTTONS else ("list", _list(choices))
-    interactive = {"type": kind, "body": {"text": payload["text"]}, "action": action}
-    return {"type": "interactive", "interactive": interactive}
-
-
 def _template(payload: Mapping[str, Any]) -> dict[str, Any]:
     template = {"name": payload["name"], "language": {"code": payload["language"]}}
     if not payload["parameters"]:
@@ -167,41 +152,25 @@ def _template(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {**template, "components": [{"type": "body", "parameters": parameters}]}
 
 
-def _buttons(choices: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    titles = cut_labels([label for label, _ in choices], _BUTTON_TITLE)
-    replies = ({"id": value, "title": title} for title, (_, value) in zip(titles, choices, strict=True))
-    return {"buttons": [{"type": "reply", "reply": reply} for reply in replies]}
-
-
-def _list(choices: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """A label that is too long for a title stands below it as a description."""
-    titles = cut_labels([label for label, _ in choices], _ROW_TITLE)
-    rows = [
-        {"id": value, "title": title}
-        | ({} if title == label else {"description": cut_labels([label], _DESCRIPTION)[0]})
-        for title, (label, value) in zip(titles, choices, strict=True)
-    ]
-    return {"button": _LIST_BUTTON, "sections": [{"rows": rows}]}
-
-
-def _media(artifact: Artifact, size: int, media_id: str) -> dict[str, Any]:
-    for kind, (mime_types, limit) in _KINDS.items():
-        if artifact.mime_type in mime_types and size <= limit:
-            return {"type": kind, kind: {"id": media_id}}
-    return {"type": "document", "document": {"id": media_id, "filename": artifact.name}}
-
-
-@dataclass(frozen=True, slots=True)
-class Opener:
-    address: str = PHONE_EXAMPLE
-
-    def default_address(self, config: WhatsAppConfig) -> str:
-        return ""
-
-    async def open(self, config: WhatsAppConfig, request: OpenRequest) -> Opened[WhatsAppTarget]:
-        """WhatsApp names people by their number in digits, as `from` of their messages does."""
-        phone = read_address(PHONE, request.to, self.address)[0].removeprefix("+")
-        return Opened(session_of(phone, ""), WhatsAppTarget(to=phone))
+def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
+    if payload.get("kind") == TEMPLATE:
+        return {"type": "template", "template": _template(payload)}
+    if not (choices := payload.get("choices")):
+        return {"type": "text", "text": {"preview_url": False, "body": payload["text"]}}
+    kind, size = ("button", _BUTTON_TITLE) if len(choices) <= _BUTTONS else ("list", _ROW_TITLE)
+    titles = cut_labels([label for label, _ in choices], size)
+    rows = [{"id": value, "title": title} for title, (_, value) in zip(titles, choices, strict=True)]
+    if kind == "button":
+        action: dict[str, Any] = {"buttons": [{"type": "reply", "reply": row} for row in rows]}
+    else:  # a label that is too long for a title stands below it as a description
+        for row, (label, _) in zip(rows, choices, strict=True):
+            if row["title"] != label:
+                row["description"] = cut_labels([label], _DESCRIPTION)[0]
+        action = {"button": _LIST_BUTTON, "sections": [{"rows": rows}]}
+    return {
+        "type": "interactive",
+        "interactive": {"type": kind, "body": {"text": payload["text"]}, "action": action},
+    }
 
 
 def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsAppTarget]:
@@ -213,7 +182,7 @@ def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsApp
         target=TARGET,
         webhook=webhook,
         sender=delivery,
-        opener=Opener(),
+        opener=delivery,
         template_rules=TemplateRules(WINDOW),
         limits=delivery,
         button_limit=delivery,

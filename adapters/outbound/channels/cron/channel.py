@@ -1,16 +1,11 @@
-"""What the cron channel is: its configuration and its set-up.
-
-The cron channel: fires by the clock, and when manual_trigger is called. Answers go out through another instance,
-or nowhere.
-"""
+"""The cron channel: fires by the clock, and when manual_trigger is called. Answers go out through another instance,
+or nowhere."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from adapters.outbound.channels.common.bodies import json_object, same
 from adapters.outbound.channels.common.calls import json_answer
-from adapters.outbound.channels.cron import schedule
-from adapters.outbound.channels.cron.schedule import fault, timezone_fault
 from domain import limits
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received, Sender
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
@@ -22,13 +17,8 @@ from domain.refusals import Fault, Invalid, NotFound, Unauthenticated
 from domain.values import value
 from ports.channels import Channel, ChannelDependencies
 
-
-def _instance_fault(number: float) -> str | None:
-    return None if number == int(number) and 0 < number < 2**63 else "must be the id of an instance"
-
-
-def _place_fault(place: str) -> str | None:
-    return text_fault(place) or limits.text_fault(place, limits.ADDRESS)
+from . import schedule
+from .schedule import fault, timezone_fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +47,13 @@ class CronConfig(ChannelConfig):
     deliver_instance_id: float | None = setting(
         "Id of another instance of yours, such as a Slack bot, through which the answers go out. Without it they go "
         "nowhere.",
-        check=_instance_fault,
+        check=lambda number: (
+            None if number == int(number) and 0 < number < 2**63 else "must be the id of an instance"
+        ),
     )
     deliver_to: str = setting(
         "Where that instance sends them: a session id, or an address of its platform. Default: its default channel.",
-        check=_place_fault,
+        check=lambda place: text_fault(place) or limits.text_fault(place, limits.ADDRESS),
     )
 
 
@@ -134,30 +126,24 @@ class Cron:
     def receive(
         self, config: CronConfig, call: RawCall, metadata: ChannelMetadata, now: datetime
     ) -> Received:
-        """Checks the secret, if there is one, and fires. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
+        """Checks the secret, if there is one, and fires, with the message of the body if there is one. Raises
+        `Unauthenticated`, `Invalid`, `NotFound`."""
         if call.callback != CALLBACK:
             raise NotFound(f"This channel has no callback '{call.callback}'; its callback is '{CALLBACK}'.")
         secret = config.trigger_secret
         if secret and not same(call.headers.get(SECRET, ""), secret):
             raise Unauthenticated("X-Webhook-Secret is not the triggerSecret of this instance.")
+        message = json_object(call.body).get("message") if call.body.strip() else None
+        if message is not None and not isinstance(message, str):
+            raise Invalid.of([Fault("message", "must be a string")])
         instance = call.url.partition("?")[0].rstrip("/").split("/")[-2]
-        event = replace(firing(_message(call) or config.message, instance), request_id=call.id)
+        event = replace(firing(message or config.message, instance), request_id=call.id)
         answer = json_answer({"status": "accepted", "requestId": call.id}, 202)
         return Received(answer, events=(event,), kind="trigger")
 
 
 def firing(message: str, instance: str) -> Event:
     return Event(key=None, session_id=instance, sender=Sender("cron", "Cron"), text=message, target={})
-
-
-def _message(call: RawCall) -> str | None:
-    """The message of the call, which replaces the configured one. Raises `Invalid`."""
-    if not call.body.strip():
-        return None
-    message = json_object(call.body).get("message")
-    if message is not None and not isinstance(message, str):
-        raise Invalid.of([Fault("message", "must be a string")])
-    return message
 
 
 def build(dependencies: ChannelDependencies) -> Channel[CronConfig, ChannelTarget]:

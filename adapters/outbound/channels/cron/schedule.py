@@ -32,7 +32,7 @@ _LONGEST = 200
 
 
 def fault(expression: str) -> str | None:
-    """What is wrong with a cron expression, by the name and range of its field; None if nothing."""
+    """Returns the fault of a cron expression, by the name and range of its field; None if it is valid."""
     parts = expression.split()
     if len(parts) != len(_FIELDS):
         return f"must have 5 fields (minute hour day month weekday), has {len(parts)}"
@@ -68,39 +68,34 @@ def in_words(expression: str) -> str:
 
 
 def _without_wrapped_ranges(weekdays: str) -> str:
-    return ",".join(_listed(term) for term in weekdays.upper().split(","))
-
-
-def _listed(term: str) -> str:
-    span, slash, step = term.partition("/")
-    first, dash, last = span.partition("-")
-    if not dash:
-        return term
-    start, end = Field.DOW.int(first), Field.DOW.int(last)
-    if start <= end:
-        return term
-    if slash and not (step.isascii() and step.isdigit()):
-        raise ValueError(f"no step: {step}")
-    days = [(start + day) % 7 for day in range((end - start) % 7 + 1)]
-    return ",".join(str(day) for day in days[:: int(step) if slash else 1])
+    terms = weekdays.upper().split(",")
+    for index, term in enumerate(terms):
+        span, slash, step = term.partition("/")
+        first, dash, last = span.partition("-")
+        if not dash or (start := Field.DOW.int(first)) <= (end := Field.DOW.int(last)):
+            continue
+        if slash and not (step.isascii() and step.isdigit()):
+            raise ValueError(f"no step: {step}")
+        days = [(start + day) % 7 for day in range((end - start) % 7 + 1)]
+        terms[index] = ",".join(map(str, days[:: int(step) if slash else 1]))
+    return ",".join(terms)
 
 
 def next_fire(expression: str, timezone: str, after: datetime) -> datetime | None:
-    """The first moment strictly after `after` at which the expression fires, in UTC; None for never.
+    """Returns the first moment strictly after `after` at which the expression fires, in UTC; None for never.
 
-    `expression` and `timezone` have been checked (`fault`, the IANA database).
+    `expression` and `timezone` are valid (`fault`, `timezone_fault`).
     """
     zone: tzinfo = UTC if timezone.upper() == "UTC" else ZoneInfo(timezone)
     is_interval = len(Field.HOUR.parse(expression.upper().split()[1])) == 24
     repeated = None
     for wall in _wall_times(expression, after, zone):
-        if _is_skipped(wall, zone):
-            if is_interval:
-                continue
-            wall = _end_of_gap(wall, zone)  # noqa: PLW2901
-        if is_interval and repeated is None:
-            second = _moment(wall, zone, fold=1)
-            repeated = second if second > after else None
+        if is_interval and _is_skipped(wall, zone):
+            continue
+        while _is_skipped(wall, zone):  # to the end of the gap
+            wall += _MINUTE  # noqa: PLW2901
+        if is_interval and repeated is None and (second := _moment(wall, zone, fold=1)) > after:
+            repeated = second
         first = _moment(wall, zone, fold=0)
         if first > after:
             return min(first, repeated or first)
@@ -123,11 +118,5 @@ def _moment(wall: datetime, zone: tzinfo, fold: int) -> datetime:
 
 
 def _is_skipped(wall: datetime, zone: tzinfo) -> bool:
-    """Whether clocks never show this time, because they are put forward over it."""
+    """Return True if clocks never show this time, as they are put forward over it."""
     return _moment(wall, zone, fold=0).astimezone(zone).replace(tzinfo=None) != wall
-
-
-def _end_of_gap(wall: datetime, zone: tzinfo) -> datetime:
-    while _is_skipped(wall, zone):
-        wall += _MINUTE
-    return wall

@@ -9,10 +9,11 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.drive_folder.config import DriveConfig
 from adapters.outbound.http.paths import segment
 from adapters.outbound.oauth.google import TIMEOUT, GoogleApi
 from ports.http import HttpRequest
+
+from .config import DriveConfig
 
 FIELDS = (
     "id,name,mimeType,createdTime,modifiedTime,version,md5Checksum,size,webViewLink,appProperties,properties,"
@@ -50,14 +51,18 @@ class Drive:
     async def create(
         self, config: DriveConfig, metadata: Mapping[str, Any], mime_type: str, content: bytes
     ) -> str:
-        """files.create in one request, the metadata and the content; gives the file's id."""
+        """files.create in one request, a multipart/related body (RFC 2387); returns the file's id."""
         boundary = f"switchboard-{secrets.token_hex(16)}"
+        head = (
+            f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n{json.dumps(metadata)}\r\n"
+            f"--{boundary}\r\nContent-Type: {mime_type}\r\n\r\n"
+        )
         query = {"uploadType": "multipart", **_SHARED_DRIVES, "fields": "id"}
         request = HttpRequest(
             "POST",
             self._api.url(f"/upload{_FILES}", query),
             headers={"content-type": f"multipart/related; boundary={boundary}"},
-            content=_related(boundary, metadata, mime_type, content),
+            content=head.encode() + content + f"\r\n--{boundary}--\r\n".encode(),
             timeout=5 * TIMEOUT,
         )
         return text(await self._api.send(config, request), "id")
@@ -77,7 +82,7 @@ class Drive:
         return self._api.stream(config, path, query, LARGEST_FILE if whole else MOST_ATTACHED)
 
     async def watch(self, config: DriveConfig, channel: Mapping[str, Any]) -> str:
-        """changes.watch: has all changes reported to a channel; gives the id of the watched resource."""
+        """changes.watch: has all changes reported to a channel; returns the id of the watched resource."""
         start = await self._api.get(config, "/drive/v3/changes/startPageToken", _SHARED_DRIVES)
         query = {"pageToken": text(start, "startPageToken"), **_ALL_DRIVES}
         return text(await self._api.post(config, "/drive/v3/changes/watch", channel, query), "resourceId")
@@ -102,12 +107,3 @@ class Drive:
 def _escaped(value: str) -> str:
     """A value within the quotes of a search query."""
     return value.replace("\\", "\\\\").replace("'", "\\'")
-
-
-def _related(boundary: str, metadata: Mapping[str, Any], mime_type: str, content: bytes) -> bytes:
-    """A multipart/related body (RFC 2387): metadata as JSON, then the content."""
-    head = (
-        f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n{json.dumps(metadata)}\r\n"
-        f"--{boundary}\r\nContent-Type: {mime_type}\r\n\r\n"
-    )
-    return head.encode() + content + f"\r\n--{boundary}--\r\n".encode()

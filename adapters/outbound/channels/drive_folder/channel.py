@@ -1,9 +1,4 @@
-"""Answers as files in the folder: the text as a text document, files as they are.
-
-Opens folders for documents that answer no file.
-
-The Google Drive folder channel: changed files in, by polling and by push; documents out, into the same folder.
-"""
+"""The Google Drive folder channel: changed files in, by polling and by push; documents out, into the same folder."""
 
 import hashlib
 import re
@@ -12,19 +7,9 @@ from dataclasses import dataclass, replace
 
 from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.common.files import (
-    FILE,
-    FileUnavailable,
-    artifact_of,
-    content_of,
-    link_text,
-)
+from adapters.outbound.channels.common.files import FILE, FileUnavailable, artifact_of, content_of, link_text
 from adapters.outbound.channels.common.messages import file_payloads
 from adapters.outbound.channels.common.outcomes import repeatable
-from adapters.outbound.channels.drive_folder import push
-from adapters.outbound.channels.drive_folder.api import Drive
-from adapters.outbound.channels.drive_folder.config import CONFIG, DEFINITION, TARGET, DriveConfig, FileTarget
-from adapters.outbound.channels.drive_folder.files import MARK, FolderFiles, FolderPoller
 from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits, Quota
@@ -34,6 +19,17 @@ from ports.capabilities import Opened, OpenRequest, PlatformError, Registration
 from ports.channels import ArtifactReader, Channel, ChannelDependencies
 from ports.system import Clock
 
+from . import push
+from .api import Drive
+from .config import CONFIG, DEFINITION, TARGET, DriveConfig, FileTarget
+from .files import MARK, FolderFiles, FolderPoller
+
+_ADDRESS = re.compile(r"[A-Za-z0-9_-]{1,200}")
+BASE = PlatformAddress("DRIVE_FOLDER_API_URL", "https://www.googleapis.com")
+
+WRITING_SCOPES = ("https://www.googleapis.com/auth/drive", "https://www.googleapis.com/auth/drive.file")
+"""Any of these lets files be made (https://developers.google.com/workspace/drive/api/reference/rest/v3/files/create)."""
+_GONE = 404
 PER_ACCOUNT = (Quota(3, 1.0),)
 """Files that an account may write (https://developers.google.com/workspace/drive/api/guides/limits)."""
 MAX_CONCURRENCY = 4
@@ -44,9 +40,24 @@ _DELIVERY = "switchboardDelivery"
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DriveFolder:
+    """The capabilities of the channel but for reading the folder."""
+
+    api: GoogleApi
     drive: Drive
     artifacts: ArtifactReader
+    clock: Clock
+    address: str = "the id of a Google Drive folder: the last part of its address in the browser"
+
+    def default_address(self, config: DriveConfig) -> str:
+        return config.folder_id
+
+    async def open(self, config: DriveConfig, request: OpenRequest) -> Opened[FileTarget]:
+        """The session is the folder, as that of the changes in it."""
+        if request.to == config.folder_id:
+            return Opened(config.folder_id, FileTarget())
+        folder = read_address(_ADDRESS, request.to, self.address)[0]
+        return Opened(folder, FileTarget(folder=folder))
 
     def render(self, config: DriveConfig, target: FileTarget, answer: Answer) -> Sequence[OutboundMessage]:
         """The text as one document, then each file."""
@@ -61,7 +72,19 @@ class Delivery:
         """Writes one file, unless an earlier attempt did: the file has the key of its delivery as a property. So
         trying again is safe where the outcome is unknown."""
         config = replace(config, folder_id=target.folder or config.folder_id)
-        name, mime_type, content = await self._file(message)
+        if message.payload["kind"] == FILE:
+            artifact = artifact_of(message.payload)
+            name, mime_type = artifact.name, artifact.mime_type
+            try:
+                content = await content_of(self.artifacts, artifact, MAX_FILE_BYTES)
+            except FileUnavailable:
+                name, mime_type, content = f"{name}.txt", TEXT, link_text(artifact).encode()
+        else:
+            name, mime_type, content = (
+                text(message.payload, "name"),
+                TEXT,
+                text(message.payload, "text").encode(),
+            )
         delivery = hashlib.sha256(key.encode()).hexdigest()[:32]
         metadata = {
             "name": name,
@@ -78,57 +101,6 @@ class Delivery:
             return Sent(Outcome.SENT, ref=await self.drive.create(config, metadata, mime_type, content))
         except GoogleError as error:
             return repeatable(error.sent)
-
-    async def _file(self, message: OutboundMessage) -> tuple[str, str, bytes]:
-        """Name, type and bytes of the file to write; for a file that cannot be read, its link."""
-        if message.payload["kind"] != FILE:
-            return text(message.payload, "name"), TEXT, text(message.payload, "text").encode()
-        artifact = artifact_of(message.payload)
-        try:
-            return (
-                artifact.name,
-                artifact.mime_type,
-                await content_of(self.artifacts, artifact, MAX_FILE_BYTES),
-            )
-        except FileUnavailable:
-            return f"{artifact.name}.txt", TEXT, link_text(artifact).encode()
-
-
-_ADDRESS = re.compile(r"[A-Za-z0-9_-]{1,200}")
-
-
-@dataclass(frozen=True, slots=True)
-class Opener:
-    address: str = "the id of a Google Drive folder: the last part of its address in the browser"
-
-    def default_address(self, config: DriveConfig) -> str:
-        return config.folder_id
-
-    async def open(self, config: DriveConfig, request: OpenRequest) -> Opened[FileTarget]:
-        """The session is the folder, as that of the changes in it."""
-        if request.to == config.folder_id:
-            return Opened(config.folder_id, FileTarget())
-        folder = read_address(_ADDRESS, request.to, self.address)[0]
-        return Opened(folder, FileTarget(folder=folder))
-
-
-BASE = PlatformAddress("DRIVE_FOLDER_API_URL", "https://www.googleapis.com")
-
-WRITING_SCOPES = (
-    "https://www.googleapis.com/auth/drive",
-    "https://www.googleapis.com/auth/drive.file",
-)
-"""Any of these lets files be made (https://developers.google.com/workspace/drive/api/reference/rest/v3/files/create)."""
-_GONE = 404
-
-
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """Registrar, probe and fetcher of the folder."""
-
-    api: GoogleApi
-    drive: Drive
-    clock: Clock
 
     async def fetch(self, config: DriveConfig, attachment: Attachment) -> AsyncIterator[bytes]:
         """The bytes of a file. Raises `HttpFailed`, `PlatformError`."""
@@ -187,37 +159,31 @@ class Folder:
             raise PlatformError(str(refused[0])) from refused[0]
 
     def supersedes(self, old: DriveConfig, new: DriveConfig) -> bool:
-        """Whether a field changed with which the notification channels were made."""
-        return _registered_with(old) != _registered_with(new)
+        """Return True if a field changed with which the notification channels were made."""
+        names = ("client_id", "client_secret", "refresh_token", "folder_id", "webhook_url")
+        return any(getattr(old, name) != getattr(new, name) for name in names)
 
     async def registered(self, config: DriveConfig, address: str) -> bool:
         """Google lists no notification channels, so they are asked for again unless Google cannot call."""
         return not push.can_be_called(config.webhook_url or address)
 
 
-def _registered_with(config: DriveConfig) -> tuple[str, ...]:
-    """The fields with which the notification channels are made."""
-    credentials = (config.client_id, config.client_secret, config.refresh_token)
-    return (*credentials, config.folder_id, config.webhook_url)
-
-
 def build(dependencies: ChannelDependencies) -> Channel[DriveConfig, FileTarget]:
     api = GoogleApi.build("Google Drive", dependencies, BASE)
     drive = Drive(api)
-    delivery = Delivery(drive, dependencies.artifacts)
-    folder = Folder(api, drive, dependencies.clock)
+    channel = DriveFolder(api, drive, dependencies.artifacts, dependencies.clock)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE, TOKEN_URL),
         config=CONFIG,
         target=TARGET,
         webhook=push,
-        sender=delivery,
-        opener=Opener(),
-        limits=delivery,
+        sender=channel,
+        opener=channel,
+        limits=channel,
         poller=FolderPoller(drive),
-        registrar=folder,
-        probe=folder,
-        fetcher=folder,
+        registrar=channel,
+        probe=channel,
+        fetcher=channel,
         folder=FolderFiles(drive),
     )

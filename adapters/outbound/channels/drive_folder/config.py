@@ -1,4 +1,4 @@
-"""What drive-folder (Google Drive) is: its config, its targets and its set-up."""
+"""Configuration, targets and set-up of drive-folder (Google Drive)."""
 
 from dataclasses import dataclass
 

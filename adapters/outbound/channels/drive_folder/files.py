@@ -1,21 +1,20 @@
-"""Finds new and changed files by comparing the folder with a snapshot of the last poll.
+"""Reads the folder: polls it for new and changed files, and feeds its files into a knowledge base.
+
+Changes are found by comparing the folder with a snapshot of the last poll.
 
 The cursor is a snapshot, and not the time of the last poll, because files may be moved in, restored or dated back,
 and a file with a date in the future must not hide what comes after it.
-
-The files of a folder as they are fed into a knowledge base.
 """
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import unquote
 
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.drive_folder.api import Drive
-from adapters.outbound.channels.drive_folder.config import TARGET, DriveConfig, FileTarget
 from adapters.outbound.http.paths import segment
 from adapters.outbound.oauth.google import GoogleError, poll_failures
 from domain.channels.messages import Attachment, Event, Outcome, Sender
@@ -32,6 +31,9 @@ from domain.knowledge.sources.model import (
 )
 from ports.capabilities import Polled
 from ports.http import HttpAnswer, HttpFailed
+
+from .api import Drive
+from .config import TARGET, DriveConfig, FileTarget
 
 _ANSWER_TYPES = frozenset({"text/plain", "application/vnd.google-apps.document"})
 MARK = "switchboard"
@@ -84,20 +86,14 @@ class FolderPoller:
 
 
 def _is_new(file: Mapping[str, Any], since: datetime, now: datetime) -> bool:
-    """Whether a file was created or changed after a moment. Google sets the time of its creation; that of its change
-    can be set by anybody, so one in the future is ignored."""
-    created, changed = (_time(file, name) for name in ("createdTime", "modifiedTime"))
-    return (created is not None and created >= since) or (
-        changed is not None and since <= changed <= now + _AHEAD
-    )
-
-
-def _time(file: Mapping[str, Any], name: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text(file, name))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
+    """Return True if a file was created or changed after a moment. Google sets the time of its creation; anybody can
+    set that of its change, so one in the future is ignored."""
+    for name, end in (("createdTime", None), ("modifiedTime", now + _AHEAD)):
+        with suppress(ValueError):
+            moment = datetime.fromisoformat(text(file, name))
+            if moment.tzinfo and moment >= since and (end is None or moment <= end):
+                return True
+    return False
 
 
 async def files_of(drive: Drive, config: DriveConfig) -> list[Mapping[str, Any]]:
@@ -106,16 +102,14 @@ async def files_of(drive: Drive, config: DriveConfig) -> list[Mapping[str, Any]]
     page = ""
     while True:
         body = await drive.children(config, page)
-        files += [file for file in items(body, "files") if _is_file(file)]
+        for file in items(body, "files"):
+            is_ours = any(at(file, name, MARK) is not None for name in ("properties", "appProperties"))
+            if text(file, "id") and not is_ours and text(file, "mimeType") not in (_FOLDER, _SHORTCUT):
+                files.append(file)
         following = text(body, "nextPageToken")
         if not following or following == page:
             return files
         page = following
-
-
-def _is_file(file: object) -> bool:
-    ours = any(at(file, name, MARK) is not None for name in ("properties", "appProperties"))
-    return bool(text(file, "id")) and not ours and text(file, "mimeType") not in (_FOLDER, _SHORTCUT)
 
 
 def state_of(file: Mapping[str, Any]) -> str:
@@ -145,29 +139,25 @@ def _event(file: Mapping[str, Any], config: DriveConfig) -> Event:
         sender=Sender(user or "drive", text(file, "lastModifyingUser", "displayName")),
         text=f"File updated: {name} at {url}",
         target=TARGET.dump(FileTarget(file_id=file_id, name=name)),
-        attachments=tuple(_attachments(file)),
+        attachments=_attachments(file),
         ids=(file_id,),
-        automated=_may_be_an_answer(file),
+        # Looks like a file that an instance writes, in case the server keeps neither property nor id. Other files
+        # are not taken for answers: people add files one by one too.
+        automated=text(file, "mimeType") in _ANSWER_TYPES or "answer" in name.lower(),
         raw={"fileId": file_id, "name": name, "modifiedTime": text(file, "modifiedTime"), "url": url},
     )
 
 
-def _may_be_an_answer(file: Mapping[str, Any]) -> bool:
-    """Whether the file looks like one that an instance writes, by its type or name, in case the server keeps neither
-    property nor id. Other files are not taken for answers: people add files one by one too."""
-    return text(file, "mimeType") in _ANSWER_TYPES or "answer" in text(file, "name").lower()
-
-
-def _attachments(file: Mapping[str, Any]) -> list[Attachment]:
+def _attachments(file: Mapping[str, Any]) -> tuple[Attachment, ...]:
     """The file itself, unless it is too large to hand on or has no form outside Drive."""
     file_id, name, mime_type = text(file, "id"), text(file, "name"), text(file, "mimeType")
     if mime_type in NATIVE:
         _, extension, export = NATIVE[mime_type]
-        return [Attachment(f"{name}.{extension}", export, {"fileId": file_id, "export": export})]
+        return (Attachment(f"{name}.{extension}", export, {"fileId": file_id, "export": export}),)
     size = text(file, "size")
     if not size.isdigit() or int(size) > MAX_ATTACHED:
-        return []
-    return [Attachment(name, mime_type, {"fileId": file_id, "export": ""}, size=int(size))]
+        return ()
+    return (Attachment(name, mime_type, {"fileId": file_id, "export": ""}, size=int(size)),)
 
 
 LONGEST_WAIT, USUAL_WAIT = 3600.0, 60.0
@@ -182,8 +172,6 @@ _GONE, _BUSY = 404, 429
 
 @dataclass(frozen=True, slots=True)
 class FolderFiles:
-    """Conforms to `BaseFolder`."""
-
     drive: Drive
 
     def base_id(self, config: DriveConfig) -> int | None:
@@ -195,32 +183,25 @@ class FolderFiles:
     async def read(self, config: DriveConfig, page: PageToRead) -> PageContent | Listing:
         try:
             if page.kind is PageKind.ROOT:
-                return await self._listing(config)
+                extensions = config.extensions
+                files = await files_of(self.drive, config)
+                return Listing([_listed(file) for file in files if is_wanted(file, extensions)])
             file_id = unquote(page.address.removeprefix(_FILE).removesuffix(_VIEW))
             file = await self.drive.file(config, file_id)
         except GoogleError as error:
-            raise _refused(
-                str(error), error.answer, away=error.sent.outcome is not Outcome.PERMANENT
-            ) from error
+            raise _refused_by_google(error) from error
         if at(file, "trashed") is True:
             raise PageRefused(PageStatus.GONE, "it is in the trash")
         extension, export = _EXPORTS.get(text(file, "mimeType"), ("", ""))
         name = f"{text(file, 'name')}.{extension}" if extension else text(file, "name")
         return PageContent(name, page.address, self._content(config, file_id, export))
 
-    async def _listing(self, config: DriveConfig) -> Listing:
-        extensions = config.extensions
-        files = [file for file in await files_of(self.drive, config) if is_wanted(file, extensions)]
-        return Listing([_listed(file) for file in files])
-
     async def _content(self, config: DriveConfig, file_id: str, export: str) -> AsyncIterator[bytes]:
         try:
             async for piece in self.drive.download(config, file_id, export, whole=True):
                 yield piece
         except GoogleError as error:
-            raise _refused(
-                str(error), error.answer, away=error.sent.outcome is not Outcome.PERMANENT
-            ) from error
+            raise _refused_by_google(error) from error
         except HttpFailed as failed:
             raise _refused(str(failed), failed.answer, away=failed.answer is None) from failed
 
@@ -234,6 +215,10 @@ def _listed(file: Mapping[str, Any]) -> ListedPage:
         problem = "videos are not read"
     address = f"{_FILE}{segment(file_id)}{_VIEW}"
     return ListedPage(key_of(file_id), address, PageKind.PAGE, text(file, "name"), state_of(file), problem)
+
+
+def _refused_by_google(error: GoogleError) -> Exception:
+    return _refused(str(error), error.answer, away=error.sent.outcome is not Outcome.PERMANENT)
 
 
 def _refused(message: str, answer: HttpAnswer | None, *, away: bool) -> Exception:

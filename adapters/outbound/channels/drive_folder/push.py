@@ -16,10 +16,11 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.bodies import items, same, text
 from adapters.outbound.channels.common.calls import require_webhook
-from adapters.outbound.channels.drive_folder.config import DriveConfig
 from adapters.outbound.oauth.google import GoogleError
 from domain.channels.messages import ChannelMetadata, RawAnswer, RawCall, Received
 from domain.refusals import Unauthenticated
+
+from .config import DriveConfig
 
 PERIOD = 3600
 """Seconds after which a new channel replaces the last; each lives for two periods."""
@@ -43,7 +44,7 @@ def receive(config: DriveConfig, call: RawCall, metadata: ChannelMetadata, now: 
 
 
 def can_be_called(address: str) -> bool:
-    """Whether Google calls the address: https, and a full host name."""
+    """Return True if Google calls the address: https, and a full host name."""
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""
@@ -66,7 +67,7 @@ def channel(config: DriveConfig, address: str, now: datetime) -> Mapping[str, An
 
 
 def exists_already(error: GoogleError) -> bool:
-    """Whether Google refused a channel because it has one of that id."""
+    """Return True if Google refused a channel because it has one of that id."""
     errors = items(error.answer.json(), "error", "errors") if error.answer else []
     return any(text(entry, "reason") == "channelIdNotUnique" for entry in errors)
 

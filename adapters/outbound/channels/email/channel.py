@@ -12,10 +12,6 @@ from aiosmtplib import SMTPException
 
 from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.channels.common.files import pieces
-from adapters.outbound.channels.email.config import CONFIG, DEFINITION, TARGET, EmailConfig, taken_from
-from adapters.outbound.channels.email.imap import MAX_MAIL, MailBox
-from adapters.outbound.channels.email.mailbox import IdleWatcher, Mailboxes
-from adapters.outbound.channels.email.polling import THREAD_LIMIT, poll
 from adapters.outbound.mail.compose import MailTarget, compose_reply, mail_messages
 from adapters.outbound.mail.connections import TlsContexts, checked_tls
 from adapters.outbound.mail.guards import REASONS
@@ -31,6 +27,11 @@ from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpFailed
 from ports.system import Clock
 
+from .config import CONFIG, DEFINITION, TARGET, EmailConfig, taken_from
+from .imap import MAX_MAIL, MailBox
+from .mailbox import IdleWatcher, Mailboxes
+from .polling import THREAD_LIMIT, poll
+
 PROBE_TIMEOUT = 10.0
 """Seconds for checking both servers, while a caller waits for the answer."""
 MOST_DATED = 2000
@@ -41,12 +42,15 @@ default), and the mail programs of the mailbox's owner count too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Inbox:
-    """Reads the mailbox."""
+class Email:
+    """All capabilities of the channel but IDLE."""
 
     mailboxes: Mailboxes
     watcher: IdleWatcher
+    submission: Submission
+    clock: Clock
     default_interval_minutes: float = 5.0
+    address: str = ADDRESS
 
     async def poll(
         self, config: EmailConfig, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
@@ -75,22 +79,24 @@ class Inbox:
         return Limits(account, max_concurrency=MAX_CONCURRENCY)
 
     async def fetch(self, config: EmailConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        if not attachment.source:
+        source = attachment.source
+        if not source:
             raise TooLarge(f"a mail with files may have {MAX_MAIL // 2**20} MB at most")
-        content = await self.mailboxes.work(config, lambda box: _file(box, attachment.source))
+
+        def job(box: MailBox) -> bytes | None:
+            """After a new UIDVALIDITY the mail is found by its Message-ID."""
+            uid: int | None = int(at(source, "uid"))
+            if box.number_of("UIDVALIDITY") != source["uidValidity"]:
+                uid = box.find(str(source["messageId"])) if source["messageId"] else None
+            raw = box.content(uid) if uid is not None else None
+            files = read_mail(raw).files if raw is not None else ()
+            return next((file.content for file in files if file.index == int(at(source, "index"))), None)
+
+        content = await self.mailboxes.work(config, job)
         if content is None:
             raise PlatformError("the mail with this file is no longer in the mailbox")
         for piece in pieces(content):
             yield piece
-
-
-@dataclass(frozen=True, slots=True)
-class Replies:
-    """Sends the replies, and mail that begins a thread."""
-
-    submission: Submission
-    clock: Clock
-    address: str = ADDRESS
 
     def render(self, config: EmailConfig, target: MailTarget, answer: Answer) -> Sequence[OutboundMessage]:
         return mail_messages(answer)
@@ -116,38 +122,24 @@ class Replies:
             return Sent(Outcome.PERMANENT, reason, of_recipient=True)
         return await self.submission.submit(config.smtp_server, mail, own, *recipients)
 
-
-@dataclass(frozen=True, slots=True)
-class ServerProbe:
-    """Tries both servers."""
-
-    mailboxes: Mailboxes
-    submission: Submission
-    clock: Clock
-
     async def probe(self, config: EmailConfig) -> str | None:
-        """Tells how much unread mail lies in the mailbox, and from when."""
-        try:
-            with anyio.fail_after(PROBE_TIMEOUT):
-                return await self._probe(config)
-        except TimeoutError as failure:
-            raise PlatformError("the mail servers did not answer in time", transient=True) from failure
-
-    async def _probe(self, config: EmailConfig) -> str | None:
+        """Tries both servers. Returns how much unread mail lies in the mailbox, and from when."""
         now = self.clock.now()
         since = taken_from(config.since, now)
         try:
-            unread = await self.mailboxes.work(config, lambda box: _unread(box, since))
+            with anyio.fail_after(PROBE_TIMEOUT):
+                unread = await self.mailboxes.work(config, lambda box: _unread(box, since))
+                try:
+                    await self.submission.try_login(config.smtp_server)
+                except HttpFailed as failure:
+                    raise PlatformError(f"SMTP: {failure}") from failure
+                except (SMTPException, OSError, ValueError) as failure:
+                    detail = classify(failure, config.smtp_server, handed_over=False).detail
+                    raise PlatformError(f"SMTP: {detail}") from failure
         except PollFailed as failure:
             raise PlatformError(f"IMAP: {failure}", transient=not failure.fatal) from failure
-        server = config.smtp_server
-        try:
-            await self.submission.try_login(server)
-        except HttpFailed as failure:
-            raise PlatformError(f"SMTP: {failure}") from failure
-        except (SMTPException, OSError, ValueError) as failure:
-            detail = classify(failure, server, handed_over=False).detail
-            raise PlatformError(f"SMTP: {detail}") from failure
+        except TimeoutError as failure:
+            raise PlatformError("the mail servers did not answer in time", transient=True) from failure
         if since is not None and since > now:
             until = (
                 f"since is {since:%Y-%m-%d %H:%M} UTC, which is still to come: mail is left alone until then"
@@ -157,26 +149,17 @@ class ServerProbe:
 
 
 def _unread(box: MailBox, since: datetime | None) -> str | None:
-    """A sentence on the unread mail of the mailbox, None where there is none."""
+    """Returns a sentence on the unread mail of the mailbox, None if there is no such mail."""
     uids = box.unseen()
     if not uids:
         return None
     mails = "1 unread mail lies" if len(uids) == 1 else f"{len(uids)} unread mails lie"
     oldest = min(box.arrivals(uids[:MOST_DATED]).values(), default=None)
-    told = f"{mails} in the mailbox" + (f", the oldest of {oldest:%Y-%m-%d}" if oldest else "")
+    sentence = f"{mails} in the mailbox" + (f", the oldest of {oldest:%Y-%m-%d}" if oldest else "")
     if since is None:
-        return f"{told}: all of them are answered, as since is not set"
-    return f"{told}: {len(box.unseen(since))} of them came since {since:%Y-%m-%d %H:%M} UTC and are answered"
-
-
-def _file(box: MailBox, source: Mapping[str, Any]) -> bytes | None:
-    """The content of a file; None when the mail is gone. After a new UIDVALIDITY it is found by its Message-ID."""
-    uid: int | None = int(source["uid"])
-    if box.number_of("UIDVALIDITY") != source["uidValidity"]:
-        uid = box.find(str(source["messageId"])) if source["messageId"] else None
-    raw = box.content(uid) if uid is not None else None
-    files = read_mail(raw).files if raw is not None else ()
-    return next((file.content for file in files if file.index == int(source["index"])), None)
+        return f"{sentence}: all of them are answered, as since is not set"
+    answered = len(box.unseen(since))
+    return f"{sentence}: {answered} of them came since {since:%Y-%m-%d %H:%M} UTC and are answered"
 
 
 def build(
@@ -185,20 +168,19 @@ def build(
     mailboxes = Mailboxes(dependencies.hosts, tls_contexts)
     submission = Submission(dependencies.hosts, tls_contexts)
     watcher = IdleWatcher(mailboxes)
-    inbox = Inbox(mailboxes, watcher)
-    replies = Replies(submission, dependencies.clock)
+    email = Email(mailboxes, watcher, submission, dependencies.clock)
     return Channel(
         definition=DEFINITION,
         config=CONFIG,
         target=TARGET,
-        sender=replies,
-        opener=replies,
-        limits=replies,
-        read_limits=inbox,
-        poller=inbox,
+        sender=email,
+        opener=email,
+        limits=email,
+        read_limits=email,
+        poller=email,
         refusals=(*REASONS, THREAD_LIMIT),
-        poll_ack=inbox,
+        poll_ack=email,
         push_watcher=watcher,
-        probe=ServerProbe(mailboxes, submission, dependencies.clock),
-        fetcher=inbox,
+        probe=email,
+        fetcher=email,
     )

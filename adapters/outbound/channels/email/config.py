@@ -1,7 +1,4 @@
-"""From when on unread mail is taken, as an instance's `since` says: hours before its creation, or a date.
-
-What email (IMAP and SMTP) is: its config, its targets and its set-up.
-"""
+"""Configuration, targets and set-up of email (IMAP and SMTP)."""
 
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
@@ -19,12 +16,12 @@ _FAULT = "must be a number of hours, such as 24, or a date from 1971 on, such as
 
 
 def since_fault(value: object) -> str | None:
-    """What is wrong with a value, None if nothing."""
+    """Returns the fault of a value of `since`, None if it is valid."""
     return None if _hours(value) is not None or _date(value) is not None else _FAULT
 
 
 def taken_from(value: str | float, created: datetime) -> datetime | None:
-    """The time before which mail is left alone; None where all unread mail is taken."""
+    """The time before which mail is left alone; None if all unread mail is taken."""
     if (hours := _hours(value)) is not None:
         return created - timedelta(hours=hours)
     return _date(value)
@@ -69,7 +66,7 @@ class EmailConfig(MailConfig):
     )
     smtp_secure: bool | None = setting(
         "true: TLS from the first byte (465, or another port of yours). false: STARTTLS when the server "
-        "offers it, else plain. Left out: 465 is TLS from the first byte, 587 requires STARTTLS.",
+        "offers it, else plain. Left out: 465 is TLS from the first byte, 587 requires STARTTLS."
     )
     imap_host: str = setting(
         "Host name of the IMAP server whose INBOX is read, for example imap.example.com.",
@@ -83,7 +80,7 @@ class EmailConfig(MailConfig):
     )
     imap_secure: bool | None = setting(
         "true: TLS from the first byte (993, or another port of yours), on 143 STARTTLS is required. "
-        "false: STARTTLS when the server offers it, else plain. 993 is always TLS from the first byte.",
+        "false: STARTTLS when the server offers it, else plain. 993 is always TLS from the first byte."
     )
     username: str = setting("User name for both servers, often the mail address.", required=True)
     password: str = setting(

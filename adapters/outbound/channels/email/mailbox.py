@@ -1,6 +1,6 @@
 """Runs IMAP work in a thread, over a connection that the address policy allows, within a time limit.
 
-Waits for new mail over IDLE (RFC 2177).
+Waits for new mail over IDLE (RFC 2177) in the same way.
 """
 
 import contextlib
@@ -17,8 +17,6 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 from imap_tools import ImapToolsError, MailboxTaggedResponseError
 
-from adapters.outbound.channels.email.config import IMAP_TLS_PORT, EmailConfig
-from adapters.outbound.channels.email.imap import ImapAccount, LoginRefused, MailBox, message_of
 from adapters.outbound.mail.connections import (
     Security,
     TlsContexts,
@@ -28,6 +26,9 @@ from adapters.outbound.mail.connections import (
 )
 from ports.capabilities import PollFailed
 from ports.http import Addresses, AddressRefused, HttpFailed
+
+from .config import IMAP_TLS_PORT, EmailConfig
+from .imap import ImapAccount, LoginRefused, MailBox, message_of
 
 T = TypeVar("T")
 
@@ -62,7 +63,15 @@ class Mailboxes:
         """Runs `job` on the selected INBOX. A cancelled or late job has its connection cut."""
         if limiter is None:
             limiter = self._limiter = self._limiter or CapacityLimiter(MAX_CONCURRENT)
-        account, port = self._account(config), int(config.imap_port)
+        port = int(config.imap_port)
+        account = ImapAccount(
+            host=config.imap_host.strip(),
+            security=config.imap_security,
+            username=config.username,
+            password=config.password,
+            tls=self._tls_contexts(),
+            timeout=CONNECT_TIMEOUT,
+        )
         where = f"{account.host}:{port}"
         try:
             connection = await open_mail_socket(
@@ -82,16 +91,6 @@ class Mailboxes:
             raise _poll_failed(failure, where, account) from failure
         finally:
             running.cut()
-
-    def _account(self, config: EmailConfig) -> ImapAccount:
-        return ImapAccount(
-            host=config.imap_host.strip(),
-            security=config.imap_security,
-            username=config.username,
-            password=config.password,
-            tls=self._tls_contexts(),
-            timeout=CONNECT_TIMEOUT,
-        )
 
 
 class _RunningJob:
@@ -191,7 +190,13 @@ def _idle(box: MailBox, seconds: float, uid_next: int) -> _End:
     answer, data = box.client.capability()  # as announced after the login
     if answer != "OK" or b"IDLE" not in (data[-1] or b"").upper().split():
         return _End.NOT_OFFERED
-    if (uid_next and box.number_of("UIDNEXT") > uid_next) or not _start(box):
+    if uid_next and box.number_of("UIDNEXT") > uid_next:
+        return _End.NEWS
+    try:
+        box.idle.start()  # type: ignore[no-untyped-call]
+    except MailboxTaggedResponseError:  # the server had news before it took the command
+        return _End.NEWS
+    if _has_read_ahead(box):
         return _End.NEWS
     until = time.monotonic() + seconds
     responses = box.idle.poll(timeout=seconds)
@@ -202,17 +207,8 @@ def _idle(box: MailBox, seconds: float, uid_next: int) -> _End:
     return _End.HUNG_UP if time.monotonic() < until else _End.SILENCE
 
 
-def _start(box: MailBox) -> bool:
-    """Begins IDLE. False when the server had news before it took the command, or together with its answer."""
-    try:
-        box.idle.start()  # type: ignore[no-untyped-call]
-    except MailboxTaggedResponseError:
-        return False
-    return not _has_read_ahead(box)
-
-
 def _has_read_ahead(box: MailBox) -> bool:
-    """Whether an answer is in the read buffer already, where waiting on the socket would miss it."""
+    """Return True if an answer is in the read buffer already, where waiting on the socket would miss it."""
     reader = getattr(box.client, "file", None)  # absent from Python 3.14 on
     if reader is None:
         return False

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.email.config import TARGET, EmailConfig, taken_from
-from adapters.outbound.channels.email.imap import CUT_MAIL, MAX_MAIL, MailBox
 from adapters.outbound.mail.compose import MailTarget, reply_target
 from adapters.outbound.mail.events import mail_event, unreadable
 from adapters.outbound.mail.guards import reason_not_to_answer
@@ -17,6 +15,9 @@ from adapters.outbound.mail.headers import session_of
 from adapters.outbound.mail.mime import Mail, read_mail
 from domain.channels.messages import Attachment, Event
 from ports.capabilities import Polled
+
+from .config import TARGET, EmailConfig, taken_from
+from .imap import CUT_MAIL, MAX_MAIL, MailBox
 
 MAX_MAILS = 25
 """Mails of one poll; the rest follows at once in the next."""
@@ -81,9 +82,10 @@ class Position:
         return {"uidValidity": self.uid_validity, "uid": self.uid}
 
 
-def event_of(config: EmailConfig, mail: Mail, position: Position, *, whole: bool = True) -> Event:
-    """The event of a mail. `whole` False: only the beginning was read, so its files cannot be had."""
+def event_of(config: EmailConfig, mail: Mail, position: Position, *, is_complete: bool = True) -> Event:
+    """The event of a mail. `is_complete` False: only the beginning was read, so its files cannot be fetched."""
     message_ids = mail.headers.message_ids("Message-ID")[:1]
+    source = {**position.json, "messageId": "".join(message_ids)}
     return mail_event(
         mail,
         config.own_domains,
@@ -91,21 +93,14 @@ def event_of(config: EmailConfig, mail: Mail, position: Position, *, whole: bool
         session_id=session_of(mail.headers, mail.key),
         shared_threads=config.shared_threads,
         target=TARGET.dump(reply_target(mail.headers, MailTarget)),
-        attachments=_attachments(mail, position, "".join(message_ids), whole=whole),
+        attachments=tuple(
+            Attachment(file.name, file.mime_type, {**source, "index": file.index}, len(file.content))
+            if is_complete
+            else Attachment(file.name, file.mime_type, {})
+            for file in mail.files
+        ),
         ids=message_ids,
-        raw=position.json | ({} if whole else {"truncated": True}),
-    )
-
-
-def _attachments(mail: Mail, position: Position, message_id: str, *, whole: bool) -> tuple[Attachment, ...]:
-    return tuple(
-        Attachment(
-            name=file.name,
-            mime_type=file.mime_type,
-            source={**position.json, "messageId": message_id, "index": file.index} if whole else {},
-            size=len(file.content) if whole else None,
-        )
-        for file in mail.files
+        raw=position.json | ({} if is_complete else {"truncated": True}),
     )
 
 
@@ -116,12 +111,14 @@ THREAD_LIMIT = "thread-limit"
 def poll(
     box: MailBox, config: EmailConfig, stored: Mapping[str, Any] | None, now: datetime, created: datetime
 ) -> Polled:
-    """What is UNSEEN and was not taken before, and is not older than `EmailConfig.since` says.
+    """Reads mail that is UNSEEN, was not taken before, and is not older than `EmailConfig.since`.
 
-    The mails that the stored cursor calls taken are stored with us: those that are unread all the same (the process
-    ended before it marked them) are marked now.
+    The mails that the stored cursor names as taken are stored with us: those that are still unread (the process ended
+    before it marked them) are marked now.
     """
-    cursor = MailboxCursor.load(stored, box.number_of("UIDVALIDITY"), _account(config), now)
+    # Two mailboxes may have the same UIDVALIDITY.
+    account = _digest("\0".join(map(str, config.imap_account)))
+    cursor = MailboxCursor.load(stored, box.number_of("UIDVALIDITY"), account, now)
     unseen = box.unseen(taken_from(config.since, created))
     cursor.taken.intersection_update(unseen)
     box.mark_seen(sorted(cursor.taken))
@@ -155,26 +152,20 @@ def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
 def _read(
     box: MailBox, config: EmailConfig, position: Position, size: int, cursor: MailboxCursor, now: datetime
 ) -> Event | None:
-    whole = size <= MAX_MAIL
-    content = box.content(position.uid, None if whole else CUT_MAIL)
+    is_complete = size <= MAX_MAIL
+    content = box.content(position.uid, None if is_complete else CUT_MAIL)
     if content is None:
         return None
     try:
         mail = read_mail(content)
         reason = reason_not_to_answer(mail.headers, config.from_email, config.answered_reasons)
-        if reason is None and not cursor.admits(_thread(session_of(mail.headers, mail.key)), now):
+        if reason is None and not cursor.admits(_digest(session_of(mail.headers, mail.key)), now):
             reason = THREAD_LIMIT
-        event = event_of(config, mail, position, whole=whole)
+        event = event_of(config, mail, position, is_complete=is_complete)
         return event if reason is None else replace(event, refused=reason)
     except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
         return unreadable(hashlib.sha256(content).hexdigest(), failure, position.json)
 
 
-def _account(config: EmailConfig) -> str:
-    """Identifies the mailbox; two of them may have the same UIDVALIDITY."""
-    identity = "\0".join(map(str, config.imap_account))
-    return hashlib.sha256(identity.encode()).hexdigest()[:16]
-
-
-def _thread(session_id: str) -> str:
-    return hashlib.sha256(session_id.encode(errors="replace")).hexdigest()[:16]
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What erp-events (Odoo) is: its config, its targets and its set-up."""
+"""Configuration, targets and set-up of erp-events (Odoo)."""
 
 from dataclasses import dataclass, field
 from typing import Any

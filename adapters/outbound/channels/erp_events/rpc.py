@@ -3,13 +3,11 @@
 Sources: https://www.odoo.com/documentation/18.0/developer/reference/external_api.html and
 https://www.odoo.com/documentation/19.0/developer/reference/external_api.html
 
-Which errors of an Odoo server are transient. Pure.
-
 Odoo gives the name of the Python exception (`error.data.name`), such as 'psycopg2.pool.PoolError': its own names are
 those of `odoo.exceptions`, the database's those of `psycopg2` (https://www.psycopg.org/docs/errors.html). An error
 may be wrapped in another, so its message and the exceptions in its traceback (`error.data.debug`) count too.
 
-Sessions with Odoo servers: a user signs in once, which takes Odoo nine tenths of the time of a note.
+A user signs in once, which takes Odoo nine tenths of the time of a note.
 """
 
 from __future__ import annotations
@@ -24,10 +22,11 @@ from typing import Any, TypeVar
 
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.outcomes import excerpt
-from adapters.outbound.channels.erp_events.config import OdooConfig
 from adapters.outbound.http.paths import base_address, segment
 from domain.rendering import off_loop
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+
+from .config import OdooConfig
 
 _MAX_ANSWER = 64 * 1024 * 1024
 _TIMEOUT = 60.0
@@ -134,10 +133,7 @@ class Json2:
 
     async def call(self, model: str, method: str, ids: Sequence[int] | None = None, **arguments: Any) -> Any:
         body = arguments if ids is None else {"ids": list(ids), **arguments}
-        headers = {
-            "authorization": f"bearer {self.config.password}",
-            "x-odoo-database": self.config.database,
-        }
+        headers = {"authorization": f"bearer {self.config.password}", "x-odoo-database": self.config.database}
         path = f"/json/2/{segment(model)}/{segment(method)}"
         answer = await _post(self.http, self.config, path, body, headers)
         if answer.ok:
@@ -148,7 +144,8 @@ class Json2:
 
     async def version(self) -> int:
         if self.major is None:
-            request = HttpRequest("GET", _address(self.config, "/web/version"), user_address=True)
+            address = base_address(self.config.erp_url) + "/web/version"
+            request = HttpRequest("GET", address, user_address=True)
             self.major = _major(at((await _send(self.http, request)).json(), "version_info"))
         return self.major
 
@@ -162,10 +159,6 @@ def _major(info: object) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
-def _address(config: OdooConfig, path: str) -> str:
-    return base_address(config.erp_url) + path
-
-
 async def _post(
     http: Http,
     config: OdooConfig,
@@ -175,7 +168,7 @@ async def _post(
 ) -> HttpAnswer:
     request = HttpRequest(
         "POST",
-        _address(config, path),
+        base_address(config.erp_url) + path,
         headers=headers or {},
         json=body,
         timeout=_TIMEOUT,
@@ -254,7 +247,7 @@ _TRANSIENT_MESSAGE = re.compile(
 
 
 def is_transient(name: str, message: str, traceback: str = "") -> bool:
-    """Whether trying again may help. A database that does not exist is a wrong configuration."""
+    """Return True if trying again may help. A database that does not exist is a wrong configuration."""
     message = message.lower()
     if _exception(name) in _PERMANENT or ("database" in message and "does not exist" in message):
         return False
@@ -277,18 +270,13 @@ MOST = 1000
 """Sessions that are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    session: Session
-    until: float
-
-
 class Sessions:
     """Sessions of this process by server, database, user and password."""
 
     def __init__(self, http: Http) -> None:
         self._http = http
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[str, tuple[Session, float]] = {}
+        """With the time until which each is used."""
         self._signing_in: dict[str, asyncio.Lock] = {}
 
     async def use(self, config: OdooConfig, work: Callable[[Session], Awaitable[T]]) -> T:
@@ -305,8 +293,8 @@ class Sessions:
         return await work(await self.begin(config))
 
     def _of(self, config: OdooConfig) -> Session | None:
-        kept = self._kept.get(_key(config))
-        return kept.session if kept is not None and kept.until > time.monotonic() else None
+        session, until = self._kept.get(_key(config), (None, 0.0))
+        return session if until > time.monotonic() else None
 
     async def begin(self, config: OdooConfig) -> Session:
         """The kept session, or a new one, which all share who wait for it. Raises `OdooError`."""
@@ -319,7 +307,7 @@ class Sessions:
                 session = await sign_in(self._http, config)
                 while len(self._kept) >= MOST:
                     del self._kept[next(iter(self._kept))]
-                self._kept[key] = _Kept(session, time.monotonic() + KEPT_SECONDS)
+                self._kept[key] = (session, time.monotonic() + KEPT_SECONDS)
                 return session
         finally:
             if not lock.locked():

@@ -14,7 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import items, text
-from adapters.outbound.channels.erp_events.rpc import Session
+
+from .rpc import Session
 
 CREATE, WRITE, UNLINK = "create", "write", "unlink"
 WINDOW = timedelta(minutes=10)
@@ -106,27 +107,62 @@ class Watcher:
         created_since: str,
         previous_ids: AbstractSet[int] = frozenset(),
     ) -> Scan:
-        changed = [
-            record_id for record_id, stamp in stamps.items() if _stamp_of(seen.get(record_id)) != stamp
-        ]
-        taken = [*_written_once_more(stamps, seen, since), *changed[:MAX_RECORDS]]
-        newest = max([since, *(stamps[record_id] for record_id in taken)])
-        records = await self._read(taken)
+        changed, again = [], []
+        for record_id, stamp in stamps.items():
+            if _stamp_of(seen.get(record_id)) != stamp:
+                changed.append(record_id)
+            elif stamp == since and seen[record_id].startswith(f"{since}#"):
+                # Of the newest known second: it may have been written once more then, after the last scan.
+                again.append(record_id)
+        scanned = [*again[:MAX_RECORDS], *changed[:MAX_RECORDS]]
+        newest = max([since, *(stamps[record_id] for record_id in scanned)])
+        records = await self._read(scanned)
         changes: list[Change] = []
         marks = dict(seen)
-        for record_id in taken:
-            record, previous = records.get(record_id), seen.get(record_id)
-            mark = _mark(stamps[record_id], self._written(record), previous, newest)
-            is_rescan = _stamp_of(previous) == stamps[record_id]
-            marks[record_id] = stamps[record_id] if is_rescan else mark
-            if mark != _stamp_of(previous) and (event := self._event(record, created_since, previous)):
-                state = mark if is_rescan else stamps[record_id]
-                changes.append(Change(self.model, event, record_id, state, record or {}))
+        for record_id in scanned:
+            reported, marks[record_id] = self._change(
+                record_id,
+                stamps[record_id],
+                records.get(record_id),
+                seen.get(record_id),
+                newest,
+                created_since,
+            )
+            changes += reported
         ids = await self._ids()
-        deleted = sorted(previous_ids - ids) if UNLINK in self.events else []
-        changes += [Change(self.model, UNLINK, gone, "", {"id": gone}) for gone in deleted]
+        if UNLINK in self.events:
+            deleted = sorted(previous_ids - ids)
+            changes += [Change(self.model, UNLINK, gone, "", {"id": gone}) for gone in deleted]
         recent = {record_id: mark for record_id, mark in marks.items() if mark >= _earlier(newest)}
         return Scan(changes, self._cursor(newest, recent, ids), more=len(changed) > MAX_RECORDS)
+
+    def _change(
+        self,
+        record_id: int,
+        stamp: str,
+        record: Mapping[str, Any] | None,
+        previous: str | None,
+        newest: str,
+        created_since: str,
+    ) -> tuple[list[Change], str]:
+        """The change of a record, none if it is not reported, and the new mark of the record.
+
+        A mark identifies the state of a record: its timestamp, and in the newest second its content too. The content
+        is compared once, in the next scan: by then the second is over, and no user causes a later change without a
+        new timestamp.
+        """
+        mark = stamp
+        if stamp == newest and record is not None:
+            written = {name: value for name, value in record.items() if self._fields.get(name, True)}
+            content = json.dumps(written, sort_keys=True, default=str).encode()
+            with_content = f"{stamp}#{hashlib.sha256(content).hexdigest()[:12]}"
+            mark = stamp if with_content == previous else with_content
+        is_rescan = _stamp_of(previous) == stamp
+        reported = []
+        if mark != _stamp_of(previous) and (event := self._event(record, created_since, previous)):
+            state = mark if is_rescan else stamp
+            reported.append(Change(self.model, event, record_id, state, record or {}))
+        return reported, stamp if is_rescan else mark
 
     async def _stamps(self, since: str, limit: int) -> dict[int, str]:
         """The timestamps in the window by record id, the oldest first."""
@@ -144,34 +180,30 @@ class Watcher:
         """The records, without those that were deleted in between."""
         if not ids or not self.events & {CREATE, WRITE}:
             return {}
-        names = await self._field_names()
-        rows = await self._call("search_read", domain=[["id", "in", list(ids)]], fields=names)
-        return {row["id"]: row for row in rows}
-
-    def _event(self, record: Mapping[str, Any] | None, created_since: str, mark: str | None) -> str | None:
-        """The event to report; None for none. A record made since the last scan is created, any other written."""
-        if record is None:
-            return None
-        event = CREATE if mark is None and text(record, "create_date") >= created_since else WRITE
-        return event if event in self.events and not self._is_own(event, record) else None
-
-    def _is_own(self, event: str, record: Mapping[str, Any]) -> bool:
-        """Whether we caused the event: our notes change a record, and are records of the mail models themselves."""
-        writers = items(record, "write_uid")
-        by_us = bool(self.session.uid) and bool(writers) and writers[0] == self.session.uid
-        return by_us and (event == WRITE or self.model.startswith("mail."))
-
-    async def _field_names(self) -> list[str]:
         if not self._fields:
             fields = await self._call(
                 "fields_get", attributes=["type", "store", "readonly", "depends", "related"]
             )
-            self._fields = {name: _is_set(field) for name, field in fields.items() if _is_read(name, field)}
-        return sorted({*self._fields, "create_date", "write_date", "write_uid"})
+            # Odoo computes read-only fields with dependencies, which may be notes.
+            self._fields = {
+                name: not (field.get("readonly") and (field.get("depends") or field.get("related")))
+                for name, field in fields.items()
+                if _is_reported(name, field)
+            }
+        names = sorted({*self._fields, "create_date", "write_date", "write_uid"})
+        rows = await self._call("search_read", domain=[["id", "in", list(ids)]], fields=names)
+        return {row["id"]: row for row in rows}
 
-    def _written(self, record: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """The fields of a record that users set."""
-        return record and {name: value for name, value in record.items() if self._fields.get(name, True)}
+    def _event(self, record: Mapping[str, Any] | None, created_since: str, mark: str | None) -> str | None:
+        """The event to report, None for an event that we caused: our notes change a record, and are records of the
+        mail models themselves. A record made since the last scan is created, any other written."""
+        if record is None:
+            return None
+        event = CREATE if mark is None and text(record, "create_date") >= created_since else WRITE
+        writer = next(iter(items(record, "write_uid")), None)
+        by_us = bool(self.session.uid) and writer == self.session.uid
+        is_own = by_us and (event == WRITE or self.model.startswith("mail."))
+        return event if event in self.events and not is_own else None
 
     async def _ids(self) -> set[int]:
         if UNLINK not in self.events:
@@ -188,8 +220,8 @@ class Watcher:
         return await self.session.call(self.model, method, **arguments)
 
 
-def _is_read(name: str, field: Mapping[str, Any]) -> bool:
-    """Whether a field is reported: a stored value of the record itself.
+def _is_reported(name: str, field: Mapping[str, Any]) -> bool:
+    """Return True for a stored value of the record itself.
 
     Computed fields may be slow or fail, and files are large. The rows of x2many fields are other records, such as
     messages and followers: they change with each note of ours, and `write_date` does not.
@@ -204,36 +236,8 @@ def _is_read(name: str, field: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_set(field: Mapping[str, Any]) -> bool:
-    """Whether users set a field. Odoo computes the others, which may depend on notes."""
-    return not (field.get("readonly") and (field.get("depends") or field.get("related")))
-
-
-def _written_once_more(stamps: Mapping[int, str], seen: Mapping[int, str], since: str) -> list[int]:
-    """The records of the newest known second whose content is known: they may have been written once more in that
-    second, after the last scan."""
-    return [
-        record_id
-        for record_id, stamp in stamps.items()
-        if stamp == since and seen.get(record_id, "").startswith(f"{since}#")
-    ][:MAX_RECORDS]
-
-
 def _stamp_of(mark: str | None) -> str:
     return (mark or "").partition("#")[0]
-
-
-def _mark(stamp: str, record: Mapping[str, Any] | None, mark: str | None, newest: str) -> str:
-    """What identifies the state of a record: its timestamp, and in the newest second its content too.
-
-    The content is compared once, in the next scan: by then the second is over, and no user causes a later change
-    without a new timestamp.
-    """
-    if stamp != newest or record is None:
-        return stamp
-    content = json.dumps(record, sort_keys=True, default=str).encode()
-    with_content = f"{stamp}#{hashlib.sha256(content).hexdigest()[:12]}"
-    return stamp if with_content == mark else with_content
 
 
 def _earlier(stamp: str) -> str:

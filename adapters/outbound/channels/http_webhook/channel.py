@@ -1,46 +1,58 @@
-"""Sends answers to the response address.
-
-Opens conversations for messages that answer none.
-
-The http-webhook channel: takes any JSON POST; answers in the call, or at a response address.
-"""
+"""The http-webhook channel: takes any JSON POST; answers in the call, or at a response address."""
 
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from adapters import trace_context
 from adapters.outbound.channels.common.addresses import LONGEST_ADDRESS, no_address
+from adapters.outbound.channels.common.calls import signature
 from adapters.outbound.channels.common.outcomes import send
-from adapters.outbound.channels.common.standard_webhooks import BadSecret
-from adapters.outbound.channels.http_webhook import webhook
-from adapters.outbound.channels.http_webhook.config import (
-    CONFIG,
-    DEFINITION,
-    TARGET,
-    WebhookConfig,
-    WebhookTarget,
-)
-from adapters.outbound.channels.http_webhook.signatures import sign
-from adapters.outbound.channels.http_webhook.webhook import artifacts_of, choices_of, json_bytes
+from adapters.outbound.channels.common.standard_webhooks import BadSecret, standard_headers
 from domain.addresses import address_fault
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
+from domain.subscriptions.model import is_standard
 from ports.capabilities import Opened, OpenRequest
 from ports.channels import Channel, ChannelDependencies
-from ports.http import Addresses, AddressRefused, HttpFailed, HttpRequest
+from ports.http import AddressRefused, HttpFailed, HttpRequest
+
+from . import webhook
+from .config import CONFIG, DEFINITION, TARGET, WebhookConfig, WebhookTarget
+from .webhook import artifacts_of, choices_of, json_bytes
 
 UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
 """Headers of the connection itself, which responseHeaders cannot set."""
 
 
 class Delivery:
+    address = "an address of yours that begins with http:// or https://, to which the message is POSTed"
+
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._http = dependencies.http
         self._clock = dependencies.clock
+        self._hosts = dependencies.hosts
+
+    def default_address(self, config: WebhookConfig) -> str:
+        return config.response_webhook_url
+
+    async def open(self, config: WebhookConfig, request: OpenRequest) -> Opened[WebhookTarget]:
+        """The session id follows from the address: messages to it belong together, and a call that names the session
+        goes on with them."""
+        url = request.to
+        if len(url) > LONGEST_ADDRESS or address_fault(url):
+            raise no_address(f"must be {self.address}")
+        parts = urlsplit(url)
+        try:
+            await self._hosts.resolve_allowed(parts.hostname or "", parts.port or 443)
+        except AddressRefused as refused:
+            raise no_address(str(refused)) from None
+        except HttpFailed:
+            pass  # a name that cannot be resolved now may be later: the delivery tries again
+        return Opened(str(uuid.uuid5(uuid.NAMESPACE_URL, url)), WebhookTarget(url=url))
 
     def render(
         self, config: WebhookConfig, target: WebhookTarget, answer: Answer
@@ -65,53 +77,25 @@ class Delivery:
     ) -> Sent:
         body = json_bytes(message.payload)
         secret = config.webhook_secret
-        try:
-            signature = sign(secret, key, body, self._clock.now()) if secret else {}
-        except BadSecret as error:
-            return Sent(Outcome.PERMANENT, str(error))
+        signatures = {"X-Webhook-Signature": signature(secret, body)} if secret else {}
+        if is_standard(secret):
+            try:
+                signatures |= standard_headers(secret, key, body, self._clock.now())
+            except BadSecret as error:
+                return Sent(Outcome.PERMANENT, str(error))
+        configured = json.loads(config.response_headers or "{}")
+        settable = {name: value for name, value in configured.items() if name.lower() not in UNSETTABLE}
         own = {"Content-Type": "application/json", "Idempotency-Key": key, **trace_context.headers()}
-        headers = _merged(own, _configured_headers(config), signature)
+        headers = _merged(own, settable, signatures)
         request = HttpRequest("POST", target.url, headers, content=body, user_address=True)
         sent = await send(self._http, request)
         return replace(sent, of_recipient=target.url != config.response_webhook_url)
-
-
-def _configured_headers(config: WebhookConfig) -> dict[str, str]:
-    if not config.response_headers:
-        return {}
-    headers = json.loads(config.response_headers)
-    return {name: value for name, value in headers.items() if name.lower() not in UNSETTABLE}
 
 
 def _merged(*layers: Mapping[str, str]) -> dict[str, str]:
     """All headers; a later layer replaces the header of an earlier one, whatever the case of its name."""
     named = {name.lower(): (name, value) for layer in layers for name, value in layer.items()}
     return dict(named.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Opener:
-    """The session id follows from the address: messages to it belong together, and a call that names the session goes
-    on with them."""
-
-    hosts: Addresses
-    address: str = "an address of yours that begins with http:// or https://, to which the message is POSTed"
-
-    def default_address(self, config: WebhookConfig) -> str:
-        return config.response_webhook_url
-
-    async def open(self, config: WebhookConfig, request: OpenRequest) -> Opened[WebhookTarget]:
-        url = request.to
-        if len(url) > LONGEST_ADDRESS or address_fault(url):
-            raise no_address(f"must be {self.address}")
-        parts = urlsplit(url)
-        try:
-            await self.hosts.resolve_allowed(parts.hostname or "", parts.port or 443)
-        except AddressRefused as refused:
-            raise no_address(str(refused)) from None
-        except HttpFailed:
-            pass  # a name that cannot be resolved now may be later: the delivery tries again
-        return Opened(str(uuid.uuid5(uuid.NAMESPACE_URL, url)), WebhookTarget(url=url))
 
 
 def build(dependencies: ChannelDependencies) -> Channel[WebhookConfig, WebhookTarget]:
@@ -123,6 +107,6 @@ def build(dependencies: ChannelDependencies) -> Channel[WebhookConfig, WebhookTa
         webhook=webhook,
         call_responder=webhook,
         sender=delivery,
-        opener=Opener(dependencies.hosts),
+        opener=delivery,
         limits=delivery,
     )

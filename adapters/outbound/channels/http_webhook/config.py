@@ -1,18 +1,28 @@
-"""What http-webhook is: its configuration, its targets and its set-up."""
+"""Configuration, targets and set-up of http-webhook."""
 
 import re
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+from domain.instances.validation import text_fault
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.limits import CHOICES
+from domain.subscriptions.model import is_standard, standard_key
 from domain.values import value
 
-from .signatures import secret_fault
-
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\x20-\xff]*")
 _NO_OBJECT = 'must be JSON text of an object, for example {"X-Team": "support"}'
+
+
+def secret_fault(secret: str) -> str | None:
+    """Returns the fault of a configured secret: what follows whsec_ must be the key in base64."""
+    if not is_standard(secret):
+        return text_fault(secret)
+    if standard_key(secret):
+        return None
+    return "begins with whsec_, so what follows must be a key in base64, with its padding"
 
 
 def dot_path_fault(path: str) -> str | None:
@@ -31,15 +41,11 @@ def headers_fault(json_text: str) -> str | None:
         return _NO_OBJECT
     if not isinstance(headers, dict):
         return _NO_OBJECT
-    faults = (_header_fault(name, value) for name, value in headers.items())
-    return next((fault for fault in faults if fault), None)
-
-
-def _header_fault(name: str, value: object) -> str | None:
-    if not _HEADER_NAME.fullmatch(name):
-        return f"'{name[:100]}' is not a header name"
-    if not isinstance(value, str) or any(not 32 <= ord(character) <= 255 for character in value):
-        return f"the value of '{name[:100]}' must be a string of printable Latin-1 characters"
+    for name, content in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            return f"'{name[:100]}' is not a header name"
+        if not isinstance(content, str) or not _HEADER_VALUE.fullmatch(content):
+            return f"the value of '{name[:100]}' must be a string of printable Latin-1 characters"
     return None
 
 

@@ -10,16 +10,18 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.channels.common.bodies import json_value
-from adapters.outbound.channels.common.calls import require_webhook
+from adapters.outbound.channels.common.bodies import json_value, same
+from adapters.outbound.channels.common.calls import require_webhook, signature, signed_at
+from adapters.outbound.channels.common.standard_webhooks import BadSecret, standard_signature
 from domain.addresses import address_fault
 from domain.channels.answers import Answer
 from domain.channels.messages import CallOutcome, ChannelMetadata, Event, RawAnswer, RawCall, Received, Sender
-from domain.refusals import Fault, Invalid
+from domain.refusals import Fault, Invalid, Unauthenticated
+from domain.subscriptions.model import is_standard
 
 from .config import TARGET, WebhookConfig, WebhookTarget
-from .signatures import verify
 
+SIGNATURE_HEADERS = ("x-webhook-signature", "x-hub-signature-256", "x-signature")
 MESSAGE_PATHS = ("message", "text", "content", "body", "data.message", "payload.text")
 SESSION_PATHS = ("sessionId", "session_id", "userId", "user_id", "id")
 RESPONSE_KEYS = ("responseUrl", "response_url")
@@ -38,6 +40,28 @@ def receive(config: WebhookConfig, call: RawCall, metadata: ChannelMetadata, now
     event = _event(config, call, json_value(call.body))
     accepted = {"status": "accepted", "requestId": event.request_id, "message": "The message was accepted"}
     return Received(json_answer(accepted), (event,))
+
+
+def verify(secret: str, call: RawCall, now: datetime) -> None:
+    """Checks the HMAC-SHA256 in hexadecimal, or the signature of Standard Webhooks. Raises `Unauthenticated`.
+
+    https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+    """
+    expected = signature(secret, call.body)
+    signatures = [call.headers[name] for name in SIGNATURE_HEADERS if name in call.headers]
+    if any(same(f"sha256={value.strip().lower().removeprefix('sha256=')}", expected) for value in signatures):
+        return
+    if not (is_standard(secret) and "webhook-signature" in call.headers):
+        if signatures:
+            raise Unauthenticated("the signature does not fit the body and webhookSecret")
+        raise Unauthenticated("X-Webhook-Signature: is missing; this instance has a webhookSecret")
+    seconds = signed_at(call, "webhook-timestamp", now)
+    try:
+        expected = standard_signature(secret, call.headers.get("webhook-id", ""), seconds, call.body)
+    except BadSecret as error:
+        raise Unauthenticated(str(error)) from None
+    if not any(same(value, expected) for value in call.headers["webhook-signature"].split()):
+        raise Unauthenticated("webhook-signature: does not fit the body and webhookSecret")
 
 
 def answer_in_call(
@@ -81,7 +105,9 @@ def json_answer(body: Any, status: int = 200, headers: Mapping[str, str] | None 
 
 
 def _event(config: WebhookConfig, call: RawCall, body: Any) -> Event:
-    key = _key(call)
+    key = call.headers.get("webhook-id") or call.headers.get("idempotency-key") or None
+    if key and len(key) > LONGEST_KEY:  # hashed in full: two keys may begin alike
+        key = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
     address = call.url.partition("?")[0]  # a retry is the same request, whatever its query says
     request_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{address}#{key}")) if key else call.id
     session = session_of(config, body) or request_id
@@ -100,21 +126,14 @@ def _event(config: WebhookConfig, call: RawCall, body: Any) -> Event:
     )
 
 
-def _key(call: RawCall) -> str | None:
-    key = call.headers.get("webhook-id") or call.headers.get("idempotency-key")
-    if key and len(key) > LONGEST_KEY:  # hashed as a whole: two keys may begin alike
-        return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
-    return key or None
-
-
 def message_of(config: WebhookConfig, body: Any) -> str:
-    """The message: at messageField, else at the first usual path, else the whole body."""
-    message = next((value for value in _values(body, config.message_field, MESSAGE_PATHS)), body)
+    """The message: at messageField, else at the first usual path, else the body."""
+    message = next(_values(body, config.message_field, MESSAGE_PATHS), body)
     return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
 
 
 def session_of(config: WebhookConfig, body: Any) -> str | None:
-    """The session id: at sessionIdField, else at the first usual path; None when there is none."""
+    """The session id: at sessionIdField, else at the first usual path. None without one."""
     for value in _values(body, config.session_id_field, SESSION_PATHS):
         if isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
             return str(value)
@@ -127,7 +146,7 @@ def _values(body: Any, own_path: str, usual_paths: tuple[str, ...]) -> Iterator[
 
 
 def at_path(value: Any, path: str) -> Any:
-    """The value at a dot-path; a numeric segment indexes an array. None where the path breaks off."""
+    """The value at a dot-path; a numeric segment indexes an array. None if the path breaks off."""
     for segment in path.split("."):
         if isinstance(value, dict):
             value = value.get(segment)
@@ -141,10 +160,10 @@ def at_path(value: Any, path: str) -> Any:
 def _response_address(config: WebhookConfig, body: Any) -> str:
     """The payload's own address, else the configured one. Raises `Invalid`."""
     for key in RESPONSE_KEYS:
-        given = at_path(body, key)
-        if given is None or given == "":
+        address = at_path(body, key)
+        if address is None or address == "":
             continue
-        if fault := address_fault(given if isinstance(given, str) else ""):
+        if fault := address_fault(address if isinstance(address, str) else ""):
             raise Invalid.of([Fault(key, fault)])
-        return str(given)
+        return str(address)
     return config.response_webhook_url

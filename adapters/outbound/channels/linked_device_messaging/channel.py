@@ -1,34 +1,15 @@
-"""Opens conversations for messages that answer none.
-
-The linked-device-messaging channel: WhatsApp as a linked device.
-"""
+"""The linked-device-messaging channel: WhatsApp as a linked device."""
 
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, read_address
 from adapters.outbound.channels.common.bodies import at
-from adapters.outbound.channels.linked_device_messaging.config import (
-    CONFIG,
-    DEFINITION,
-    TARGET,
-    TEXT_LIMIT,
-    DeviceConfig,
-    DeviceTarget,
-)
-from adapters.outbound.channels.linked_device_messaging.device import (
-    ChildDevice,
-    ChildDevices,
-    DeviceError,
-    OutgoingFile,
-)
-from adapters.outbound.channels.linked_device_messaging.session import DeviceSession, LinkStatus
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
@@ -39,21 +20,12 @@ from ports.capabilities import Opened, OpenRequest, PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 from ports.connections import Emit, LinkRecorder, Pairing
 
+from .config import CONFIG, DEFINITION, TARGET, TEXT_LIMIT, DeviceConfig, DeviceTarget
+from .device import ChildDevice, ChildDevices, DeviceError, OutgoingFile
+from .session import DeviceSession, LinkStatus
+
 _SERVER = "s.whatsapp.net"
 """Of the chats with one person."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opener:
-    address: str = PHONE_EXAMPLE
-
-    def default_address(self, config: DeviceConfig) -> str:
-        return ""
-
-    async def open(self, config: DeviceConfig, request: OpenRequest) -> Opened[DeviceTarget]:
-        """The session is the phone number in digits, as that of the messages that come from there."""
-        phone = read_address(PHONE, request.to, self.address)[0].removeprefix("+")
-        return Opened(phone, DeviceTarget(instance=request.instance_id, chat=f"{phone}@{_SERVER}"))
 
 
 log = logging.getLogger(__name__)
@@ -71,11 +43,20 @@ PAIRING_STEPS = (
 class LinkedDeviceMessaging:
     typing_seconds = 8.0
     """WhatsApp shows it for about ten seconds."""
+    address = PHONE_EXAMPLE
 
     def __init__(self, dependencies: ChannelDependencies, devices: ChildDevices) -> None:
         self._devices = devices
         self._artifacts = dependencies.artifacts
         self._clock = dependencies.clock
+
+    def default_address(self, config: DeviceConfig) -> str:
+        return ""
+
+    async def open(self, config: DeviceConfig, request: OpenRequest) -> Opened[DeviceTarget]:
+        """The session is the phone number in digits, as that of the messages that come from there."""
+        phone = read_address(PHONE, request.to, self.address)[0].removeprefix("+")
+        return Opened(phone, DeviceTarget(instance=request.instance_id, chat=f"{phone}@{_SERVER}"))
 
     def lacks(self) -> str | None:
         return self._devices.missing()
@@ -132,27 +113,23 @@ class LinkedDeviceMessaging:
     ) -> Sent:
         try:
             device = self._device(target.instance)
-            if file := at(message.payload, "file"):
-                ref = await self._send_file(device, target.chat, file)
-            else:
-                ref = await device.send(target.chat, str(message.payload["text"]))
+            if not (payload := at(message.payload, "file")):
+                return Sent(Outcome.SENT, ref=await device.send(target.chat, str(message.payload["text"])))
+            artifact = Artifact(**payload)
+            with _temporary_file() as path:
+                with path.open("wb") as file:
+                    async for piece in self._artifacts.read(artifact):
+                        file.write(piece)
+                outgoing = OutgoingFile(path, artifact.name, artifact.mime_type)
+                return Sent(Outcome.SENT, ref=await device.send(target.chat, "", outgoing))
         except DeviceError as error:
             return Sent(Outcome.TRANSIENT if error.before_sending else Outcome.UNKNOWN, str(error))
-        return Sent(Outcome.SENT, ref=ref)
 
     def _device(self, instance_id: int) -> ChildDevice:
         device = self._devices.running(instance_id)
         if device is None:
             raise DeviceError(NO_DEVICE, before_sending=True)
         return device
-
-    async def _send_file(self, device: ChildDevice, chat: str, payload: Mapping[str, Any]) -> str:
-        artifact = Artifact(**payload)
-        with _temporary_file() as path:
-            with path.open("wb") as file:
-                async for piece in self._artifacts.read(artifact):
-                    file.write(piece)
-            return await device.send(chat, "", OutgoingFile(path, artifact.name, artifact.mime_type))
 
     async def typing(self, config: DeviceConfig, target: DeviceTarget) -> Sent:
         try:
@@ -194,7 +171,7 @@ def build(
         config=CONFIG,
         target=TARGET,
         sender=channel,
-        opener=Opener(),
+        opener=channel,
         limits=channel,
         typing=channel,
         fetcher=channel,

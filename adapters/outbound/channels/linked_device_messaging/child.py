@@ -15,15 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from adapters.outbound.channels.linked_device_messaging.contents import (
-    album_of,
-    context_of,
-    media_of,
-    original_of,
-    seconds,
-    text_of,
-    unreadable_kind,
-)
+from .contents import album_of, context_of, media_of, original_of, seconds, text_of, unreadable_kind
 
 READY_WAIT = 15.0
 """Seconds until the connection is up, or a code cannot be requested."""
@@ -60,7 +52,16 @@ class Device:
         self._stop()
         self._ready.clear()
         self.create_client()
-        threading.Thread(target=self._run, args=(self.client,), daemon=True).start()
+        client = self.client
+
+        def run() -> None:
+            try:
+                client.connect()
+            except Exception as error:  # noqa: BLE001 - reported to the parent
+                if client is self.client:
+                    self._emit("dropped", reason=str(error)[:300])
+
+        threading.Thread(target=run, daemon=True).start()
 
     def create_client(self) -> None:
         """Creates the client under a name of its own: the library ends whatever has the name of a discarded client,
@@ -83,13 +84,6 @@ class Device:
         client.event(events.MessageEv)(lambda _, event: self._on_message(event))
         client.qr(lambda *_: self.on_qr_code())
         self.client = client
-
-    def _run(self, client: Any) -> None:
-        try:
-            client.connect()
-        except Exception as error:  # noqa: BLE001 - told to the parent
-            if client is self.client:
-                self._emit("dropped", reason=str(error)[:300])
 
     def on_linked(self) -> None:
         self._ready.set()
@@ -216,19 +210,19 @@ def main(database: str) -> None:
     """Answers requests until standard input ends."""
     lines = Lines()
     device = Device(database, lines)
+
+    def answer(request: dict[str, Any]) -> None:
+        try:
+            result = device.commands[request["command"]](request)
+        except Exception as error:  # noqa: BLE001 - reported to the parent
+            message = str(error) or "the device's library gave no reason"
+            lines.write(id=request["id"], error=message[:500])
+        else:
+            lines.write(id=request["id"], ok=result)
+
     for line in sys.stdin:
-        threading.Thread(target=_answer, args=(device, lines, json.loads(line)), daemon=True).start()
+        threading.Thread(target=answer, args=(json.loads(line),), daemon=True).start()
     os._exit(0)  # the library's threads do not end by themselves
-
-
-def _answer(device: Device, lines: Lines, request: dict[str, Any]) -> None:
-    try:
-        result = device.commands[request["command"]](request)
-    except Exception as error:  # noqa: BLE001 - told to the parent
-        message = str(error) or "the device's library gave no reason"
-        lines.write(id=request["id"], error=message[:500])
-    else:
-        lines.write(id=request["id"], ok=result)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What linked-device-messaging (WhatsApp as a linked device) is: its configuration, its targets and its set-up."""
+"""Configuration, targets and set-up of linked-device-messaging (WhatsApp as a linked device)."""
 
 import re
 from dataclasses import dataclass

@@ -73,10 +73,8 @@ def text_of(message: Any) -> str:
     if inner.HasField("extendedTextMessage"):
         return str(inner.extendedTextMessage.text)
     captions = (str(media.caption) for _, media in _media(inner) if hasattr(media, "caption"))
-    return next(captions, "") or _described(inner)
-
-
-def _described(inner: Any) -> str:
+    if caption := next(captions, ""):
+        return caption
     if place := _location(inner):
         return location_text(*place)
     if contacts := _contacts(inner):
@@ -156,7 +154,7 @@ def album_of(message: Any) -> str:
 
 
 def original_of(message: Any) -> dict[str, Any] | None:
-    """The message that was replied to as fields of `device.Original`, None where the message is no reply."""
+    """The message that was replied to as fields of `device.Original`, None if the message is no reply."""
     inner = _inner(message)
     parts = [inner.extendedTextMessage] if inner.HasField("extendedTextMessage") else []
     for part in (*parts, *(media for _, media in _media(inner))):
@@ -178,12 +176,11 @@ def media_of(message: Any) -> list[dict[str, Any]]:
     for kind, media in _media(inner):
         mime_type = media.mimetype.partition(";")[0].strip() or "application/octet-stream"
         name = getattr(media, "fileName", "") or file_name(kind, mime_type)
-        ref = {"message": base64.b64encode(inner.SerializeToString()).decode()}
         files.append(
             {
                 "name": name,
                 "mime_type": mime_type,
-                "ref": ref,
+                "ref": {"message": base64.b64encode(inner.SerializeToString()).decode()},
                 "size": media.fileLength or None,
                 "is_voice": bool(getattr(media, "PTT", False)),
             }

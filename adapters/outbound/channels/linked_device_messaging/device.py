@@ -1,7 +1,4 @@
-"""The events of a linked device, the files that it sends, and its failures.
-
-Linked devices in child processes that run neonize (the optional extra `linked-device`).
-"""
+"""Linked devices in child processes that run neonize (the optional extra `linked-device`), and their events."""
 
 from __future__ import annotations
 
@@ -129,7 +126,7 @@ class ChildDevices:
         self._running: dict[int, ChildDevice] = {}
 
     def missing(self) -> str | None:
-        """What this installation lacks for linked devices, None when nothing."""
+        """What this installation lacks for linked devices, None if it lacks nothing."""
         if self._command[1:] != CHILD:
             return None
         if importlib.util.find_spec("neonize") is None:
@@ -146,7 +143,16 @@ class ChildDevices:
         if missing := self.missing():
             raise DeviceError(missing, before_sending=True)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        process = await _start([*self._command, str(self._folder / f"{instance_id}.db")])
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(CODE_ROOT), *sys.path)))}
+        command = (*self._command, str(self._folder / f"{instance_id}.db"))
+        pipe = asyncio.subprocess.PIPE
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=LINE_LIMIT, env=environment
+            )
+        except OSError as error:
+            message = f"the device's process did not start: {error.strerror}"
+            raise DeviceError(message, before_sending=True) from error
         device = ChildDevice(instance_id, process, self._running)
         self._running[instance_id] = device
         return device
@@ -160,19 +166,6 @@ class ChildDevices:
     async def forget(self, instance_id: int) -> None:
         for path in self._folder.glob(f"{instance_id}.db*"):
             path.unlink(missing_ok=True)
-
-
-async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(CODE_ROOT), *sys.path)))}
-    pipe = asyncio.subprocess.PIPE
-    try:
-        return await asyncio.create_subprocess_exec(
-            *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=LINE_LIMIT, env=environment
-        )
-    except OSError as error:
-        raise DeviceError(
-            f"the device's process did not start: {error.strerror}", before_sending=True
-        ) from error
 
 
 class ChildDevice:

@@ -1,6 +1,6 @@
 """Runs one linked device from its first connection to the end of the lease.
 
-Messages of a linked device as events. Pure.
+Its messages become events.
 """
 
 import asyncio
@@ -10,8 +10,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from adapters.outbound.channels.common.contents import unreadable
-from adapters.outbound.channels.linked_device_messaging.config import TARGET, DeviceConfig, DeviceTarget
-from adapters.outbound.channels.linked_device_messaging.device import (
+from domain.channels.answers import Author
+from domain.channels.messages import Attachment, Event, Identity, Merge, Quoted, Sender
+from domain.channels.refused import NUMBER
+from ports.connections import Emit, LinkRecorder
+from ports.system import Clock
+
+from .config import TARGET, DeviceConfig, DeviceTarget
+from .device import (
     ChildDevice,
     DeviceError,
     DeviceEvent,
@@ -23,11 +29,6 @@ from adapters.outbound.channels.linked_device_messaging.device import (
     Original,
     Unlinked,
 )
-from domain.channels.answers import Author
-from domain.channels.messages import Attachment, Event, Identity, Merge, Quoted, Sender
-from domain.channels.refused import NUMBER
-from ports.connections import Emit, LinkRecorder
-from ports.system import Clock
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ class DeviceSession:
     _status: LinkStatus = LinkStatus.PAIRING
     _wants_code: bool = False
     _has_code: bool = False
-    """Whether a code was made over the present connection; the next one needs another."""
+    """True if a code was made over the present connection; the next one needs another."""
     _connected_at: float = 0.0
     _transition: asyncio.Lock = field(default_factory=asyncio.Lock)
     _connect_failed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -106,7 +107,13 @@ class DeviceSession:
     async def _on(self, event: DeviceEvent) -> None:
         match event:
             case Incoming():
-                await self._receive(event)
+                reason = ignored_for(self.config, event, self._connected_at)
+                if reason is None or (reason == NUMBER and not event.is_group):
+                    received = event_of(self.instance_id, event, self.config.phone_number)
+                    await self.emit(replace(received, refused=reason or ""))
+                if reason == NUMBER:
+                    sender = masked(event.sender_ids[0]) if event.sender_ids else "?"
+                    log.info("a sender is not allowed: %s", sender, extra={"instance": self.instance_id})
             case Linked():
                 now = self.clock.now()
                 self._connected_at = now.timestamp()
@@ -165,22 +172,13 @@ class DeviceSession:
             self._has_code = True
             await self.recorder.record_code(code)
 
-    async def _receive(self, message: Incoming) -> None:
-        reason = ignored_for(self.config, message, self._connected_at)
-        if reason is None or (reason == NUMBER and not message.is_group):
-            event = event_of(self.instance_id, message, self.config.phone_number)
-            await self.emit(replace(event, refused=reason or ""))
-        if reason == NUMBER:
-            sender = masked(message.sender_ids[0]) if message.sender_ids else "?"
-            log.info("a sender is not allowed: %s", sender, extra={"instance": self.instance_id})
-
 
 OLD_AFTER = 60.0
 """Seconds before the connection was established beyond which a message counts as history."""
 
 
 def ignored_for(config: DeviceConfig, message: Incoming, connected_at: float) -> str | None:
-    """Why a message is ignored, None when it is handed on."""
+    """Why a message is ignored, None if it is handed on."""
     reasons = {
         "own": message.from_me,
         "status": message.chat.endswith("@broadcast"),
@@ -193,7 +191,7 @@ def ignored_for(config: DeviceConfig, message: Incoming, connected_at: float) ->
 
 
 def is_allowed(numbers: str, sender_ids: Collection[str]) -> bool:
-    """Whether one of a sender's ids (digits) is among the comma-separated `numbers`; empty allows all."""
+    """Return True if one of a sender's ids (digits) is among the comma-separated `numbers`; empty allows all."""
     allowed = {_digits(number) for number in numbers.split(",")} - {""}
     return not allowed or bool(allowed & {_digits(sender_id) for sender_id in sender_ids})
 
@@ -221,16 +219,18 @@ def event_of(instance_id: int, message: Incoming, own_number: str = "") -> Event
         ids=(message.id,),
         is_direct=not message.is_group,
         merge=Merge(f"{message.chat}:{message.album}") if message.album else None,
-        quoted=_quoted(instance_id, message.original, own_number) if message.original else None,
+        quoted=_quoted(instance_id, message.original, own_number),
         context={**message.context, **({"group": {"id": message.chat}} if message.is_group else {})},
         raw={"id": message.id},
     )
 
 
-def _quoted(instance_id: int, original: Original, own_number: str) -> Quoted | None:
+def _quoted(instance_id: int, original: Original | None, own_number: str) -> Quoted | None:
+    if original is None:
+        return None
     is_own = _digits(original.author) == _digits(own_number)
-    author = Author.RESOURCE if is_own else original.author
-    quoted = Quoted(original.text, author, _attachments(instance_id, original.media))
+    files = _attachments(instance_id, original.media)
+    quoted = Quoted(original.text, Author.RESOURCE if is_own else original.author, files)
     return quoted if quoted.is_given else None
 
 

@@ -8,22 +8,6 @@ from email.policy import SMTP
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import pieces
 from adapters.outbound.channels.common.outcomes import repeatable
-from adapters.outbound.channels.mail_api.config import (
-    CONFIG,
-    DEFINITION,
-    TARGET,
-    THREAD_DOMAIN,
-    GmailConfig,
-    GmailTarget,
-)
-from adapters.outbound.channels.mail_api.gmail import (
-    Gmail,
-    enclosed_content,
-    from_base64url,
-    message_of,
-    parts_of,
-)
-from adapters.outbound.channels.mail_api.polling import GmailPoller
 from adapters.outbound.mail.compose import compose_reply, mail_messages
 from adapters.outbound.mail.guards import REASONS
 from adapters.outbound.mail.mime import content_of
@@ -36,6 +20,10 @@ from domain.channels.model import PlatformAddress
 from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import Channel, ChannelDependencies
 from ports.system import Clock
+
+from .config import CONFIG, DEFINITION, TARGET, THREAD_DOMAIN, GmailConfig, GmailTarget
+from .gmail import Gmail, enclosed_content, from_base64url, message_of, parts_of
+from .polling import GmailPoller
 
 BASE = PlatformAddress("MAIL_API_URL", "https://gmail.googleapis.com")
 
@@ -58,9 +46,10 @@ SENDING_SCOPES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Replies:
-    """Sends the replies, and mail that begins a thread."""
+class GmailChannel:
+    """The capabilities of the channel but for polling."""
 
+    api: GoogleApi
     gmail: Gmail
     clock: Clock
     address: str = ADDRESS
@@ -94,12 +83,6 @@ class Replies:
             return Sent(Outcome.SENT, ref=text(await self.gmail.send(config, request), "id"))
         except GoogleError as error:
             return replace(error.sent, of_recipient=_NO_ADDRESS in str(error))
-
-
-@dataclass(frozen=True, slots=True)
-class Mailbox:
-    api: GoogleApi
-    gmail: Gmail
 
     async def probe(self, config: GmailConfig) -> None:
         with platform_errors():
@@ -138,18 +121,17 @@ class Mailbox:
 def build(dependencies: ChannelDependencies) -> Channel[GmailConfig, GmailTarget]:
     api = GoogleApi.build("Gmail", dependencies, BASE)
     gmail = Gmail(api)
-    mailbox = Mailbox(api, gmail)
-    replies = Replies(gmail, dependencies.clock)
+    channel = GmailChannel(api, gmail, dependencies.clock)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE, TOKEN_URL),
         config=CONFIG,
         target=TARGET,
-        sender=replies,
-        opener=replies,
-        limits=replies,
+        sender=channel,
+        opener=channel,
+        limits=channel,
         poller=GmailPoller(gmail),
         refusals=REASONS,
-        probe=mailbox,
-        fetcher=mailbox,
+        probe=channel,
+        fetcher=channel,
     )

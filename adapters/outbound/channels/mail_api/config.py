@@ -1,4 +1,4 @@
-"""What mail-api (Gmail) is: its config, its targets and its set-up."""
+"""Configuration, targets and set-up of mail-api (Gmail)."""
 
 from dataclasses import dataclass
 

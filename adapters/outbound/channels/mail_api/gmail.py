@@ -1,6 +1,6 @@
-"""Requests of the Gmail API v1 (https://developers.google.com/workspace/gmail/api/reference/rest).
+"""Requests of the Gmail API v1, and its messages as events.
 
-A Gmail message as an event. Pure.
+https://developers.google.com/workspace/gmail/api/reference/rest
 """
 
 import base64
@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, clean, items, text
-from adapters.outbound.channels.mail_api.config import TARGET, THREAD_DOMAIN, GmailConfig, GmailTarget
 from adapters.outbound.http.paths import segment
 from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.events import mail_event
@@ -33,6 +32,8 @@ from adapters.outbound.mail.mime import (
 )
 from adapters.outbound.oauth.google import GoogleApi
 from domain.channels.messages import Attachment, Event
+
+from .config import TARGET, THREAD_DOMAIN, GmailConfig, GmailTarget
 
 _ROOT = "/gmail/v1/users/me/"
 
@@ -130,8 +131,8 @@ class GmailPart(Message):
 
     @property
     def is_missing(self) -> bool:
-        """Whether reading the mail needs the content, and it is still to be fetched: of a long text, or of a part
-        that holds others."""
+        """Return True if reading the mail needs the content, and it is still to be fetched: of a long text, or of a
+        part that holds others."""
         is_read = is_wrapper(self) or not is_file(self, is_first=True)
         return is_read and not self.is_multipart() and not self.has_content and bool(self.attachment_id)
 
@@ -168,7 +169,7 @@ def from_base64url(data: str) -> bytes:
 
 
 def is_incoming(shown: Mapping[str, Any]) -> bool:
-    """Whether it is mail that arrived."""
+    """Return True for mail that arrived."""
     labels = {label for label in items(shown, "labelIds") if isinstance(label, str)}
     return labels.isdisjoint(_NOT_INCOMING)
 

@@ -9,20 +9,14 @@ from typing import Any
 from anyio import to_thread
 
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.mail_api.config import GmailConfig
-from adapters.outbound.channels.mail_api.gmail import (
-    Gmail,
-    event_of,
-    from_base64url,
-    is_incoming,
-    message_of,
-    parts_of,
-)
 from adapters.outbound.mail.events import unreadable
 from adapters.outbound.oauth.google import GoogleError, poll_failures
 from domain.channels.messages import Event
 from domain.channels.typed import JsonModel, stored_as
 from ports.capabilities import Polled, PollFailed
+
+from .config import GmailConfig
+from .gmail import Gmail, event_of, from_base64url, is_incoming, message_of, parts_of
 
 OVERLAP_MS = 3_600_000
 """How far before the last good poll a search for missed mail reaches; what was taken is dropped again."""
@@ -79,9 +73,13 @@ class GmailPoller:
                 begun = await self._present(config, created, created)
                 return replace(begun, searching=True).polled(more=True)
             position = POSITION.load(cursor)
-            if position.grant != _grant(config):
-                return await self._regranted(config, position, at_ms)
-            return await self._next(config, position, at_ms)
+            if position.grant == _grant(config):
+                return await self._next(config, position, at_ms)
+            # Other credentials: for the same mailbox the position holds, for another one polling begins now.
+            fresh = await self._present(config, at_ms, at_ms)
+            if fresh.address == position.address:
+                return replace(position, grant=fresh.grant).polled(more=True)
+            return fresh.polled()
 
     async def _present(self, config: GmailConfig, since: int, good: int) -> Position:
         profile = await self._gmail.profile(config)
@@ -89,13 +87,6 @@ class GmailPoller:
         if not history_id:
             raise PollFailed("Gmail's profile has no historyId")
         return Position(history_id=history_id, address=address, since=since, good=good, grant=_grant(config))
-
-    async def _regranted(self, config: GmailConfig, position: Position, at_ms: int) -> Polled:
-        """Other credentials: for the same mailbox the position holds, for another one polling begins now."""
-        fresh = await self._present(config, at_ms, at_ms)
-        if fresh.address == position.address:
-            return replace(position, grant=fresh.grant).polled(more=True)
-        return fresh.polled()
 
     async def _next(self, config: GmailConfig, position: Position, at_ms: int) -> Polled:
         after = max(position.since, position.good - OVERLAP_MS)
@@ -108,11 +99,26 @@ class GmailPoller:
         except GoogleError as error:
             return await self._restarted(config, position, error)
         if position.searching:
-            return await self._searched(config, position, body, after, at_ms)
-        return await self._added(config, position, body, at_ms)
+            ids = [text(message, "id") for message in reversed(items(body, "messages"))]
+            is_first = position.good == position.since  # mail dated into the future must not pass for new
+            until = at_ms + AHEAD_MS if is_first else None
+            done = replace(position, page="", searching=False, good=at_ms)
+        else:
+            ids = [
+                text(added, "message", "id")
+                for record in items(body, "history")
+                for added in items(record, "messagesAdded")
+            ]
+            after, until = 0, None
+            history_id = text(body, "historyId") or position.history_id
+            done = replace(position, page="", history_id=history_id, good=at_ms)
+        events = await self._read(config, position, ids, after, until)
+        if page := text(body, "nextPageToken"):
+            return replace(position, page=page).polled(events, more=True)
+        return done.polled(events)
 
     async def _restarted(self, config: GmailConfig, position: Position, error: GoogleError) -> Polled:
-        """From the first page again; where the history is gone, from a new position, with a search before it."""
+        """From the first page again; if the history is gone, from a new position, with a search before it."""
         if error.status == 404 and not position.searching:
             fresh = await self._present(config, position.since, position.good)
             return replace(fresh, searching=True).polled(more=True)
@@ -120,58 +126,25 @@ class GmailPoller:
             return replace(position, page="").polled(more=True)
         raise error
 
-    async def _added(
-        self, config: GmailConfig, position: Position, body: Mapping[str, Any], at_ms: int
-    ) -> Polled:
-        ids = [
-            text(added, "message", "id")
-            for record in items(body, "history")
-            for added in items(record, "messagesAdded")
-        ]
-        events = await self._read(config, position, ids)
-        if page := text(body, "nextPageToken"):
-            return replace(position, page=page).polled(events, more=True)
-        history_id = text(body, "historyId") or position.history_id
-        return replace(position, page="", history_id=history_id, good=at_ms).polled(events)
-
-    async def _searched(
-        self, config: GmailConfig, position: Position, body: Mapping[str, Any], after: int, at_ms: int
-    ) -> Polled:
-        ids = [text(message, "id") for message in items(body, "messages")]
-        first = position.good == position.since  # mail dated into the future must not pass for new
-        until = at_ms + AHEAD_MS if first else None
-        events = await self._read(config, position, ids[::-1], after, until)
-        if page := text(body, "nextPageToken"):
-            return replace(position, page=page).polled(events, more=True)
-        return replace(position, page="", searching=False, good=at_ms).polled(events)
-
     async def _read(
-        self,
-        config: GmailConfig,
-        position: Position,
-        ids: Sequence[str],
-        after: int = 0,
-        until: int | None = None,
+        self, config: GmailConfig, position: Position, ids: Sequence[str], after: int, until: int | None
     ) -> list[Event]:
         """The mails that arrived in that span (epoch milliseconds)."""
         messages: list[Event] = []
         for message_id in dict.fromkeys(filter(None, ids)):
-            message = await self._message(config, message_id)
-            if message is None or not is_incoming(message):
+            try:
+                message = await self._gmail.message(config, message_id)
+            except GoogleError as error:
+                if error.status in _GONE:
+                    continue
+                raise
+            if not is_incoming(message):
                 continue
-            arrived = _arrived(message)
+            stamp = at(message, "internalDate")
+            arrived = int(stamp) if str(stamp).isdigit() else 0
             if arrived >= after and (until is None or arrived <= until):
                 messages.append(await self._event(config, message_id, message, position.address))
         return messages
-
-    async def _message(self, config: GmailConfig, message_id: str) -> dict[str, Any] | None:
-        """The mail, None when it is gone: it must not hold up the others."""
-        try:
-            return await self._gmail.message(config, message_id)
-        except GoogleError as error:
-            if error.status in _GONE:
-                return None
-            raise
 
     async def _event(
         self, config: GmailConfig, message_id: str, shown: Mapping[str, Any], own_address: str
@@ -193,8 +166,3 @@ def _grant(config: GmailConfig) -> str:
     """Identifies the credentials without containing them."""
     secret = f"{config.client_id}\n{config.refresh_token}"
     return hashlib.sha256(secret.encode()).hexdigest()[:16]
-
-
-def _arrived(message: Mapping[str, Any]) -> int:
-    stamp = at(message, "internalDate")
-    return int(stamp) if str(stamp).isdigit() else 0

@@ -1,4 +1,4 @@
-"""What sms-provider (Twilio SMS) is: its configuration, its targets, its set-up and its limits."""
+"""Configuration, targets, set-up and limits of sms-provider (Twilio SMS)."""
 
 import re
 from dataclasses import dataclass
@@ -11,6 +11,13 @@ from domain.values import value
 TEXT_LIMIT = TextLimit(1500)
 """Twilio itself refuses a body over 1600 characters (its error 21617)."""
 
+KEY = "part"
+"""The query parameter with which a status callback names the message's idempotency key."""
+OF_RECIPIENT = frozenset(
+    {21211, 21214, 21217, 21610, 21612, 21614, 21635}
+    | {30003, 30004, 30005, 30006, 30011, 63003, 63024, 63032, 63033, 63049, 63050}
+)
+"""Error codes: the number is none, is a landline, cannot be reached or has blocked us, or the person wrote STOP."""
 _E164 = re.compile(r"\+[1-9]\d{6,14}")
 
 

@@ -2,17 +2,6 @@
 
 https://www.twilio.com/docs/messaging/guides/webhook-request and
 https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks
-
-Verifies `X-Twilio-Signature` (https://www.twilio.com/docs/usage/webhooks/webhooks-security).
-
-Twilio signs the address that it called, followed by each name and value of a form, sorted by name. The body of
-anything but a form is covered by its SHA-256, which is in the address as `bodySHA256`.
-
-Keywords by which a person opts out of text messages, opts in again, or asks for help.
-
-Twilio answers them itself; until the person opts in again it refuses what is sent (error 21610). Sources:
-https://www.twilio.com/docs/messaging/tutorials/advanced-opt-out and
-https://help.twilio.com/articles/223134027 (Twilio support for opt-out keywords).
 """
 
 import base64
@@ -21,6 +10,7 @@ import hmac
 import mimetypes
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import parse_qsl, urlsplit
@@ -28,8 +18,6 @@ from urllib.parse import parse_qsl, urlsplit
 from adapters.outbound.channels.common.bodies import form, json_object, query, same, text
 from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.common.contents import location_context, location_text, unreadable
-from adapters.outbound.channels.sms_provider.config import TARGET, SmsConfig, SmsTarget
-from adapters.outbound.channels.sms_provider.delivery import KEY, OF_RECIPIENT
 from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
@@ -44,6 +32,8 @@ from domain.channels.messages import (
     Sender,
 )
 from domain.refusals import Invalid, Unauthenticated
+
+from .config import KEY, OF_RECIPIENT, TARGET, SmsConfig, SmsTarget
 
 MAX_MEDIA = 10
 _XML = {"content-type": "text/xml; charset=utf-8"}
@@ -68,26 +58,43 @@ _PHONE = re.compile(r"(?:[a-z]+:)?(\+[1-9][0-9]{4,14})")
 def receive(config: SmsConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
     require_webhook(call)
-    signed = _is_signed(config, call)
+    is_signed = SIGNATURE in call.headers
+    if is_signed and not is_valid(config.auth_token, call):  # before anything reads the body
+        raise Unauthenticated(
+            "X-Twilio-Signature does not match: check authToken, and that Twilio calls this very address."
+        )
     fields = _fields(call)
-    unproved = _missing_proof(config, fields, signed=signed)
+    account = fields.get("AccountSid")
+    # A status callback may leave the account out; then only the signature proves it.
+    if not same(account or "", config.account_sid) and not (is_signed and account is None):
+        raise Unauthenticated("AccountSid is not the account of this instance.")
+    # Without a signature the account proves nothing: whoever calls can write it.
+    return replace(
+        _read(config, call, fields), missing_proof_field=None if is_signed else "X-Twilio-Signature"
+    )
+
+
+def _read(config: SmsConfig, call: RawCall, fields: Mapping[str, str]) -> Received:
     state = (fields.get("MessageStatus") or fields.get("SmsStatus", "")).lower()
     if state not in _INBOUND:
         status = _status(fields, state, call.query.get(KEY, ""))
-        return Received(SILENT, delivery_statuses=(status,), kind="status", missing_proof_field=unproved)
+        return Received(SILENT, delivery_statuses=(status,), kind="status")
     if keyword := opt_out_type(fields):
         opt_outs = _opt_outs(fields, keyword)
-        return Received(SILENT, kind=f"ignored:{keyword}", opt_outs=opt_outs, missing_proof_field=unproved)
-    if same(fields.get("From", ""), config.provider_phone_number):
-        return Received(SILENT, kind="ignored:own", missing_proof_field=unproved)
-    event = _message(call, fields)
+        return Received(SILENT, kind=f"ignored:{keyword}", opt_outs=opt_outs)
+    sender = fields.get("From", "")
+    if same(sender, config.provider_phone_number):
+        return Received(SILENT, kind="ignored:own")
+    if not sender:
+        raise Invalid("From is missing.")
+    event = _message(call, fields, sender)
     if event is None:
-        return Received(SILENT, kind="ignored:empty", missing_proof_field=unproved)
+        return Received(SILENT, kind="ignored:empty")
     event = _of_group(event, fields)
     is_acknowledged = config.acknowledge and event.is_direct and not event.only_decides
     answer = ACKNOWLEDGED if is_acknowledged else SILENT
     opt_outs = _opt_outs(fields, START) if opts_in(fields) else ()
-    return Received(answer, events=(event,), opt_outs=opt_outs, missing_proof_field=unproved)
+    return Received(answer, events=(event,), opt_outs=opt_outs)
 
 
 def _opt_outs(fields: Mapping[str, str], keyword: str) -> tuple[OptOut, ...]:
@@ -105,26 +112,6 @@ def _fields(call: RawCall) -> Mapping[str, str]:
     return form(call.body)
 
 
-def _is_signed(config: SmsConfig, call: RawCall) -> bool:
-    """Whether there is a signature; it is verified before anything reads the body."""
-    if SIGNATURE not in call.headers:
-        return False
-    if not is_valid(config.auth_token, call):
-        raise Unauthenticated(
-            "X-Twilio-Signature does not match: check authToken, and that Twilio calls this very address."
-        )
-    return True
-
-
-def _missing_proof(config: SmsConfig, fields: Mapping[str, str], *, signed: bool) -> str | None:
-    """Checks that the account is ours; returns the header without which that proves nothing, as whoever calls
-    writes it. A status callback may leave the account out; then only the signature proves it."""
-    account = fields.get("AccountSid")
-    if not same(account or "", config.account_sid) and not (signed and account is None):
-        raise Unauthenticated("AccountSid is not the account of this instance.")
-    return None if signed else "X-Twilio-Signature"
-
-
 def _status(fields: Mapping[str, str], state: str, key: str) -> DeliveryStatus:
     sid = _sid(fields)
     if not sid:
@@ -134,10 +121,7 @@ def _status(fields: Mapping[str, str], state: str, key: str) -> DeliveryStatus:
     return DeliveryStatus(sid, state, state in _FAILED, detail, key, code in _OF_RECIPIENT)
 
 
-def _message(call: RawCall, fields: Mapping[str, str]) -> Event | None:
-    sender = fields.get("From", "")
-    if not sender:
-        raise Invalid("From is missing.")
+def _message(call: RawCall, fields: Mapping[str, str], sender: str) -> Event | None:
     location = {"latitude": fields.get("Latitude", ""), "longitude": fields.get("Longitude", "")}
     place = (fields.get("Label", ""), fields.get("Address", ""))
     body = fields.get("Body", "")
@@ -160,12 +144,12 @@ def _message(call: RawCall, fields: Mapping[str, str]) -> Event | None:
         canned_reply=unreadable() if is_unreadable else None,
         only_decides=only_rejects(fields),
         quoted=Quoted(ref=quoted, key=quoted) if quoted else None,
-        context={**_told(fields), **location_context(location, *place)},
+        context={**_context(fields), **location_context(location, *place)},
         raw=dict(fields),
     )
 
 
-def _told(fields: Mapping[str, str]) -> dict[str, object]:
+def _context(fields: Mapping[str, str]) -> dict[str, object]:
     """What an agent needs beside the text: the ad that the person came from, the values of a form, where the number
     is registered."""
     forwarded = {"frequently": fields.get("FrequentlyForwarded") == "true"}
@@ -185,7 +169,7 @@ def _of_prefix(fields: Mapping[str, str], prefix: str) -> dict[str, object]:
 
 
 def _of_group(event: Event, fields: Mapping[str, str]) -> Event:
-    """The event of a message to several numbers. What we send reaches one of them: the sender is told so, once."""
+    """The event of a message to several numbers. What we send reaches the sender alone, who gets one notice of it."""
     others = {value for name, value in fields.items() if name.startswith(_OTHERS) and value}
     if not others:
         return event
@@ -210,17 +194,12 @@ def _media(fields: Mapping[str, str]) -> Iterator[Attachment]:
         if not url.startswith(("https://", "http://")):
             continue
         mime_type = fields.get(f"MediaContentType{index}", "") or "application/octet-stream"
-        name = _last_segment(url) or f"media-{index}"
+        name = f"media-{index}"
+        with suppress(ValueError):
+            name = urlsplit(url).path.rpartition("/")[2] or name
         if "." not in name:
             name += mimetypes.guess_extension(mime_type) or ""
         yield Attachment(name, mime_type, {"url": url})
-
-
-def _last_segment(url: str) -> str:
-    try:
-        return urlsplit(url).path.rpartition("/")[2]
-    except ValueError:
-        return ""
 
 
 SIGNATURE = "x-twilio-signature"
@@ -232,24 +211,26 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def is_valid(secret: str, call: RawCall) -> bool:
-    """Whether the signature header was made with the secret over this very call."""
-    digest = _DIGESTS.get(_algorithm(call.headers.get(SETTINGS, "")))
+    """Return True if the signature header was made with the secret over this very call.
+
+    Twilio signs the address that it called, followed by each name and value of a form, sorted by name. The body of
+    anything but a form is covered by its SHA-256, which is in the address as `bodySHA256`
+    (https://www.twilio.com/docs/usage/webhooks/webhooks-security).
+    """
+    options = call.headers.get(SETTINGS, "").split(",")
+    named = dict(option.strip().split("=", 1) for option in options if "=" in option)
+    digest = _DIGESTS.get(named.get("algorithm", "").strip().upper() or "HMAC_SHA1")
     body = _signed_body(call)
     if digest is None or body is None:
         return False
-    given = call.headers.get(SIGNATURE, "")
-    signatures = [hmac.digest(secret.encode(), url.encode() + body, digest) for url in _addresses(call)]
-    matches = [same(given, base64.b64encode(signature).decode()) for signature in signatures]
+    signature = call.headers.get(SIGNATURE, "")
+    digests = [hmac.digest(secret.encode(), url.encode() + body, digest) for url in _addresses(call)]
+    matches = [same(signature, base64.b64encode(expected).decode()) for expected in digests]
     return any(matches)
 
 
-def _algorithm(settings: str) -> str:
-    named = dict(setting.strip().split("=", 1) for setting in settings.split(",") if "=" in setting)
-    return named.get("algorithm", "").strip().upper() or "HMAC_SHA1"
-
-
 def _signed_body(call: RawCall) -> bytes | None:
-    """The signed part of the body; None when the body is not what the address says."""
+    """The signed part of the body; None if the body is not what the address says."""
     if not call.body:
         return b""
     if call.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
@@ -298,29 +279,33 @@ _LONGEST = 40
 
 
 def opt_out_type(fields: Mapping[str, str]) -> str | None:
-    """'opt-out', 'opt-in' or 'help' for a message that Twilio handles itself, None for any other.
+    """Returns 'opt-out', 'opt-in' or 'help' for a message that Twilio answers itself, None for any other message.
+
+    Until the person opts in again Twilio refuses what is sent (error 21610). Sources:
+    https://www.twilio.com/docs/messaging/tutorials/advanced-opt-out and
+    https://help.twilio.com/articles/223134027 (Twilio support for opt-out keywords).
 
     `OptOutType` is there when Advanced Opt-Out matched a keyword, which may be one of the customer's own. Without it
     the whole message must be a keyword, in any case. A sender on another network (`whatsapp:+49...`) has no carrier
     that would act on keywords.
     """
-    if given := fields.get("OptOutType"):
-        return _TYPES.get(given.strip().upper(), STOP)
+    if matched := fields.get("OptOutType"):
+        return _TYPES.get(matched.strip().upper(), STOP)
     return _KEYWORDS.get(_keyword(fields))
 
 
 def opts_in(fields: Mapping[str, str]) -> bool:
-    """Whether Twilio accepts messages to the person again after this one, which is handed on all the same."""
+    """Return True if Twilio accepts messages to the person again after this one, which is handed on too."""
     return _keyword(fields) == _OPT_IN_OR_APPROVAL
 
 
 def only_rejects(fields: Mapping[str, str]) -> bool:
-    """Whether a message can only reject an approval, as Twilio refuses answers to it."""
+    """Return True if a message can only reject an approval, as Twilio refuses answers to it."""
     return _keyword(fields) == _OPT_OUT_OR_REJECTION
 
 
 def _keyword(fields: Mapping[str, str]) -> str:
-    """The message as a keyword, empty where it cannot be one."""
+    """The message as a keyword, empty if it cannot be one."""
     body = fields.get("Body", "").strip()
     if ":" in fields.get("From", "") or len(body) > _LONGEST:
         return ""

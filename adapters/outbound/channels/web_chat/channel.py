@@ -1,64 +1,109 @@
-"""Shows answers to visitors: whole, unfinished, and as questions that are decided.
-
-Opens conversations for messages that answer none: those of visitors whose session is known.
-
-The web-chat channel: a panel on web pages, of which this service is the platform.
-"""
+"""The web-chat channel: a panel on web pages, of which this service is the platform."""
 
 import re
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
+
+import jwt
 
 from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft
 from adapters.outbound.channels.common.messages import split_question
-from adapters.outbound.channels.web_chat import site
-from adapters.outbound.channels.web_chat.config import (
-    CONFIG,
-    DEFINITION,
-    TARGET,
-    WebChatConfig,
-    WebChatTarget,
-)
 from adapters.outbound.rendering import markdown_nodes
 from domain.channels.answers import Answer, Artifact, Author, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Outcome, Sent
-from domain.refusals import Unavailable
+from domain.refusals import Unauthenticated, Unavailable
 from domain.rendering import off_loop
-from domain.web_chat.model import ChatMessage, ChatPlace
+from domain.web_chat.model import ChatMessage, ChatPlace, SignedIdentity, Site
 from ports.capabilities import Opened, OpenRequest
 from ports.channels import Channel, ChannelDependencies
+
+from .config import CONFIG, DEFINITION, TARGET, WebChatConfig, WebChatTarget, origins_of
 
 DRAFT_SECONDS = 0.4
 LONGEST_DRAFT = 30_000
 """Characters of an unfinished answer that are shown."""
 TYPING_SHOWN = 5.0
 _MESSAGE = "message"
+_SEEN = r"[^\x00-\x20\x7f]"
+_SESSION = re.compile(rf"v-[A-Za-z0-9_-]{{22}}|u-{_SEEN}(?:[^\x00-\x1f\x7f]*{_SEEN})?")
+LONGEST_SUBJECT = 200
+LONGEST_TOKEN = 4000
 _AUTHORS = {Author.RESOURCE: "agent", Author.PERSON: "person"}
 
 
-class Delivery:
-    """Renders and stores messages. The id of a message is the key with which it is sent: twice is once."""
+class WebChat:
+    """All capabilities of the channel. The id of a message is the key with which it is sent: twice is once."""
 
     typing_seconds = 4.0
+    address = "the session id of a visitor, or u- and the sub of a signed identity, such as u-42"
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._log = dependencies.web_chat
         self._ids = dependencies.ids
+        self._artifacts = dependencies.artifacts
+
+    def site(self, config: WebChatConfig) -> Site:
+        return Site(
+            origins=origins_of(config.allowed_origins),
+            title=config.title,
+            greeting=config.greeting,
+            colour=config.colour,
+            secret=config.identity_secret,
+        )
+
+    def identified(self, config: WebChatConfig, token: str, now: datetime) -> SignedIdentity:
+        """Reads a JSON Web Token of the site's backend. Raises `Unauthenticated`."""
+        if not config.identity_secret:
+            raise Unauthenticated("this chat takes no signed identities: its instance has no identitySecret")
+        try:
+            claims = jwt.decode(
+                token[: LONGEST_TOKEN + 1],
+                config.identity_secret,
+                algorithms=["HS256"],
+                options={
+                    "require": ["sub", "exp"],
+                    "verify_exp": False,
+                    "verify_iat": False,
+                    "verify_aud": False,
+                },
+            )
+            expires = datetime.fromtimestamp(int(claims["exp"]), UTC)
+        except (jwt.InvalidTokenError, ValueError, OverflowError, OSError, TypeError):
+            raise Unauthenticated("the signed identity is not valid; load the page again") from None
+        if expires <= now:
+            raise Unauthenticated("the signed identity has expired; load the page again")
+        texts = (claims.get(claim) for claim in ("sub", "name", "email"))
+        subject, name, email = (text.strip() if isinstance(text, str) else "" for text in texts)
+        if not subject or len(subject) > LONGEST_SUBJECT or not subject.isprintable():
+            raise Unauthenticated(f"the signed identity needs a sub of 1 to {LONGEST_SUBJECT} characters")
+        return SignedIdentity(subject, name[:LONGEST_SUBJECT], email[:LONGEST_SUBJECT])
+
+    def default_address(self, config: WebChatConfig) -> str:
+        return ""
+
+    async def open(self, config: WebChatConfig, request: OpenRequest) -> Opened[WebChatTarget]:
+        session = read_address(_SESSION, request.to, self.address)[0]
+        return Opened(session, WebChatTarget(instance=request.instance_id, session=session))
+
+    def fetch(self, config: WebChatConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        """Reads a visitor's file, which the service has stored already."""
+        blob = text(attachment.source, "blob")
+        return self._artifacts.read(Artifact(attachment.name, attachment.mime_type, "", blob))
 
     def render(self, config: WebChatConfig, target: WebChatTarget, answer: Answer) -> list[OutboundMessage]:
         """The text, then the question with its buttons; files stand below the first of them."""
-        parts = [markdown_nodes(part) for part in split_question(answer) if part.strip()]
+        author = _AUTHORS.get(answer.author, "system")
+        payloads = [_body(author, markdown_nodes(part)) for part in split_question(answer) if part.strip()]
         files = [
             {"name": file.name, "mimeType": file.mime_type, "size": file.size, "url": file.url}
             for file in answer.artifacts
         ]
-        author = _AUTHORS.get(answer.author, "system")
-        shown = parts or ([[]] if files or answer.choices else [])
-        payloads: list[dict[str, Any]] = [_body(author, content) for content in shown]
+        if not payloads and (files or answer.choices):
+            payloads = [_body(author, [])]
         if files:
             payloads[0]["files"] = files
         if answer.choices:
@@ -88,7 +133,13 @@ class Delivery:
         return Sent(Outcome.SENT, ref=draft or key)
 
     def preview(self, config: WebChatConfig, target: WebChatTarget) -> Preview:
-        return Preview(DRAFT_SECONDS, LONGEST_DRAFT, _unfinished)
+        def render(markdown: str) -> OutboundMessage | None:
+            plain = markdown.replace("\0", "")
+            if not plain.strip():
+                return None
+            return OutboundMessage({"text": plain, "content": markdown_nodes(plain)})
+
+        return Preview(DRAFT_SECONDS, LONGEST_DRAFT, render)
 
     async def draft(
         self, config: WebChatConfig, target: WebChatTarget, message: OutboundMessage, draft: str, key: str
@@ -133,17 +184,6 @@ class Delivery:
             await self._log.change(_place(target), ChatMessage(f"notice:{self._ids.request_id()}", body))
 
 
-class Files:
-    """Reads the files of visitors, which the service has stored already."""
-
-    def __init__(self, dependencies: ChannelDependencies) -> None:
-        self._artifacts = dependencies.artifacts
-
-    def fetch(self, config: WebChatConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        blob = text(attachment.source, "blob")
-        return self._artifacts.read(Artifact(attachment.name, attachment.mime_type, "", blob))
-
-
 def _place(target: WebChatTarget) -> ChatPlace:
     return ChatPlace(target.instance, target.session)
 
@@ -152,43 +192,19 @@ def _body(author: str, content: object) -> dict[str, Any]:
     return {"from": author, "content": content, "files": [], "choices": []}
 
 
-def _unfinished(markdown: str) -> OutboundMessage | None:
-    plain = markdown.replace("\0", "")
-    if not plain.strip():
-        return None
-    content: Mapping[str, object] = {"text": plain, "content": markdown_nodes(plain)}
-    return OutboundMessage(content)
-
-
-_SEEN = r"[^\x00-\x20\x7f]"
-_SESSION = re.compile(rf"v-[A-Za-z0-9_-]{{22}}|u-{_SEEN}(?:[^\x00-\x1f\x7f]*{_SEEN})?")
-
-
-@dataclass(frozen=True, slots=True)
-class Opener:
-    address: str = "the session id of a visitor, or u- and the sub of a signed identity, such as u-42"
-
-    def default_address(self, config: WebChatConfig) -> str:
-        return ""
-
-    async def open(self, config: WebChatConfig, request: OpenRequest) -> Opened[WebChatTarget]:
-        session = read_address(_SESSION, request.to, self.address)[0]
-        return Opened(session, WebChatTarget(instance=request.instance_id, session=session))
-
-
 def build(dependencies: ChannelDependencies) -> Channel[WebChatConfig, WebChatTarget]:
-    delivery = Delivery(dependencies)
+    chat = WebChat(dependencies)
     return Channel(
         definition=DEFINITION,
         config=CONFIG,
         target=TARGET,
-        chat_site=site,
-        sender=delivery,
-        opener=Opener(),
-        fetcher=Files(dependencies),
-        limits=delivery,
-        typing=delivery,
-        streaming=delivery,
-        button_ack=delivery,
-        prompt_closer=delivery,
+        chat_site=chat,
+        sender=chat,
+        opener=chat,
+        fetcher=chat,
+        limits=chat,
+        typing=chat,
+        streaming=chat,
+        button_ack=chat,
+        prompt_closer=chat,
     )

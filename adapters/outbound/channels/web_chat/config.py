@@ -1,4 +1,4 @@
-"""What the web chat is: its config, its targets and its set-up."""
+"""Configuration, targets and set-up of the web chat."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ def origins_of(text: str) -> frozenset[str]:
 
 
 def _origin(entry: str) -> str:
-    """Raises `ValueError` for what is no origin."""
+    """Raises `ValueError` for anything but an origin."""
     parts = urlsplit(entry.rstrip("/"))
     port, usual = parts.port, {"http": 80, "https": 443}.get(parts.scheme)
     bare = not (parts.path or parts.query or parts.fragment or parts.username)

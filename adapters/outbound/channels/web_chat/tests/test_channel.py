@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import jwt
@@ -11,12 +11,12 @@ import pytest
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import NOW, Chats, Files, dependencies
-from adapters.outbound.channels.web_chat import site
 from adapters.outbound.channels.web_chat.channel import build
 from adapters.outbound.channels.web_chat.config import (
     CONFIG as MODEL,
 )
 from adapters.outbound.channels.web_chat.config import (
+    WebChatConfig,
     colour_fault,
     origins_fault,
     origins_of,
@@ -26,6 +26,7 @@ from adapters.outbound.channels.web_chat.tests.samples import CONFIG, SECRET, TA
 from domain.channels.answers import Answer, Artifact, Author, Choice, ClosedPrompt
 from domain.channels.messages import Attachment, Outcome
 from domain.refusals import Unauthenticated
+from domain.web_chat.model import SignedIdentity
 from ports.http import HttpAnswer
 
 
@@ -46,6 +47,12 @@ class Scene:
 
     def shown(self) -> list[dict[str, Any]]:
         return [dict(message.body) for message in self.chats.messages.values()]
+
+
+def identified(config: WebChatConfig, signed: str, now: datetime) -> SignedIdentity:
+    site = Scene().channel.channel.chat_site
+    assert site
+    return site.identified(config, signed, now)
 
 
 FILE = Artifact("plan.pdf", "application/pdf", "https://bot.example/plan", "0" * 64, 3)
@@ -163,7 +170,7 @@ def token(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
 
 def test_a_signed_visitor_is_known() -> None:
     signed = token(name="Ann", email="ann@example.com", iat=NOW + timedelta(hours=1), aud="us")
-    identity = site.identified(MODEL.load(CONFIG), signed, NOW)
+    identity = identified(MODEL.load(CONFIG), signed, NOW)
     assert (identity.subject, identity.name, identity.email) == ("42", "Ann", "ann@example.com")
 
 
@@ -190,9 +197,9 @@ def test_a_signed_visitor_is_known() -> None:
 )
 def test_a_forged_visitor_is_refused(forged: str) -> None:
     with pytest.raises(Unauthenticated):
-        site.identified(MODEL.load(CONFIG), forged, NOW)
+        identified(MODEL.load(CONFIG), forged, NOW)
 
 
 def test_without_a_secret_nobody_is_known() -> None:
     with pytest.raises(Unauthenticated, match="identitySecret"):
-        site.identified(MODEL.load({}), token(secret="x" * 40), NOW)
+        identified(MODEL.load({}), token(secret="x" * 40), NOW)
