@@ -14,7 +14,7 @@ from adapters.outbound.storage.queue.inbox import InboxRow
 from adapters.outbound.storage.tables import channel_instance, link
 from domain.channels.messages import Event
 
-row = link.c
+link_row = link.c
 
 
 class PostgresConnectionSwitch:
@@ -42,7 +42,7 @@ class PostgresCursors:
         self._arrived = arrived
 
     async def cursor(self, instance_id: int) -> Mapping[str, object] | None:
-        stored = await self._database.fetch_value(select(row.cursor).filter_by(instance_id=instance_id))
+        stored = await self._database.fetch_value(select(link_row.cursor).filter_by(instance_id=instance_id))
         cursor: Mapping[str, object] | None = orjson.loads(stored) if stored else None
         return cursor
 
@@ -51,7 +51,7 @@ class PostgresCursors:
         self, instance_id: int, events: Sequence[Event], cursor: Mapping[str, Any]
     ) -> Sequence[bool | None] | None:
         arrivals = [InboxRow.of(instance_id, event) for event in events]
-        ours = update(link).where(row.instance_id == instance_id, row.owner == self._owner)
+        ours = update(link).where(link_row.instance_id == instance_id, link_row.owner == self._owner)
         async with self._database.transaction() as connection:
             if (await connection.run(ours.values(cursor=dump(cursor)))).rowcount == 0:
                 return None

@@ -11,7 +11,7 @@ from adapters.outbound.storage.tables import channel_instance, instance_activity
 from domain.instances.model import ACTIVE, Activity, Instance
 from domain.polling.model import PlannedInstance
 
-instance, row, activity = channel_instance.c, schedule.c, instance_activity.c
+activity = instance_activity.c
 
 _RECEIVING = and_(activity.instance_id == instance.id, activity.activity == Activity.RECEIVING)
 _ALL = (

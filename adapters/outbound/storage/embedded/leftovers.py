@@ -9,7 +9,7 @@ from pathlib import Path
 from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
 
 _FAST_S = 60.0
-_KILLED_S = 5.0
+_AWAIT_KILLED_S = 5.0
 _IMMEDIATE_S = 10.0
 _PROC = Path("/proc")
 
@@ -21,7 +21,7 @@ def clear(cluster: Path) -> None:
     about to be told to. Raises `EmbeddedPostgresError` if one does not end.
     """
     resume(cluster)
-    for sign, seconds in ((signal.SIGINT, _FAST_S), (signal.SIGQUIT, _IMMEDIATE_S), (None, _KILLED_S)):
+    for sign, seconds in ((signal.SIGINT, _FAST_S), (signal.SIGQUIT, _IMMEDIATE_S), (None, _AWAIT_KILLED_S)):
         postmaster = _recorded_pid(cluster)
         if sign is None:
             kill(cluster)

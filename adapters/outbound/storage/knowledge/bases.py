@@ -4,7 +4,8 @@ import json
 from collections.abc import Sequence
 
 import psycopg
-from sqlalchemy import Delete, Insert, delete, func, insert, literal, select, update
+from sqlalchemy import Delete, delete, func, literal, select, update
+from sqlalchemy.dialects.postgresql import Insert, insert
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried

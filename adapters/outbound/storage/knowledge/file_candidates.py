@@ -30,7 +30,7 @@ FURTHER = 16
 SCOPE = """
 SELECT id, chunk_count FROM kb_file WHERE kb_id = {base} AND file_hash = ANY({hashes}::text[])
 """
-NEAREST = """
+NEAREST_FILES = """
 SELECT seq, 1 - distance FROM (
     SELECT n.seq, n.distance, row_number() OVER (PARTITION BY c.file_id ORDER BY n.distance, n.seq) AS place
     FROM (
@@ -77,7 +77,7 @@ class Scope:
 
 def nearest(scope: Scope, model: int, options: SearchOptions, depth: int | None) -> sql.Composed:
     """The statement for the nearest chunks: among the `depth` nearest of the base's vector index, None: among all."""
-    return sql.SQL(NEAREST).format(
+    return sql.SQL(NEAREST_FILES).format(
         base=scope.base_id,
         model=model,
         files=scope.condition,

@@ -13,7 +13,7 @@ INSERT INTO web_host (key, free_at) VALUES (%(key)s, now() + %(seconds)s * inter
 ON CONFLICT (key) DO UPDATE SET free_at = excluded.free_at WHERE web_host.free_at <= now() RETURNING 0.0
 """
 WAIT = "SELECT greatest(0.1, extract(epoch FROM free_at - now()))::float8 FROM web_host WHERE key = %(key)s"
-KEEP = """
+KEEP_HOST = """
 UPDATE web_host SET robots = coalesce(%(text)s, robots), robots_error = %(error)s,
     robots_until = now() + %(seconds)s * interval '1 second'
 WHERE key = %(key)s
@@ -49,4 +49,4 @@ class PostgresWebHosts:
             "text": None if text is None else storable(text),
             "error": None if error is None else storable_reason(error),
         }
-        await self._database.execute(KEEP, {"key": key_of(host), "seconds": seconds, **told})
+        await self._database.execute(KEEP_HOST, {"key": key_of(host), "seconds": seconds, **told})

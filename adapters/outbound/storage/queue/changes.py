@@ -14,7 +14,7 @@ from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Change, Event
 from ports.queue import Accepted, CallResult
 
-FIND = f"""
+FIND_CHANGED = f"""
 SELECT id, session_key, draft FROM inbox
 WHERE instance_id = %(instance)s AND (%(session)s::text = '' OR session_key = %(session)s)
     AND status = {EventStatus.QUEUED} AND event_key <> %(key)s AND position(%(message)s IN event) > 0
@@ -157,7 +157,7 @@ async def _withdraw(
         "key": key_of(event.key or ""),
         "message": f'"own_id":{dump(event.message_id)}',  # as `event_to_json` writes it; no text has these quotes
     }
-    row = await (await connection.execute(FIND, change)).fetchone()
+    row = await (await connection.execute(FIND_CHANGED, change)).fetchone()
     if row is None:
         return None
     id, session_key, draft = row

@@ -39,7 +39,7 @@ UPDATE inbox SET taken = true WHERE id IN (
 """
 """Primary key."""
 
-SEND = f"""
+SEND_UNTAKEN = f"""
 WITH {OFFERED}, sent AS (
     INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
     SELECT %(instance_id)s, %(session_key)s, %(inbox_id)s, m.message, %(target)s, m.key, %(apology)s
@@ -95,7 +95,7 @@ class UntakenAnswers:
         row = {"inbox_id": inbox_id, "instance_id": instance_id, "session_key": session_key}
         try:
             async with connection.transaction():
-                await connection.execute(SEND, {**NOT_OFFERED, **row, **_columns(result)})
+                await connection.execute(SEND_UNTAKEN, {**NOT_OFFERED, **row, **_untaken_columns(result)})
         except Exception as error:
             if not is_of_rows(error, lost=connection.closed):
                 raise
@@ -104,7 +104,7 @@ class UntakenAnswers:
             await connection.execute(GIVE_UP, (reason, inbox_id))
 
 
-def _columns(result: str) -> dict[str, object]:
+def _untaken_columns(result: str) -> dict[str, object]:
     stored = orjson.loads(result)
     return {
         "target": dump(stored["target"]),

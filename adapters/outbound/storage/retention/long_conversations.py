@@ -25,7 +25,7 @@ ORDER BY q.touched_at, q.instance_id, q.session_key LIMIT {PAGE}
 """
 """One in which a message waits is looked at another time. Indexes `queue_touched` and `inbox_by_session`."""
 
-DELETE = f"""
+DELETE_TURNS = f"""
 WITH gone AS (
     DELETE FROM inbox WHERE id IN (
         SELECT i.id FROM inbox i WHERE i.instance_id = %(instance)s AND i.session_key = %(session)s
@@ -45,5 +45,5 @@ class LongConversations(Steps):
                 after = {"at": at, "instance": instance, "session": session}
                 if last is not None:
                     given = {**after, "last": last, "now": now, "kept": REDELIVERY}
-                    for step in self._until_none("inbox", DELETE, given):
+                    for step in self._until_none("inbox", DELETE_TURNS, given):
                         yield step
