@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, time, timedelta
 
-from adapters.outbound.storage.key_check import encrypt_anew, replace_key
+from adapters.outbound.storage.instances import encrypt_anew, replace_key
 from apps import logs
 from apps.container import CommandContainer
 from apps.printable import escaped

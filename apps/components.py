@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from adapters.inbound.jobs.periodic import AbandonedLeases, PeriodicRunner, PeriodicTask
-from adapters.inbound.jobs.queue.slots import both
-from adapters.inbound.jobs.queue.worker import QueueWorker
+from adapters.inbound.jobs.queue_worker import QueueWorker, both
 from adapters.outbound.storage.queue.conversations import INBOUND
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.outbox import OUTBOUND

@@ -11,7 +11,7 @@ from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.knowledge.embedding.exports import can_prepare
 from adapters.outbound.knowledge.embedding.model_files import packaged_folder
 from adapters.outbound.knowledge.parsing.formats import supported_formats
-from adapters.outbound.storage.key_check import WrongKey
+from adapters.outbound.storage.instances import WrongKey
 from apps.containers.knowledge import whisper_folder
 from apps.downstream import rules_of
 from apps.knowledge_state import KnowledgeState

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from adapters.inbound.jobs.arq_worker import SupervisedWorker
-from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
-from adapters.inbound.jobs.polls import PollRuns
+from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask, PollRuns
+from adapters.inbound.jobs.uploads import SupervisedWorker
 from adapters.inbound.jobs.watching import Watchers
 from adapters.outbound.jobs.arq_queue import QUEUE
-from adapters.outbound.storage.clock_changes import DatabaseClock
-from adapters.outbound.storage.schedules import PostgresDeactivation
+from adapters.outbound.storage.schedules import DatabaseClock, PostgresDeactivation
 from apps.components import GRACE
 from apps.container import Container
 from apps.process import Component, Phase

@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
-from adapters.inbound.jobs.upload_loop import UploadLoop
+from adapters.inbound.jobs.uploads import UploadLoop
 from apps.container import CommandContainer, Container
 from apps.process import Component, Phase
 from domain.refusals import Unavailable

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
+from adapters.outbound.storage.migrate import READ, SchemaVersion, head
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
-from adapters.outbound.storage.schema_version import READ, SchemaVersion, head
 from adapters.outbound.storage.writing import check_writable
 from adapters.tasks import seen
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from adapters.outbound.backup import dumps
 from adapters.outbound.backup.archive import BLOBS, DATABASE, DEVICES, SECRETS, Archive
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
-from adapters.outbound.storage.embedded.ownership import is_owned
-from adapters.outbound.storage.schema_version import head
+from adapters.outbound.storage.embedded.data_paths import is_owned
+from adapters.outbound.storage.migrate import head
 from apps.backup_file import reported
 from apps.containers.storage import UPLOADS, blob_store
 from apps.secrets import ENCRYPTION_KEY, FOLDER, complete

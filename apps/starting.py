@@ -137,7 +137,7 @@ def _check_sessions(dsn: str) -> None:
     """Raises `StartError`. A database that is away is told by the migration, in its words."""
     import psycopg
 
-    from adapters.outbound.storage.pooling import TRANSACTION_POOLING, is_transaction_pooled
+    from adapters.outbound.storage.signals import TRANSACTION_POOLING, is_transaction_pooled
 
     with suppress(psycopg.Error):
         if is_transaction_pooled(dsn):
@@ -149,7 +149,7 @@ def unlocked(settings: Settings, dsn: str) -> str:
     import psycopg
 
     from adapters.outbound.security.encryption import ConfigCipher
-    from adapters.outbound.storage.key_check import WrongKey, check_key
+    from adapters.outbound.storage.instances import WrongKey, check_key
     from adapters.outbound.storage.migrate import first_line
     from apps.secrets import folder_of_encryption_key
 

@@ -23,10 +23,11 @@ from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.storage import arrays
 from adapters.outbound.storage.arrays import Bigints, Texts
-from adapters.outbound.storage.queue import inbox, outcomes
+from adapters.outbound.storage.queue import conversations as outcomes
+from adapters.outbound.storage.queue import inbox
+from adapters.outbound.storage.queue.conversations import COMPLETE, OutboxRows
 from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow
 from adapters.outbound.storage.queue.outbox import FINISH
-from adapters.outbound.storage.queue.outcomes import COMPLETE, OutboxRows
 from bench.engine import Stub, StubProtocol
 from bench.message_floor import OWNER, marks
 from bench.rounds import Sample

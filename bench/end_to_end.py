@@ -20,7 +20,7 @@ from statistics import quantiles
 import psycopg
 import uvloop
 
-from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
+from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus
 from bench.acknowledgement import HOOK, SECRET, TOKEN, instances
 from bench.database import Database
 from bench.exchange import PACED_CONNECTIONS, Exchange

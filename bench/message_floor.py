@@ -18,13 +18,12 @@ import uvloop
 
 from adapters.outbound.storage import arrays
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
-from adapters.outbound.storage.connections import PromptConnection
-from adapters.outbound.storage.queue.conversations import INBOUND
+from adapters.outbound.storage.pool import PromptConnection
+from adapters.outbound.storage.queue.conversations import COMPLETE, INBOUND, OutboxRows, columns_of
 from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow
 from adapters.outbound.storage.queue.inbox import columns_of as columns_of_events
 from adapters.outbound.storage.queue.outbox import FINISH
-from adapters.outbound.storage.queue.outcomes import COMPLETE, OutboxRows, columns_of
-from adapters.outbound.storage.queue.states import NOT_OFFERED, MessageStatus
+from adapters.outbound.storage.queue.statements import NOT_OFFERED, MessageStatus
 from bench.database import Database, running_database
 from bench.engine import events, plain
 from bench.rounds import Figure, Sample, interleaved, middle_of

@@ -22,13 +22,12 @@ from typing import Any
 
 import psycopg
 
-from adapters.outbound.storage.conversations.expiry import ConversationExpiry
+from adapters.outbound.storage.conversations.erasure import ConversationExpiry
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
 from adapters.outbound.storage.pool import BULK_SECONDS
 from adapters.outbound.storage.pool import Database as Pool
-from adapters.outbound.storage.retention.rules import Times
-from adapters.outbound.storage.retention.runner import Retention
+from adapters.outbound.storage.retention import Retention, Times
 from apps.container import Container
 from bench.acknowledgement import HOOK, Case, instances, telegram_script
 from bench.database import Database

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adapters.outbound.storage.schema_version import head
+from adapters.outbound.storage.migrate import head
 from tests.support.protos import described
 
 RELEASED = Path(__file__).parents[1] / "tests/released"

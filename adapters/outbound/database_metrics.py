@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from adapters.outbound.storage.figures import PostgresFigures
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.retention.runner import Retention
+from adapters.outbound.storage.retention import Retention
 from domain.monitoring.model import Period, recent
 from domain.refusals import Unavailable
 

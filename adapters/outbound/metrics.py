@@ -15,7 +15,7 @@ from adapters.version import VERSION
 if TYPE_CHECKING:
     from adapters.outbound.database_metrics import DatabaseMetrics
     from adapters.outbound.storage.pool import Database
-    from adapters.outbound.storage.retention.runner import Retention
+    from adapters.outbound.storage.retention import Retention
 
 
 class PrometheusMeter:

@@ -7,9 +7,9 @@ from adapters.outbound.channels.registry import Registry
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.websockets import AioWebSockets
 from adapters.outbound.notifier import OwnerNotifier
+from adapters.outbound.storage.identities import PostgresSessions
 from adapters.outbound.storage.knowledge.sources import PostgresSources
 from adapters.outbound.storage.links import PairingStore
-from adapters.outbound.storage.sessions import PostgresSessions
 from apps import verification
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage

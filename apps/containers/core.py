@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from adapters.outbound.storage.conversations.actions import PostgresActions
-from adapters.outbound.storage.conversations.history import PostgresHistory
+from adapters.outbound.storage.conversations.erasure import PostgresDeadLetters
+from adapters.outbound.storage.conversations.listing import PostgresHistory
 from adapters.outbound.storage.conversations.timelines import PostgresTimelines
-from adapters.outbound.storage.dead_letters import PostgresDeadLetters
-from adapters.outbound.storage.instance_names import PostgresInstanceNames
+from adapters.outbound.storage.instances import PostgresInstanceNames
 from adapters.outbound.storage.knowledge.bases import PostgresBases
-from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
-from adapters.outbound.storage.shared_limits import PostgresSharedLimits
+from adapters.outbound.storage.processes import PostgresSharedLimits
+from adapters.outbound.storage.schedules import PostgresScheduleOverview
 from apps import verification, web_chat
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation

@@ -10,17 +10,12 @@ from adapters.outbound.knowledge.models.catalogue import SCALES
 from adapters.outbound.knowledge.models.folder import SPEECH, ModelFolder
 from adapters.outbound.knowledge.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.memory.http import HttpMemory
-from adapters.outbound.storage.knowledge.bases import PostgresBases
-from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
-from adapters.outbound.storage.knowledge.chosen_model import PostgresChosenModel
-from adapters.outbound.storage.knowledge.files import PostgresFiles
-from adapters.outbound.storage.knowledge.memory_tasks import PostgresMemoryTasks
-from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
+from adapters.outbound.storage.knowledge.bases import PostgresBases, PostgresChosenModel, PostgresFileStates
+from adapters.outbound.storage.knowledge.files import PostgresFileChanges, PostgresFiles
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
-from adapters.outbound.storage.knowledge.staging import PostgresStaging
-from adapters.outbound.storage.knowledge.states import PostgresFileStates
+from adapters.outbound.storage.knowledge.staging import PostgresMemoryTasks, PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
-from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
+from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing, VectorIndexes
 from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage

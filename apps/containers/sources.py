@@ -2,11 +2,13 @@
 
 import asyncio
 
-from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
-from adapters.outbound.storage.knowledge.source_leases import PostgresSourceLeases
+from adapters.outbound.storage.knowledge.files import PostgresFileChanges
 from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
-from adapters.outbound.storage.knowledge.sources import PostgresSources
-from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
+from adapters.outbound.storage.knowledge.sources import (
+    PostgresSourceLeases,
+    PostgresSources,
+    PostgresWebHosts,
+)
 from adapters.outbound.web.fetching import PageFetcher
 from adapters.outbound.web.pages import WebOrigin
 from adapters.outbound.web.robots import Robots

@@ -10,37 +10,29 @@ from adapters.outbound.knowledge.message_files import Artifacts
 from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
-from adapters.outbound.storage.chat_history import PostgresChatHistory
-from adapters.outbound.storage.conversations.expiry import ConversationExpiry
-from adapters.outbound.storage.conversations.files import PostgresFileRecords
-from adapters.outbound.storage.conversations.single_messages import PostgresMessages
-from adapters.outbound.storage.events.log import PostgresEventLog
+from adapters.outbound.storage.conversations.erasure import ConversationExpiry, PostgresFileRecords
+from adapters.outbound.storage.conversations.messages import PostgresMessages
+from adapters.outbound.storage.events import PostgresEventLog
 from adapters.outbound.storage.figures import PostgresFigures
 from adapters.outbound.storage.health import PostgresHealth
-from adapters.outbound.storage.identities import PostgresIdentities
+from adapters.outbound.storage.identities import PostgresIdentities, PostgresOptOuts
 from adapters.outbound.storage.instances import PostgresInstances
-from adapters.outbound.storage.kept_connections import PostgresConnectionSwitch, PostgresCursors
 from adapters.outbound.storage.keys import PostgresKeys, PostgresSignInTries
-from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
-from adapters.outbound.storage.opt_outs import PostgresOptOuts
+from adapters.outbound.storage.knowledge.files import PostgresBlobReferences
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
-from adapters.outbound.storage.queue.changes import ChangeableInbox
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.queue.inbox import ChangeableInbox, PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
-from adapters.outbound.storage.queue.sends import PostgresSends
-from adapters.outbound.storage.queue.untaken import UntakenAnswers
-from adapters.outbound.storage.retention.rules import Times
-from adapters.outbound.storage.retention.runner import Retention
-from adapters.outbound.storage.runs import PostgresRuns
+from adapters.outbound.storage.queue.sends import PostgresSends, UntakenAnswers
+from adapters.outbound.storage.retention import Retention, Times
+from adapters.outbound.storage.runs import PostgresConnectionSwitch, PostgresCursors, PostgresRuns
 from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
 from adapters.outbound.storage.signals import Signals
-from adapters.outbound.storage.unanswered import PostgresUnanswered
-from adapters.outbound.storage.web_chat.feed import PostgresChatFeed
-from adapters.outbound.storage.web_chat.log import PostgresChatLog
+from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
+from adapters.outbound.storage.web_chat import PostgresChatFeed, PostgresChatLog
 from apps.containers.foundation import Foundation
 from apps.settings import Settings
 from domain.files import StoredFiles

@@ -3,12 +3,11 @@
 import asyncio
 
 from adapters.outbound.knowledge.message_files import ParsedSpeech
-from adapters.outbound.storage.confirmations import PostgresConfirmations
+from adapters.outbound.storage.confirmations import PostgresConfirmations, PostgresOffers
+from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.knowledge.bases import PostgresBases
-from adapters.outbound.storage.offers import PostgresOffers
-from adapters.outbound.storage.queue.earlier_messages import PostgresEarlierMessages
-from adapters.outbound.storage.queue.rounds import PostgresRounds
-from adapters.outbound.storage.shared_limits import PostgresSharedLimits
+from adapters.outbound.storage.processes import PostgresSharedLimits
+from adapters.outbound.storage.queue.conversations import PostgresRounds
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import whisper_folder

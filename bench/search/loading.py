@@ -9,7 +9,7 @@ from struct import pack
 
 from adapters.outbound.storage.copying import copy_rows, packed_row
 from adapters.outbound.storage.knowledge.staging import model_number
-from adapters.outbound.storage.knowledge.terms import packed_lex, packed_terms, term_hash
+from adapters.outbound.storage.knowledge.word_index import packed_lex, packed_terms, term_hash
 from adapters.outbound.storage.pool import Database
 from bench.search.synthetic import Synthetic, terms_of, vocabulary
 

@@ -9,9 +9,7 @@ import pytest
 from psycopg.errors import CheckViolation
 
 from adapters.outbound.storage.knowledge.bases import PostgresBases
-from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
-from adapters.outbound.storage.knowledge.files import PostgresFiles
-from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
+from adapters.outbound.storage.knowledge.files import PostgresBlobReferences, PostgresFiles
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import (
@@ -22,6 +20,7 @@ from adapters.outbound.storage.knowledge.uploads import (
     SILENT_LEFT,
     PostgresUploads,
 )
+from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
 from domain.knowledge.index_words import index_words
 from domain.knowledge.ingest import BEAT_SECONDS

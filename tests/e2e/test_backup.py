@@ -17,9 +17,8 @@ import psycopg
 import pytest
 
 from adapters.outbound.security.encryption import ConfigCipher, new_key
-from adapters.outbound.storage.key_check import check_key
-from adapters.outbound.storage.migrate import schema_version
-from adapters.outbound.storage.schema_version import head
+from adapters.outbound.storage.instances import check_key
+from adapters.outbound.storage.migrate import head, schema_version
 from apps.cli import main
 from tests.support.postgres import fresh_database
 from tests.support.released import released_database, revision

@@ -18,7 +18,7 @@ import httpx
 import psycopg
 import pytest
 
-from adapters.inbound.jobs.arq_worker import STEADY_SECONDS
+from adapters.inbound.jobs.uploads import STEADY_SECONDS
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
 from adapters.outbound.storage.queue.leases import LEASE_SECONDS

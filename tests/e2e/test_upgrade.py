@@ -10,7 +10,7 @@ import httpx
 import psycopg
 import pytest
 
-from adapters.outbound.storage.schema_version import head
+from adapters.outbound.storage.migrate import head
 from tests.e2e.fleet import SENDERS, Fleet, FleetLoad, answers_of
 from tests.support.receiver import Receiver
 from tests.support.released import revision, unpacked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from adapters.outbound.storage.events.log import PostgresEventLog
+from adapters.outbound.storage.events import PostgresEventLog
 from adapters.outbound.storage.pool import Database
 from domain.events import EventFilter, EventKind, LoggedEvent
 

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.clock import RandomIds, SystemClock
-from adapters.outbound.storage.knowledge.bases import PostgresBases
-from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
-from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
-from adapters.outbound.storage.knowledge.files import PostgresFiles
+from adapters.outbound.storage.knowledge.bases import PostgresBases, PostgresFileStates
+from adapters.outbound.storage.knowledge.files import (
+    PostgresBlobReferences,
+    PostgresFileChanges,
+    PostgresFiles,
+)
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
-from adapters.outbound.storage.knowledge.states import PostgresFileStates
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller

@@ -10,11 +10,13 @@ from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.knowledge.parsing.parser import SandboxedParser
 from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
-from adapters.outbound.storage.knowledge.changes import PostgresFileChanges
-from adapters.outbound.storage.knowledge.source_leases import PostgresSourceLeases
+from adapters.outbound.storage.knowledge.files import PostgresFileChanges
 from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
-from adapters.outbound.storage.knowledge.sources import PostgresSources
-from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
+from adapters.outbound.storage.knowledge.sources import (
+    PostgresSourceLeases,
+    PostgresSources,
+    PostgresWebHosts,
+)
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.web.fetching import PageFetcher
 from adapters.outbound.web.pages import WebOrigin

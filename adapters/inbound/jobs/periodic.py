@@ -1,12 +1,19 @@
-"""Tasks that a process repeats: its heartbeat, renewal of leases, freeing those of dead processes."""
+"""Tasks that a process repeats: its heartbeat, renewal of leases, freeing those of dead processes.
+
+The body of the job that polls or fires: a run of an instance, ended when the instance changes.
+"""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from adapters.tasks import cancelled
+from adapters.inbound.jobs.watching import InstanceTasks
+from adapters.tasks import cancelled, seen
+from domain.instances.model import Instance
+from domain.polling.service import PollingService
 from domain.refusals import Unavailable
+from ports.instances import InstanceLookup
 
 log = logging.getLogger(__name__)
 
@@ -76,3 +83,36 @@ class AbandonedLeases:
             for free in self._free_of:
                 await free(sorted(dead))
             self._freed()
+
+
+class PollRuns:
+    """Runs what is due; `done` is told of each instance whose run came to its end."""
+
+    def __init__(
+        self, polling: PollingService, instances: InstanceLookup, done: Callable[[Instance], None]
+    ) -> None:
+        self._polling = polling
+        self._instances = instances
+        self._done = done
+        self._tasks = InstanceTasks(instances)
+
+    async def run(self, instance_id: int) -> None:
+        instance = await self._instances.find(instance_id)
+        if instance is None:
+            return
+        task = self._tasks.begin(instance, self._polling.run(instance_id))
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            task.add_done_callback(seen)
+            task.cancel()
+            await asyncio.wait([task])
+            raise
+        if task.cancelled():  # the instance was changed; its next run has been planned
+            return
+        task.result()
+        self._done(instance)
+
+    def changed(self, instance_id: int | None) -> None:
+        """An instance (None: any) may have changed: a run for what it was is of no use."""
+        self._tasks.changed(instance_id)

@@ -15,9 +15,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from adapters.outbound.storage.embedded.binaries import find_binaries
-from adapters.outbound.storage.embedded.child import server_environment
-from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
+from adapters.outbound.storage.embedded.cluster import find_binaries
+from adapters.outbound.storage.embedded.data_paths import EmbeddedPostgresError, server_environment
 from adapters.outbound.storage.migrate import first_line, schema_version
 
 TABLES = """

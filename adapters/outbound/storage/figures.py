@@ -12,7 +12,7 @@ from typing import Any
 from adapters.outbound.storage.arrays import Bigints, Doubles
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
-from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
+from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus
 from domain.monitoring.model import BOUNDS, FAILED, RECEIVED, Period
 
 BEGIN = """

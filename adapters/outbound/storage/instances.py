@@ -1,24 +1,36 @@
-"""Channel instances in PostgreSQL: configurations encrypted, hot reads from memory."""
+"""Channel instances in PostgreSQL: configurations encrypted, hot reads from memory.
 
+Instances in memory, for the path of a message.
+
+Instances of one user or of all, as the pages of the operation show them, in PostgreSQL.
+
+Whether CONFIG_ENCRYPTION_KEY is the key that the database's configurations were encrypted with.
+
+A value that the first process encrypted tells every later one.
+"""
+
+import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import psycopg
-from sqlalchemy import UpdateBase, bindparam, delete, false, func, insert, or_, select, update
+from sqlalchemy import Select, UpdateBase, bindparam, delete, false, func, insert, or_, select, update
 
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.codec import stored_event
-from adapters.outbound.storage.events.health import LOG_SAVED
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.instance_cache import InstanceCache
+from adapters.outbound.storage.health import LOG_SAVED
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_log, inbox, outbox, queue
 from domain.channels.messages import Event
+from domain.instances.health import UNDECRYPTED
 from domain.instances.model import ACTIVE, UNREADABLE, Activity, Instance, InstanceChange, NewInstance
-from domain.refusals import Conflict
+from domain.monitoring.model import InstanceName
+from domain.refusals import Conflict, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -178,3 +190,140 @@ class PostgresInstances:
         return Instance(
             id, user_id, channel_id, name, config, resource_id, created_at, updated_at, status, trusted
         )
+
+
+CACHE_SECONDS = 10.0
+CACHE_SIZE = 10_000
+
+
+class InstanceCache:
+    """Instances that `find` read at most `CACHE_SECONDS` ago."""
+
+    def __init__(self, find: Callable[[int], Awaitable[Instance | None]]) -> None:
+        self._find = find
+        self._read: dict[int, tuple[float, Instance | None]] = {}
+        self._reading: dict[int, asyncio.Task[Instance | None]] = {}
+
+    async def get(self, instance_id: int) -> Instance | None:
+        """Raises `Unavailable` for an instance that cannot be decrypted."""
+        read = self._read.get(instance_id)
+        if read and time.monotonic() - read[0] < CACHE_SECONDS:
+            return read[1]
+        reading = self._reading.get(instance_id)
+        if reading is None:
+            reading = self._reading[instance_id] = asyncio.create_task(self._load(instance_id))
+        return await asyncio.shield(reading)
+
+    async def _load(self, instance_id: int) -> Instance | None:
+        """Reads once for all that ask at the same time. What was dropped meanwhile is not remembered."""
+        now, this = time.monotonic(), asyncio.current_task()
+        try:
+            instance = await self._find(instance_id)
+            if instance is not None and instance.status == UNREADABLE:
+                raise Unavailable(f"the instance {instance_id} waits: {UNDECRYPTED}")
+            if self._reading.get(instance_id) is this:
+                if len(self._read) >= CACHE_SIZE:
+                    self._read.clear()
+                self._read[instance_id] = (now, instance)
+            return instance
+        finally:
+            if self._reading.get(instance_id) is this:
+                del self._reading[instance_id]
+
+    def drop(self, instance_id: int | None) -> None:
+        for memory in (self._read, self._reading):
+            if instance_id is None:
+                memory.clear()
+            else:
+                memory.pop(instance_id, None)
+
+
+_NAMES = ACTIVE_INSTANCES.with_only_columns(
+    columns.id, columns.user_id, columns.channel_id, columns.channel_name
+)
+
+
+class PostgresInstanceNames:
+    """`InstanceNames` of `ports.monitoring`. `read` makes an instance of its row."""
+
+    def __init__(self, database: Database, read: Callable[..., Instance]) -> None:
+        self._database = database
+        self._read = read
+
+    async def names(self, user_id: str | None) -> Sequence[InstanceName]:
+        return [InstanceName(*row) for row in await self._database.fetch(_of(_NAMES, user_id))]
+
+    async def following(self, user_id: str | None, after: int, limit: int) -> Sequence[Instance]:
+        active = _of(ACTIVE_INSTANCES, user_id).where(columns.id > after)
+        return [self._read(*row) for row in await self._database.fetch(active.limit(limit))]
+
+
+def _of(instances: Select[Any], user_id: str | None) -> Select[Any]:
+    """Those of one user, or of all."""
+    return instances if user_id is None else instances.where(columns.user_id == user_id)
+
+
+KNOWN = "switchboard"
+
+FINGERPRINTS = "SELECT substring(config FOR 4), count(*) FROM channel_instance GROUP BY 1"
+
+
+class WrongKey(Exception):
+    """The keys at hand do not open what is stored."""
+
+
+def check_key(dsn: str, cipher: ConfigCipher) -> int:
+    """The number of configurations that were encrypted with a key that is not at hand. Raises `WrongKey`.
+
+    Of processes that start at once on a new database one leaves its value, and the others are held against it.
+    """
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
+        unknown, known = 0, 0
+        for fingerprint, count in connection.execute(FINGERPRINTS).fetchall():
+            if cipher.knows(fingerprint):
+                known += count
+            else:
+                unknown += count
+        if _stored(connection) is None and (known or not unknown):
+            connection.execute(
+                "INSERT INTO key_check VALUES (1, %s) ON CONFLICT (id) DO NOTHING", (cipher.encrypt(KNOWN),)
+            )
+        encrypted = _stored(connection)
+    if encrypted is None:
+        raise WrongKey("the stored configurations were encrypted with another key")
+    try:
+        cipher.decrypt(encrypted)
+    except DecryptionError as error:
+        raise WrongKey("the database was set up with another key") from error
+    return unknown
+
+
+def replace_key(dsn: str, cipher: ConfigCipher) -> None:
+    """From now on processes need the first key of `cipher`."""
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
+        connection.execute(
+            "INSERT INTO key_check VALUES (1, %s) ON CONFLICT (id) DO UPDATE SET encrypted = excluded.encrypted",
+            (cipher.encrypt(KNOWN),),
+        )
+
+
+async def encrypt_anew(database: Database, cipher: ConfigCipher) -> tuple[int, Sequence[int]]:
+    """Encrypts with the newest key what an older one had encrypted: how many configurations, and the ids of those
+    that cannot be decrypted."""
+    count, unreadable = 0, []
+    columns = channel_instance.c
+    for instance_id, stored in await database.fetch(select(columns.id, columns.config).order_by(columns.id)):
+        try:
+            text = cipher.decrypt(stored)
+        except DecryptionError:
+            unreadable.append(instance_id)
+            continue
+        if not cipher.is_current(stored):
+            unchanged = update(channel_instance).filter_by(id=instance_id, config=stored)
+            count += await database.execute(unchanged.values(config=cipher.encrypt(text)))
+    return count, unreadable
+
+
+def _stored(connection: psycopg.Connection) -> bytes | None:
+    row = connection.execute("SELECT encrypted FROM key_check").fetchone()
+    return bytes(row[0]) if row else None

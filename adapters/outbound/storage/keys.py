@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, insert, or_, select
 
-from adapters.outbound.storage.access_tables import api_key
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
+from adapters.outbound.storage.tables import api_key
 from domain.access.model import ApiKey, KeyKind, Role
 from ports.access import NewCredential
 

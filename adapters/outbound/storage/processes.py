@@ -1,13 +1,26 @@
-"""The living processes: heartbeats, and the advisory lock that ends with its process."""
+"""The living processes: heartbeats, and the advisory lock that ends with its process.
 
+How much memory the database may plan with.
+
+What workers share of the limits of platforms, in PostgreSQL.
+
+Nothing here is touched for a message that is far from its limits: a cooldown is written when a
+platform asks to wait, a breaker when it opens or closes, a slot when a worker has used up its own share of a quota.
+"""
+
+import os
+from collections.abc import Iterable
 from datetime import timedelta
+from pathlib import Path
 
 from sqlalchemy import ColumnElement, delete, exists, func, select
 
+from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.states import QueueKind
+from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.outbound.storage.statements import upsert
 from adapters.outbound.storage.tables import process
+from domain.delivery.model import OpenBreaker, SharedState
 
 BEAT_SECONDS = 5.0
 """What a heartbeat may take: a late one is followed by the next."""
@@ -49,3 +62,119 @@ class PostgresProcesses:
 
 def _silent(time: timedelta) -> ColumnElement[bool]:
     return process.c.beat_at <= func.now() - time
+
+
+MEGABYTE = 2**20
+# Control groups version 2 and 1 (https://docs.kernel.org/admin-guide/cgroup-v2.html); "max" is no limit.
+_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+_UNKNOWN = 1024 * MEGABYTE
+
+
+def memory(limits: Iterable[Path] = _LIMITS) -> int:
+    """Bytes of memory: the machine's, or the container's where it has a limit."""
+    try:
+        found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    except (AttributeError, ValueError, OSError):  # not on every system
+        found = [_UNKNOWN]
+    for path in limits:
+        text = path.read_text().strip() if path.is_file() else ""
+        if text.isdigit():
+            found.append(int(text))
+    return min(found)
+
+
+def part_of_memory(part: int, least: int, most: int) -> int:
+    """Megabytes: the `part`-th part of the memory, at least and at most so many."""
+    return max(least, min(most, memory() // part // MEGABYTE))
+
+
+STATE = """
+SELECT 0, NULL, count(*) FILTER (WHERE worker_id < %s), NULL::float8, count(*)::int FROM process
+WHERE role IN ('worker', 'standalone') AND beat_at > now() - interval '15 seconds'
+UNION ALL
+SELECT 1, key, NULL, extract(epoch FROM until - now()), 0 FROM send_cooldown WHERE until > now()
+UNION ALL
+SELECT 2, NULL, b.instance_id, extract(epoch FROM b.until - now()), b.openings
+FROM send_breaker b JOIN channel_instance i ON i.id = b.instance_id AND i.updated_at <= b.opened_at
+"""
+
+USED = """CASE WHEN q.used_until - now() > make_interval(secs => %(slack)s + %(max_wait)s + 60 + %(interval)s) THEN 0
+    ELSE extract(epoch FROM q.used_until - now()) END"""
+"""Seconds for which a quota is used up. More than could have been reserved: the database's clock was put back."""
+
+RESERVE = f"""
+INSERT INTO send_quota AS q (key, used_until, wait)
+VALUES (%(key)s, now() + make_interval(secs => %(interval)s), 0)
+ON CONFLICT (key) DO UPDATE SET
+    wait = greatest(0, {USED} - %(slack)s),
+    used_until = CASE WHEN {USED} - %(slack)s <= %(max_wait)s
+        THEN now() + make_interval(secs => greatest({USED}, 0) + %(interval)s) ELSE q.used_until END
+RETURNING wait
+"""
+
+COOL_DOWN = """
+INSERT INTO send_cooldown AS c (key, until) VALUES (%s, now() + make_interval(secs => %s))
+ON CONFLICT (key) DO UPDATE SET until = greatest(c.until, excluded.until)
+"""
+
+OPEN_BREAKER = """
+INSERT INTO send_breaker AS b (instance_id, until, openings, reason)
+SELECT id, now() + make_interval(secs => %s), %s, %s FROM channel_instance WHERE id = %s
+ON CONFLICT (instance_id) DO UPDATE SET until = excluded.until, openings = excluded.openings,
+    reason = excluded.reason, opened_at = CASE WHEN EXISTS (
+        SELECT FROM channel_instance i WHERE i.id = b.instance_id AND i.updated_at > b.opened_at
+    ) THEN now() ELSE b.opened_at END
+"""
+
+REMOVE_EXPIRED = """
+WITH cooldowns AS (DELETE FROM send_cooldown WHERE until < now()),
+quotas AS (DELETE FROM send_quota WHERE used_until < now() - interval '1 minute')
+DELETE FROM send_breaker b USING channel_instance i WHERE i.id = b.instance_id AND i.updated_at > b.opened_at
+"""
+
+LONGEST_REASON = 500
+
+
+class PostgresSharedLimits:
+    """`ports.outbox.SharedLimits`."""
+
+    def __init__(self, database: Database, worker_id: int = 0) -> None:
+        self._database = database
+        self._worker_id = worker_id
+
+    async def state(self) -> SharedState:
+        workers, rank, cooldowns, breakers = 1, 0, [], []
+        for kind, key, instance_id, seconds, count in await self._database.fetch(STATE, (self._worker_id,)):
+            if kind == 0:
+                workers, rank = count, instance_id
+            elif kind == 1:
+                cooldowns.append((key, seconds))
+            else:
+                breakers.append(OpenBreaker(instance_id, seconds, count))
+        return SharedState(workers, cooldowns, breakers, rank)
+
+    async def reserve(self, key: str, interval: float, burst: int, max_wait: float) -> float:
+        parameters = {
+            "key": key,
+            "interval": interval,
+            "slack": (burst - 1) * interval,
+            "max_wait": max_wait,
+        }
+        row = await self._database.fetch_one(RESERVE, parameters)
+        assert row is not None
+        return float(row[0])
+
+    async def cool_down(self, key: str, seconds: float) -> None:
+        await self._database.execute(COOL_DOWN, (key, seconds))
+
+    async def open_breaker(self, breaker: OpenBreaker, reason: str) -> None:
+        await self._database.execute(
+            OPEN_BREAKER,
+            (breaker.seconds, breaker.openings, storable(reason)[:LONGEST_REASON], breaker.instance_id),
+        )
+
+    async def close_breaker(self, instance_id: int) -> None:
+        await self._database.execute("DELETE FROM send_breaker WHERE instance_id = %s", (instance_id,))
+
+    async def remove_expired(self) -> None:
+        await self._database.execute(REMOVE_EXPIRED)

@@ -1,16 +1,25 @@
-"""Schedules in PostgreSQL: when each instance that is polled, or fires by the clock, runs next."""
+"""Schedules in PostgreSQL: when each instance that is polled, or fires by the clock, runs next.
 
+The schedules of a user's instances, as lists show them, and runs by hand.
+
+The database's clock may be put back: what was planned by it before is then due by the new time.
+"""
+
+import logging
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
-from sqlalchemy import Update, case, delete, exists, func, select, update
+from sqlalchemy import Update, and_, bindparam, case, delete, exists, func, select, update
 
+from adapters.outbound.storage.instances import INSTANCE
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.states import QueueKind
+from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.outbound.storage.statements import upsert_of_instance
-from adapters.outbound.storage.tables import channel_instance, queue, schedule
-from domain.instances.model import ACTIVE
+from adapters.outbound.storage.tables import channel_instance, instance_activity, queue, schedule
+from domain.instances.model import ACTIVE, Activity, Instance
+from domain.polling.model import PlannedInstance
 
 instance, row = channel_instance.c, schedule.c
 
@@ -88,3 +97,99 @@ class PostgresDeactivation:
         for instance_id in removed:
             self._removed(instance_id)
         return removed
+
+
+activity = instance_activity.c
+
+_RECEIVING = and_(activity.instance_id == instance.id, activity.activity == Activity.RECEIVING)
+_ALL = (
+    select(
+        *INSTANCE,
+        row.next_run_at,
+        row.began_at.is_not(None).label("is_running"),
+        row.failures,
+        activity.last_success_at,
+        activity.last_error,
+        activity.last_error_at,
+    )
+    .select_from(channel_instance)
+    .join(schedule, row.instance_id == instance.id)
+    .outerjoin(instance_activity, _RECEIVING)
+    .where(instance.status == ACTIVE, instance.id > bindparam("after"))
+    .order_by(instance.id)
+    .limit(bindparam("limit"))
+)
+"""Primary keys."""
+_OF_USER = _ALL.where(instance.user_id == bindparam("user"))
+"""Index `channel_instance_by_user`."""
+_RUN_NOW = (
+    update(schedule)
+    .where(row.instance_id == bindparam("id"))
+    .values(
+        again=case((row.began_at.is_not(None), True), else_=row.again),
+        next_run_at=case((row.owner.is_not(None), row.next_run_at), else_=func.now()),
+    )
+    .returning(row.instance_id)
+)
+"""What is leased and has not begun runs after this anyway; a run under way may have begun with an older state."""
+
+
+class PostgresScheduleOverview:
+    """`ports.instances.ScheduleOverview`. `read` makes an instance of its columns."""
+
+    def __init__(self, database: Database, read: Callable[..., Instance]) -> None:
+        self._database = database
+        self._read = read
+
+    async def of_user(self, user_id: str | None, after: int, limit: int) -> Sequence[PlannedInstance]:
+        parameters: dict[str, Any] = {"after": after, "limit": limit}
+        if user_id is None:
+            rows = await self._database.fetch(_ALL, parameters)
+        else:
+            rows = await self._database.fetch(_OF_USER, {**parameters, "user": user_id})
+        width = len(INSTANCE)
+        return [PlannedInstance(self._read(*row[:width]), *row[width:]) for row in rows]
+
+    async def run_now(self, instance_id: int) -> bool:
+        return await self._database.fetch_value(_RUN_NOW, {"id": instance_id}) is not None
+
+
+log = logging.getLogger(__name__)
+
+TOLERANCE = 5.0
+"""Seconds that a clock may be corrected by without notice."""
+
+NOW = "SELECT extract(epoch FROM clock_timestamp())::float8"
+
+BRING_FORWARD = f"""
+UPDATE queue SET due_at = due_at - (touched_at - now()), touched_at = now()
+WHERE pending > 0 AND owner IS NULL AND due_at > now() AND touched_at > now() + interval '{TOLERANCE} seconds'
+"""
+"""Queues that were changed in what is the future now. Index `queue_due`."""
+
+
+class Polls(Protocol):
+    async def poll_all(self) -> None: ...
+
+
+class DatabaseClock:
+    """Compares the database's clock with the steady one of this process."""
+
+    def __init__(
+        self, database: Database, schedules: Polls, steady: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._database = database
+        self._schedules = schedules
+        self._steady = steady
+        self._ahead: float | None = None
+
+    async def look(self) -> None:
+        """Takes care of what waits for a time that is further away now."""
+        ahead = float(await self._database.fetch_value(NOW)) - self._steady()
+        before, self._ahead = self._ahead, ahead
+        if before is None or abs(ahead - before) < TOLERANCE:
+            return
+        log.warning("the database's clock was changed by %.0f seconds", ahead - before)
+        if ahead < before:
+            await self._database.execute(BRING_FORWARD)
+            await self._schedules.poll_all()

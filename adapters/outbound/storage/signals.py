@@ -3,6 +3,8 @@
 One connection of its own LISTENs and holds the process's advisory lock. Notices go out after the commits
 they concern, gathered, through the pool: a NOTIFY inside the inserting transaction would serialise commits.
 Losing a notice delays work until the next sweep and loses nothing.
+
+Notices a connection pooler that gives each transaction another session.
 """
 
 import asyncio
@@ -12,9 +14,8 @@ from collections.abc import Callable
 import psycopg
 from psycopg import sql
 
-from adapters.outbound.storage.connections import PromptConnection
-from adapters.outbound.storage.pool import NOTICING, Database
-from adapters.outbound.storage.queue.states import ASYNC_COMMIT
+from adapters.outbound.storage.pool import NOTICING, Database, PromptConnection
+from adapters.outbound.storage.queue.statements import ASYNC_COMMIT
 from adapters.tasks import cancelled, end
 from domain.refusals import Unavailable
 
@@ -113,3 +114,22 @@ class Signals:
             async for notice in connection.notifies():
                 if not notice.payload.startswith(own):
                     self._on_notification(notice.payload.partition(":")[2])
+
+
+TRANSACTION_POOLING = (
+    "DATABASE_URL leads to a connection pooler in transaction mode, which keeps no sessions: LISTEN and advisory"
+    " locks would be lost. Set pool_mode = session (PgBouncer), or name the PostgreSQL server itself"
+)
+
+
+def is_transaction_pooled(dsn: str) -> bool:
+    """Whether a second connection is given the session of the first, which is idle and open. A pooler takes the
+    session that was used last, unless it was told to take them in turn. Raises `psycopg.Error`."""
+    with (
+        psycopg.connect(dsn, autocommit=True, connect_timeout=5, prepare_threshold=None) as first,
+        psycopg.connect(dsn, autocommit=True, connect_timeout=5, prepare_threshold=None) as second,
+    ):
+        sessions = [
+            connection.execute("SELECT pg_backend_pid()").fetchone() for connection in (first, second)
+        ]
+    return sessions[0] == sessions[1]

@@ -14,10 +14,10 @@ from adapters.outbound.clock import url_uuid
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.arrays import Bigints, Texts, unnest_sql
 from adapters.outbound.storage.codec import dump, key_of
-from adapters.outbound.storage.events.recording import log_one
+from adapters.outbound.storage.events import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.states import (
+from adapters.outbound.storage.queue.statements import (
     NOT_OFFERED,
     OFFERED,
     MessageStatus,

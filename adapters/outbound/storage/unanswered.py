@@ -1,17 +1,24 @@
-"""Messages that are not answered, in PostgreSQL."""
+"""Messages that are not answered, in PostgreSQL.
+
+The conversations of resources that keep none themselves, in PostgreSQL.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from sqlalchemy import delete, insert, select
+
 from adapters.outbound.storage.arrays import Texts
-from adapters.outbound.storage.codec import stored_event
+from adapters.outbound.storage.codec import key_of, storable, stored_event
+from adapters.outbound.storage.conversations.earlier import in_own_sessions
+from adapters.outbound.storage.conversations.erasure import is_erased
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
-from adapters.outbound.storage.queue.arrivals import add_arrivals
-from adapters.outbound.storage.queue.beginners import in_own_sessions
-from adapters.outbound.storage.queue.inbox import InboxRow
+from adapters.outbound.storage.queue.inbox import InboxRow, add_arrivals
+from adapters.outbound.storage.tables import channel_instance, chat_history
 from domain.channels.messages import Event
 from domain.instances.model import Page, UnansweredMessage, UnansweredPage
+from ports.resources import Role, Turn
 
 MOST = 500
 """Messages of an instance that are kept, the newest ones."""
@@ -102,3 +109,54 @@ def _message(id: int, reason: str, stored: str, received_at: datetime) -> Unansw
         text=event.text[:LONGEST_EXCERPT],
         received_at=received_at,
     )
+
+
+MAX_TURNS = 200
+"""Turns kept of one session; what goes to a model is bounded further, by tokens."""
+
+history = chat_history.c
+
+
+class PostgresChatHistory:
+    """`ports.resources.ChatHistory`; at most `MAX_TURNS` of a session."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def load(self, instance_id: int, session_id: str, request_id: str) -> Sequence[Turn]:
+        """Raises `Unavailable`."""
+        turns = select(history.role, history.content).where(history.request_id != request_id)
+        latest = turns.filter_by(instance_id=instance_id, session_key=key_of(session_id))
+        rows = await self._database.fetch(latest.order_by(history.id.desc()).limit(MAX_TURNS))
+        return [Turn(Role(role), content) for role, content in reversed(rows)]
+
+    @retried
+    async def append(
+        self,
+        instance_id: int,
+        session_id: str,
+        request_id: str,
+        turns: Sequence[Turn],
+        inbox_id: int | None = None,
+    ) -> None:
+        """Raises `Unavailable`. Of an instance that is gone nothing is kept."""
+        session = {"instance_id": instance_id, "session_key": key_of(session_id)}
+        locked = (
+            select(channel_instance.c.id).filter_by(id=instance_id).with_for_update(read=True, key_share=True)
+        )
+        oldest = (
+            select(history.id).filter_by(**session).order_by(history.id.desc()).offset(MAX_TURNS).limit(1)
+        )
+        rows = [
+            {**session, "request_id": request_id, "role": str(turn.role), "content": storable(turn.text)}
+            for turn in turns
+        ]
+        async with self._database.transaction() as connection:
+            if not await (await connection.run(locked)).fetchone():
+                return
+            if await is_erased(connection, inbox_id):
+                return
+            await connection.run(delete(chat_history).filter_by(**session, request_id=request_id))
+            await connection.run(insert(chat_history).values(rows))
+            surplus = delete(chat_history).filter_by(**session).where(history.id <= oldest.scalar_subquery())
+            await connection.run(surplus)

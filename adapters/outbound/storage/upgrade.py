@@ -12,9 +12,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from adapters.outbound.storage.failures import CONFLICTS
-from adapters.outbound.storage.migrate import first_line
+from adapters.outbound.storage.migrate import BEGIN, VERSIONS, first_line
 from adapters.outbound.storage.migrations.locks import LOCK_TIMEOUT
-from adapters.outbound.storage.schema_version import BEGIN, VERSIONS
 
 log = logging.getLogger("switchboard")
 

@@ -13,8 +13,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.core_client.use_cases import remote_use_cases
-from adapters.outbound.storage.retention.rules import Times
-from adapters.outbound.storage.retention.runner import Retention
+from adapters.outbound.storage.retention import Retention, Times
 from domain.access.model import Caller, CreatedKey, NewKey, Role, Session
 from domain.refusals import Refusal, TooMany, Unauthenticated
 from ports.access import Keys, Sessions

@@ -12,7 +12,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
-from adapters.outbound.storage.conversations.expiry import ConversationExpiry
+from adapters.outbound.storage.conversations.erasure import ConversationExpiry
 from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
 from ports.resources import Role, Turn
 from tests.features.conversations.scene import PEOPLE, Scene

@@ -18,7 +18,7 @@ import pytest
 
 from adapters.outbound.channels.community_chat.tests import samples as mattermost
 from adapters.outbound.storage.codec import LONGEST_KEY
-from adapters.outbound.storage.sessions import PostgresSessions
+from adapters.outbound.storage.identities import PostgresSessions
 from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.limits import Limits
 from domain.channels.messages import Event, OptOut, Sender, SessionAlias

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from adapters.inbound.jobs import arq_worker
+from adapters.inbound.jobs import uploads as arq_worker
 from tests.drivers.knowledge import KB, Scene, found, ready_files, send, sources
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Rest

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pytest_bdd import parsers, then, when
 
-from adapters.inbound.jobs import arq_worker
+from adapters.inbound.jobs import uploads as arq_worker
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Reply, Way
 from tests.drivers.world import World

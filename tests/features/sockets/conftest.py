@@ -13,8 +13,8 @@ import pytest
 
 from adapters.inbound.sockets import supervisor
 from adapters.inbound.sockets.supervisor import Supervisor
-from adapters.outbound.storage.kept_connections import PostgresCursors
 from adapters.outbound.storage.links import PairingStore
+from adapters.outbound.storage.runs import PostgresCursors
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import UseCases
 from tests.drivers.world import World

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
+from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from domain.access.model import Caller
 from domain.knowledge import base_files as service
 from domain.knowledge.index_words import index_words

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from adapters.outbound.memory.http import HttpMemory
-from adapters.outbound.storage.knowledge.memory_tasks import PostgresMemoryTasks
-from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
-from adapters.outbound.storage.knowledge.staging import PostgresStaging
+from adapters.outbound.storage.knowledge.staging import PostgresMemoryTasks, PostgresStaging
+from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.knowledge.answers import AnswersService

@@ -8,8 +8,7 @@ from collections import Counter
 import pytest
 
 from adapters.outbound.storage.knowledge import word_index
-from adapters.outbound.storage.knowledge.terms import lex, term_hash
-from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
+from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex, lex, term_hash
 from domain.access.model import Caller
 from domain.knowledge.index_words import index_words
 from tests.support.knowledge import Knowledge

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from adapters.outbound.storage.knowledge import file_candidates
 from adapters.outbound.storage.knowledge import search as chunk_search
+from adapters.outbound.storage.knowledge import search as file_candidates
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from domain.access.model import Caller
 from domain.knowledge.model import SearchResult

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.storage.knowledge import text_candidates
+from adapters.outbound.storage.knowledge import vocabulary as text_candidates
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.knowledge.text_match import Query, TextMatch

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
+from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.web import fetching
 from domain.access.model import Caller

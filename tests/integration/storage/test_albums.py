@@ -10,7 +10,7 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
-from adapters.outbound.storage.queue.states import ROWS_PER_LEASE
+from adapters.outbound.storage.queue.statements import ROWS_PER_LEASE
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Merge, Sender
 from domain.routing.bursts import merged

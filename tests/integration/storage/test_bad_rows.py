@@ -16,7 +16,7 @@ from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
-from adapters.outbound.storage.queue.untaken import UntakenAnswers
+from adapters.outbound.storage.queue.sends import UntakenAnswers
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.answers import Answer, OutboundMessage

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.storage.codec import dump
+from adapters.outbound.storage.conversations.earlier import in_own_sessions
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.beginners import in_own_sessions
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from domain.channels.messages import Event, Sender
 

@@ -9,10 +9,9 @@ import pytest
 from adapters.outbound.storage.codec import ERASED
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.changes import ChangeableInbox
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.queue.inbox import ChangeableInbox, PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Attachment, Change, Event, Merge, Quoted, Sender

@@ -6,10 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.outbound.storage.chat_history import MAX_TURNS, PostgresChatHistory
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.retention.rules import CHAT_TURNS, Times
-from adapters.outbound.storage.retention.runner import Retention
+from adapters.outbound.storage.retention import CHAT_TURNS, Retention, Times
+from adapters.outbound.storage.unanswered import MAX_TURNS, PostgresChatHistory
 from domain.refusals import Unavailable
 from ports.resources import ChatHistory, Role, Turn
 from tests.support.database import an_instance

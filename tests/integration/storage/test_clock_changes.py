@@ -8,14 +8,14 @@ from datetime import datetime
 
 import pytest
 
-from adapters.outbound.storage.clock_changes import DatabaseClock
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.queue.conversations import INBOUND
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.runs import PostgresRuns
-from adapters.outbound.storage.shared_limits import PostgresSharedLimits
+from adapters.outbound.storage.schedules import DatabaseClock
 from domain.channels.messages import Event, Sender
 from ports.queue import Capacity
 

@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.storage.conversations.history import PostgresHistory
-from adapters.outbound.storage.conversations.listing import list_sql
+from adapters.outbound.storage.conversations.listing import PostgresHistory, list_sql
 from adapters.outbound.storage.conversations.messages import BACKWARD, FAILED, FORWARD
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.retention.long_conversations import LONGEST_CONVERSATION
-from adapters.outbound.storage.retention.rules import Times
-from adapters.outbound.storage.retention.runner import Retention
+from adapters.outbound.storage.retention import LONGEST_CONVERSATION, Retention, Times
 from domain.conversations.model import ConversationFilter, Handler, MessagesWanted
 
 FILL = """

@@ -7,9 +7,9 @@ from dataclasses import replace
 import orjson
 import pytest
 
+from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.queue.earlier_messages import PostgresEarlierMessages
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from domain.channels.messages import Attachment, Event, Quoted, Sender
 from tests.support.database import an_instance

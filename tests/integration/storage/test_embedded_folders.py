@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach, data_paths
-from adapters.outbound.storage.embedded.binaries import find_binaries, what_is_missing
+from adapters.outbound.storage.embedded.cluster import find_binaries, what_is_missing
 
 ROOT = Path(__file__).parents[3]
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, which alone may act as another user")

@@ -14,7 +14,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach, running
+from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
+from adapters.outbound.storage.embedded import data_paths as running
 from tests.support.ports import free_port
 from tests.support.service import database_processes, postmaster
 from tests.support.waiting import until

@@ -6,15 +6,14 @@ import asyncio
 
 import pytest
 
-from adapters.outbound.storage.chat_history import PostgresChatHistory
-from adapters.outbound.storage.conversations.erasure import Erasure
-from adapters.outbound.storage.conversations.files import PostgresFileRecords
+from adapters.outbound.storage.conversations.erasure import Erasure, PostgresFileRecords
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.unanswered import PostgresChatHistory
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.refusals import NotFound

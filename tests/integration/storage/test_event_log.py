@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from adapters.outbound.storage.events.log import LOCK, PAGE_BYTES, PUBLISH, WINDOW, PostgresEventLog
-from adapters.outbound.storage.events.recording import LISTENED
+from adapters.outbound.storage.events import LISTENED, LOCK, PAGE_BYTES, PUBLISH, WINDOW, PostgresEventLog
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from domain.channels.messages import Attachment, Event, Sender

@@ -11,7 +11,7 @@ import pytest
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations.handlers import PostgresHandlers
-from adapters.outbound.storage.events.log import PostgresEventLog
+from adapters.outbound.storage.events import PostgresEventLog
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
@@ -21,9 +21,8 @@ from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
-from adapters.outbound.storage.queue.untaken import UntakenAnswers
-from adapters.outbound.storage.retention.rules import Times
-from adapters.outbound.storage.retention.runner import Retention
+from adapters.outbound.storage.queue.sends import UntakenAnswers
+from adapters.outbound.storage.retention import Retention, Times
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, DeliveryStatus, Event, Identity, Sender
 from domain.confirmations.model import Pending

@@ -14,8 +14,7 @@ from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
-from adapters.outbound.storage.retention.rules import Times
-from adapters.outbound.storage.retention.runner import Retention
+from adapters.outbound.storage.retention import Retention, Times
 from domain.channels.messages import DeliveryStatus
 from domain.monitoring.model import BOUNDS, Counts, Figures, Period, steps_of
 from domain.refusals import Unavailable

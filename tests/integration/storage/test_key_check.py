@@ -7,8 +7,13 @@ import asyncio
 import pytest
 
 from adapters.outbound.security.encryption import ConfigCipher, new_key
-from adapters.outbound.storage.instances import PostgresInstances
-from adapters.outbound.storage.key_check import WrongKey, check_key, encrypt_anew, replace_key
+from adapters.outbound.storage.instances import (
+    PostgresInstances,
+    WrongKey,
+    check_key,
+    encrypt_anew,
+    replace_key,
+)
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import ACTIVE, UNREADABLE, InstanceChange, NewInstance
 from domain.refusals import Unavailable

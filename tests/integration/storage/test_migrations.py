@@ -15,8 +15,7 @@ from alembic.script import ScriptDirectory
 from psycopg import sql
 
 from adapters.outbound.storage.codec import key_of
-from adapters.outbound.storage.migrate import NEEDED, MigrationError, migrate
-from adapters.outbound.storage.schema_version import VERSIONS, head
+from adapters.outbound.storage.migrate import NEEDED, VERSIONS, MigrationError, head, migrate
 from tests.support.postgres import fresh_database, on_database
 
 

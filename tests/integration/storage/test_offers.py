@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from adapters.outbound.storage.confirmations import PostgresOffers
 from adapters.outbound.storage.health import PostgresHealth
-from adapters.outbound.storage.offers import PostgresOffers
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch

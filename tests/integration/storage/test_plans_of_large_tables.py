@@ -12,14 +12,12 @@ import pytest
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Doubles, Texts, register
 from adapters.outbound.storage.conversations.erasure import UNSENT
-from adapters.outbound.storage.queue.conversations import ALBUM, INBOUND
-from adapters.outbound.storage.queue.echoes import NO_IDS
-from adapters.outbound.storage.queue.inbox import ENQUEUE
+from adapters.outbound.storage.queue.conversations import ALBUM, COMPLETE, INBOUND, columns_of
+from adapters.outbound.storage.queue.inbox import ENQUEUE, NO_IDS
 from adapters.outbound.storage.queue.leases import FREE
 from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND, RECOGNISE
-from adapters.outbound.storage.queue.outcomes import COMPLETE, columns_of
 from adapters.outbound.storage.queue.sends import SEND
-from adapters.outbound.storage.queue.states import NOT_OFFERED
+from adapters.outbound.storage.queue.statements import NOT_OFFERED
 from tests.integration.storage.test_plans_of_new_tables import CAPACITY, ONE_SENT
 
 FILL = """

@@ -6,10 +6,9 @@ import pytest
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.conversations import INBOUND
+from adapters.outbound.storage.queue.conversations import COMPLETE, INBOUND, columns_of
 from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND
-from adapters.outbound.storage.queue.outcomes import COMPLETE, columns_of
-from adapters.outbound.storage.queue.states import NOT_OFFERED
+from adapters.outbound.storage.queue.statements import NOT_OFFERED
 
 ONE_SENT = {
     "owner": 1, "ids": Bigints([1]), "keys": Texts(["k"]), "statuses": Bigints([1]), "refs": Texts(["r"]),

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
-from adapters.outbound.storage.queue.states import QueueKind
+from adapters.outbound.storage.queue.statements import QueueKind
 from apps.readiness import check_workers
 
 WAITING = """

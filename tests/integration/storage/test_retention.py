@@ -11,12 +11,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from adapters.outbound.storage.conversations.expiry import ConversationExpiry
+from adapters.outbound.storage import retention as runner
+from adapters.outbound.storage.conversations.erasure import ConversationExpiry
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.retention import runner
-from adapters.outbound.storage.retention.repeated_files import KEPT
-from adapters.outbound.storage.retention.rules import REDELIVERY, Times, rules
-from adapters.outbound.storage.retention.runner import Retention
+from adapters.outbound.storage.retention import KEPT, REDELIVERY, Retention, Times, rules
 from bench.year_rows import CONVERSATIONS, INSTANCES, SEQUENCES, store_part
 from tests.support.database import an_instance
 

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.rounds import PostgresRounds
+from adapters.outbound.storage.queue.conversations import PostgresRounds
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.instances.model import Activity

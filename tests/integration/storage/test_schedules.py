@@ -14,8 +14,11 @@ from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.runs import LEASE, PostgresRuns
-from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
-from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
+from adapters.outbound.storage.schedules import (
+    PostgresDeactivation,
+    PostgresScheduleOverview,
+    PostgresSchedules,
+)
 from adapters.outbound.storage.statements import render
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance

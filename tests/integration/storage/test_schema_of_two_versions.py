@@ -15,10 +15,16 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
-from adapters.outbound.storage.migrate import MigrationError, migrate, schema_version
+from adapters.outbound.storage.migrate import (
+    VERSIONS,
+    MigrationError,
+    SchemaVersion,
+    head,
+    migrate,
+    schema_version,
+)
 from adapters.outbound.storage.migrations.locks import make_index
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.schema_version import VERSIONS, SchemaVersion, head
 from tests.support.catalogue import Catalogue, catalogue, faults
 from tests.support.postgres import fresh_database
 from tests.support.released import released_database, revision

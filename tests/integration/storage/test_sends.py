@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from adapters.outbound.storage.conversations.handlers import PostgresHandlers
-from adapters.outbound.storage.conversations.single_messages import PostgresMessages
+from adapters.outbound.storage.conversations.messages import PostgresMessages
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore

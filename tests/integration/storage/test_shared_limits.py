@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.processes import PostgresProcesses
-from adapters.outbound.storage.shared_limits import PostgresSharedLimits
+from adapters.outbound.storage.processes import PostgresProcesses, PostgresSharedLimits
 from domain.delivery.model import OpenBreaker
 from tests.support.database import an_instance
 

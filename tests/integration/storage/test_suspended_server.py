@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from adapters.outbound.storage import connections
+from adapters.outbound.storage import pool as connections
 from adapters.outbound.storage.pool import Database
 from domain.refusals import Unavailable
 from tests.support.database import opened

@@ -12,17 +12,16 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
-from adapters.outbound.storage import access_tables, conversation_tables, tables
-from adapters.outbound.storage.knowledge import source_tables
+from adapters.outbound.storage import tables
 from adapters.outbound.storage.knowledge import tables as knowledge_tables
 from adapters.outbound.storage.schema import metadata
 
 TABLES = (
     tables.inbox,
-    access_tables.api_key,
-    conversation_tables.chat_history,
+    tables.api_key,
+    tables.chat_history,
     knowledge_tables.chunk,
-    source_tables.web_host,
+    knowledge_tables.web_host,
 )
 OUTSIDE = re.compile(r"(chunk|chunk_index|chunk_vector|kb_term)_p\d+|alembic_version|schema_version")
 """Tables that have no definition: Alembic's own, and partitions, which are tables to the catalogue. Their own indexes

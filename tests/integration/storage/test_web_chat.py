@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.storage.conversations.expiry import LONGEST_CHAT, ConversationExpiry
+from adapters.outbound.storage.conversations.erasure import LONGEST_CHAT, ConversationExpiry
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.web_chat.feed import PostgresChatFeed
-from adapters.outbound.storage.web_chat.log import PostgresChatLog
+from adapters.outbound.storage.web_chat import PostgresChatFeed, PostgresChatLog
 from domain.web_chat.model import LATEST, ChatMessage, ChatPage, ChatPlace
 
 NEVER = 3600.0

@@ -21,9 +21,13 @@ from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
 from adapters.outbound.oauth.identity import Client, OAuthIdentities
 from adapters.outbound.security.encryption import ConfigCipher, new_key
-from adapters.outbound.storage.identities import PostgresIdentities
+from adapters.outbound.storage.identities import (
+    DeepLinkStore,
+    PostgresCodes,
+    PostgresIdentities,
+    PostgresStates,
+)
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.verifications import DeepLinkStore, PostgresCodes, PostgresStates
 from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
 from domain.access.model import Caller
 from domain.refusals import Unauthenticated

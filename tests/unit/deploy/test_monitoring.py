@@ -21,7 +21,7 @@ from adapters.outbound.database_metrics import OLDEST, QUEUES, UPLOADS
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.storage.figures import UNTIL
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.retention.runner import Retention
+from adapters.outbound.storage.retention import Retention
 from adapters.tls.watching import WatchedFiles
 from domain.refusals import Unavailable
 

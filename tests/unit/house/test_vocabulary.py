@@ -23,9 +23,7 @@ from tests.support.source_files import files, source, tree
 
 FOLDERS = ("domain", "ports", "adapters", "apps", "tests", "bench", "examples", "scripts")
 STORAGE = "adapters/outbound/storage"
-SCHEMA = tuple(
-    f"{STORAGE}/{name}.py" for name in ("tables", "access_tables", "conversation_tables", "knowledge/tables")
-)
+SCHEMA = tuple(f"{STORAGE}/{name}.py" for name in ("tables", "knowledge/tables"))
 METRICS = ("adapters/outbound/metrics.py",)
 
 REPLACED = {
@@ -98,7 +96,7 @@ CLASSES = {
     "Dialect": "MarkupWriter",
 }
 
-QUEUE = ("adapters/inbound/jobs/queue", "adapters/outbound/storage/queue", "ports/queue.py")
+QUEUE = ("adapters/inbound/jobs/queue_worker.py", "adapters/outbound/storage/queue", "ports/queue.py")
 MESSAGES = (
     "domain/delivery",
     "domain/channels",

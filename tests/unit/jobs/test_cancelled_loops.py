@@ -9,9 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.inbound.jobs.arq_worker import SupervisedWorker
 from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
-from adapters.inbound.jobs.upload_loop import UploadLoop
+from adapters.inbound.jobs.uploads import SupervisedWorker, UploadLoop
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.tests.calls import a_channel
 from adapters.tasks import cancelled, end

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
-from adapters.inbound.jobs.polls import PollRuns
+from adapters.inbound.jobs.periodic import PollRuns
 from domain.instances.model import Instance
 from domain.refusals import StorageAway
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adapters.inbound.jobs.polls import PollRuns
+from adapters.inbound.jobs.periodic import PollRuns
 from adapters.outbound.channels.tests.support import NOW
 from domain.instances.model import Instance
 from domain.refusals import Unavailable

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.inbound.jobs.queue import worker as queue_worker
-from adapters.inbound.jobs.queue.worker import QueueWorker
+from adapters.inbound.jobs import queue_worker
+from adapters.inbound.jobs.queue_worker import QueueWorker
 from domain.refusals import StorageAway
 from ports.queue import Capacity, Leases, QueueKey
 

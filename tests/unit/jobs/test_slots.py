@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adapters.inbound.jobs.queue.slots import SlotAllocator, both
+from adapters.inbound.jobs.queue_worker import SlotAllocator, both
 from ports.queue import QueueKey
 
 FEW = 16

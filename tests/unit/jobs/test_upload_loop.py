@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.inbound.jobs import upload_loop
-from adapters.inbound.jobs.upload_loop import UploadLoop
+from adapters.inbound.jobs import uploads as upload_loop
+from adapters.inbound.jobs.uploads import UploadLoop
 from domain.refusals import Unavailable
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from adapters.inbound.jobs.queue.slots import SlotAllocator
+from adapters.inbound.jobs.queue_worker import SlotAllocator
 from adapters.outbound.event_bus import EventBus
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from ports.queue import Capacity, QueueKey

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.storage.knowledge.held_words import HeldWords
-from adapters.outbound.storage.knowledge.terms import term_hash
-from adapters.outbound.storage.knowledge.text_candidates import best_by_weight
+from adapters.outbound.storage.knowledge.vocabulary import best_by_weight
+from adapters.outbound.storage.knowledge.word_index import HeldWords, term_hash
 from domain.knowledge.text_match import Statistics
 
 

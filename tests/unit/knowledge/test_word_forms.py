@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.storage.knowledge.word_forms import (
+from adapters.outbound.storage.knowledge.vocabulary import (
     ARTICLE_PART,
     PART,
     beginnings,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pgvector import SparseVector
 
-from adapters.outbound.storage import machine
-from adapters.outbound.storage.knowledge import held_words
-from adapters.outbound.storage.knowledge.held_words import HeldWords
+from adapters.outbound.storage import processes as machine
+from adapters.outbound.storage.knowledge import word_index as held_words
+from adapters.outbound.storage.knowledge.word_index import HeldWords
 
 
 def inner_product(vector: SparseVector, places: set[int]) -> float:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.storage.queue.conversations import INBOUND
+from adapters.outbound.storage.queue.conversations import COMPLETE, INBOUND
 from adapters.outbound.storage.queue.inbox import ENQUEUE
 from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND
-from adapters.outbound.storage.queue.outcomes import COMPLETE
 from adapters.outbound.storage.statements import LONGEST_REMEMBERED, compact
 
 FOR_EACH_MESSAGE = {

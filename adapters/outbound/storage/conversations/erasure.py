@@ -1,20 +1,92 @@
-"""Erases conversations: at once where somebody asks for it, else some time after their last message.
+"""Whether a message was erased while it was being worked on.
+
+Which stored files belong to which messages. Each row is one reference to its blob.
+
+Erases conversations: at once where somebody asks for it, else some time after their last message.
 
 Of what must be recognised when it comes again only the platform's ids stay for a while: the key of an event, and the
 id of a message that was sent.
+
+Erases the texts of conversations some days after their last message.
+
+`ports.monitoring.DeadLetterStore` in PostgreSQL.
 """
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
 
-from adapters.outbound.storage.codec import ERASED, key_of
+from adapters.outbound.storage.codec import ERASED, key_of, storable
+from adapters.outbound.storage.conversations.messages import MessageListing
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
 from adapters.outbound.storage.queue.sends import KEY_HOURS
-from adapters.outbound.storage.queue.states import EventStatus, MessageStatus, QueueKind, queued_sql
-from adapters.outbound.storage.retention.rules import NOW
+from adapters.outbound.storage.queue.statements import (
+    ASYNC_COMMIT,
+    EventStatus,
+    MessageStatus,
+    QueueKind,
+    queued_sql,
+)
+from adapters.outbound.storage.retention import NOW
+from domain.conversations.model import Direction, Message, MessageId, MessageKind
+from domain.monitoring.model import DeadPart
+from domain.refusals import NotFound
+from ports.files import FilePlace, SharedFile
+
+IS_ERASED = "SELECT event = '{}' FROM inbox WHERE id = %s FOR SHARE"
+"""Waits for an erasure that is under way, and keeps one off until the transaction is over. Primary key."""
+
+
+async def is_erased(connection: Connection, inbox_id: int | None) -> bool:
+    """Whether nothing may be kept of a message any more; part of the transaction that would keep it."""
+    if inbox_id is None:
+        return False
+    row = await (await connection.execute(IS_ERASED, (inbox_id,))).fetchone()
+    return bool(row and row[0])
+
+
+ADD = """
+WITH place AS (
+    SELECT WHERE %(inbox)s::bigint IS NULL
+    UNION ALL SELECT FROM (SELECT event FROM inbox WHERE id = %(inbox)s FOR SHARE) i WHERE event <> '{}'
+), added AS (
+    INSERT INTO message_file (instance_id, session_key, inbox_id, inbound, blob_key, name, mime_type, size)
+    SELECT %(instance)s, %(session)s, %(inbox)s, %(inbound)s, %(key)s, %(name)s, %(type)s, %(size)s FROM place
+    RETURNING blob_key, size
+)
+INSERT INTO blob (key, size, reference_count) SELECT blob_key, size, 1 FROM added
+ON CONFLICT (key) DO UPDATE SET reference_count = blob.reference_count + 1, touched_at = clock_timestamp()
+"""
+"""Waits for an erasure that is under way. Primary keys."""
+IN_BASE = "SELECT EXISTS (SELECT FROM kb_file WHERE id = %s)"
+
+
+class PostgresFileRecords:
+    """`ports.files.FileRecords`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, place: FilePlace, file: SharedFile, size: int) -> None:
+        parameters = {
+            "instance": place.instance_id,
+            "session": key_of(place.session_id),
+            "inbox": place.inbox_id,
+            "inbound": place.inbound,
+            "key": file.blob,
+            "name": storable(file.name),
+            "type": storable(file.mime_type),
+            "size": size,
+        }
+        if not await self._database.execute(ADD, parameters):
+            raise NotFound("the message of this file was erased")
+
+    async def is_in_base(self, record: int) -> bool:
+        return bool(await self._database.fetch_value(IN_BASE, (record,)))
+
 
 OF_SESSION = "instance_id = %(instance)s AND session_key = %(session)s"
 
@@ -120,3 +192,139 @@ async def erase_texts(connection: Connection, session: dict[str, Any], events: s
 async def column(connection: Connection, statement: str, parameters: dict[str, Any]) -> list[Any]:
     cursor = await connection.execute(statement, parameters)
     return [value for (value,) in await cursor.fetchall()]
+
+
+BATCH = 500
+LONGEST_CHAT = 1000
+"""Messages of a conversation that the web chat keeps."""
+LOOP_MEMORY = timedelta(hours=1)
+"""So long after its last message a conversation keeps the row of its queue, by which loops are known."""
+
+_IDLE = f"""
+q.kind = {QueueKind.INBOUND} AND q.pending = 0 AND q.owner IS NULL AND q.touched_at < {NOW} - %(kept)s
+AND NOT EXISTS (SELECT FROM queue o WHERE o.kind = {QueueKind.OUTBOUND} AND o.instance_id = q.instance_id
+    AND o.session_key = q.session_key AND o.pending > 0)
+"""
+SILENT = f"""
+SELECT q.touched_at, q.instance_id, q.session_key FROM queue q WHERE {_IDLE}
+AND (q.touched_at, q.instance_id, q.session_key) > (%(at)s, %(instance)s, %(session)s)
+ORDER BY q.touched_at, q.instance_id, q.session_key LIMIT {BATCH}
+"""
+"""Index `queue_touched`, and the primary key."""
+
+LOCK = f"""
+SELECT {ASYNC_COMMIT} FROM queue q WHERE {_IDLE} AND q.{OF_SESSION.replace(" AND ", " AND q.")} FOR UPDATE SKIP LOCKED
+"""
+"""Nothing waits for the disk: what a crash of the database takes back is erased again."""
+IS_DEAD = f"SELECT 1 FROM outbox WHERE {OF_SESSION} AND status = {MessageStatus.DEAD} LIMIT 1"
+"""Index `outbox_dead`."""
+FORGET = f"""
+{QUEUES} AND touched_at < {NOW} - %(memory)s AND NOT EXISTS (SELECT FROM send WHERE {OF_SESSION})
+"""
+"""A send with an idempotency key is kept as long as that. Primary key, and index `send_by_session`."""
+
+
+OLD_CHATS = f"""
+DELETE FROM web_chat WHERE id IN (
+    SELECT c.id FROM web_chat c WHERE touched_at < {NOW} - %(kept)s - interval '2 hours' AND NOT EXISTS (
+        SELECT FROM queue q WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = c.instance_id
+        AND q.session_key = c.session_key
+    ) ORDER BY touched_at LIMIT {BATCH}
+)
+"""
+"""What the web chat shows of conversations in which nobody has written. Index `web_chat_by_age`, and primary keys."""
+LONG_CHATS = f"""
+DELETE FROM web_chat_message m USING (
+    SELECT c.id, (
+        SELECT place FROM web_chat_message n WHERE n.web_chat_id = c.id AND body IS NOT NULL
+        ORDER BY place DESC OFFSET {LONGEST_CHAT} LIMIT 1
+    ) AS last FROM web_chat c WHERE c.touched_at > {NOW} - interval '2 days'
+) c WHERE m.web_chat_id = c.id AND m.place <= c.last
+"""
+"""Indexes `web_chat_by_age` and `web_chat_message_shown`, and the primary key."""
+
+
+class ConversationExpiry:
+    """`days`: how long texts are kept after the last message of a conversation."""
+
+    def __init__(self, database: Database, days: int) -> None:
+        self._database = database
+        self._kept = timedelta(days=days)
+
+    async def clean(self, now: datetime | None = None) -> int:
+        """Conversations are erased one by one, so that no lock is held for long; how many. `now`: by another clock
+        than the server's."""
+        count = 0
+        after: dict[str, Any] = {"at": "-infinity", "instance": 0, "session": ""}
+        while rows := await self._database.fetch(SILENT, {**after, "kept": self._kept, "now": now}):
+            for at, instance_id, session_key in rows:
+                after = {"at": at, "instance": instance_id, "session": session_key}
+                count += await self._expire(after, now)
+            if len(rows) < BATCH:
+                break
+        await self._clean_chats(now)
+        return count
+
+    async def _clean_chats(self, now: datetime | None) -> None:
+        parameters = {"kept": self._kept, "now": now}
+        while await self._database.execute(OLD_CHATS, parameters, within=BULK_SECONDS) == BATCH:
+            pass
+        await self._database.execute(LONG_CHATS, {"now": now}, within=BULK_SECONDS)
+
+    @retried
+    async def _expire(self, session: dict[str, Any], now: datetime | None) -> bool:
+        """Whether it was still silent. Dead letters are kept, and with them the files of the conversation."""
+        parameters = {**session, "now": now, "kept": self._kept, "memory": max(self._kept, LOOP_MEMORY)}
+        async with self._database.transaction() as connection:
+            if not await _exists(connection, LOCK, parameters):
+                return False
+            await erase_texts(connection, parameters, FINISHED_EVENTS, OLD_SENDS)
+            if not await _exists(connection, IS_DEAD, parameters):
+                await column(connection, FILES, parameters)
+            for statement in (MODEL, SHOWN, FORGET):
+                await connection.execute(statement, parameters)
+        return True
+
+
+async def _exists(connection: Connection, statement: str, parameters: dict[str, Any]) -> bool:
+    return await (await connection.execute(statement, parameters)).fetchone() is not None
+
+
+LONGEST_PAYLOAD = 100_000
+MOST_PARTS = 20
+
+_PARTS = f"""
+SELECT id, attempts, last_error, left(message, {LONGEST_PAYLOAD}) FROM outbox
+WHERE {{column}} = %s AND instance_id = %s AND status = {MessageStatus.DEAD} ORDER BY id LIMIT {MOST_PARTS}
+"""
+_DROP = f"DELETE FROM outbox WHERE {{column}} = %s AND instance_id = %s AND status = {MessageStatus.DEAD}"
+COLUMNS = {MessageKind.ANSWER: "inbox_id", MessageKind.SENT_FIRST: "send_id"}
+PARTS = {kind: _PARTS.format(column=column) for kind, column in COLUMNS.items()}
+DROPS = {
+    MessageKind.INBOUND: (
+        f"UPDATE inbox SET status = {EventStatus.DONE}"
+        f" WHERE id = %s AND instance_id = %s AND status = {EventStatus.FAILED} AND event <> '{{}}'"
+    ),
+    **{kind: _DROP.format(column=column) for kind, column in COLUMNS.items()},
+}
+"""An inbound message stays on record with the reason, and is dealt with. Primary key of `inbox`, and indexes
+`outbox_by_event` and `outbox_by_send`."""
+
+
+class PostgresDeadLetters:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._messages = MessageListing(database)
+
+    async def page(
+        self, instance_ids: Sequence[int], direction: Direction | None, limit: int, cursor: str | None
+    ) -> tuple[Sequence[tuple[int, Message]], str | None]:
+        return await self._messages.failed(instance_ids, direction, limit, cursor)
+
+    async def parts(self, instance_id: int, message: MessageId) -> Sequence[DeadPart]:
+        statement = PARTS.get(message.kind)
+        rows = await self._database.fetch(statement, (message.row, instance_id)) if statement else []
+        return [DeadPart(*row) for row in rows]
+
+    async def drop(self, instance_id: int, message: MessageId) -> bool:
+        return bool(await self._database.execute(DROPS[message.kind], (message.row, instance_id)))

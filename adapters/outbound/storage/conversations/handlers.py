@@ -5,9 +5,9 @@ nobody is named.
 """
 
 from adapters.outbound.storage.codec import key_of
-from adapters.outbound.storage.events.recording import NO_REF, log_event_sql
+from adapters.outbound.storage.events import NO_REF, log_event_sql
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.states import EventStatus, QueueKind, queued_sql
+from adapters.outbound.storage.queue.statements import EventStatus, QueueKind, queued_sql
 from domain.conversations.history import HANDLER_MINUTES
 from domain.events import EventKind
 

@@ -1,4 +1,7 @@
-"""Conversations of instances, the latest first."""
+"""Conversations of instances, the latest first.
+
+`ports.conversations.HistoryStore` in PostgreSQL.
+"""
 
 import time
 from collections.abc import Sequence
@@ -8,8 +11,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from adapters.outbound.storage.codec import key_of, storable, stored_event
+from adapters.outbound.storage.conversations.messages import MessageListing
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.states import QueueKind
+from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.rpc.messages import from_us, to_us
 from domain.conversations.model import (
     ConversationFilter,
@@ -17,6 +21,8 @@ from domain.conversations.model import (
     ConversationSender,
     ConversationView,
     Handler,
+    MessagePage,
+    MessagesWanted,
 )
 from domain.instances.model import ACTIVE
 from domain.paging import cursor_of, read_cursor
@@ -237,3 +243,21 @@ def _latest(row: _Row, text: str) -> tuple[str, datetime]:
     ]
     last = max(((at, place) for place, (_, at) in enumerate(told) if at is not None), default=None)
     return (str(told[last[1]][0]), last[0]) if last else ("", row.touched_at)
+
+
+class PostgresHistory:
+    def __init__(self, database: Database) -> None:
+        self._conversations = ConversationListing(database)
+        self._messages = MessageListing(database)
+
+    async def conversations(
+        self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
+    ) -> ConversationPage:
+        return await self._conversations.page(owner, wanted, limit, cursor)
+
+    async def messages(self, instance_id: int, session_id: str, wanted: MessagesWanted) -> MessagePage | None:
+        return await self._messages.page(instance_id, session_id, wanted)
+
+    async def failed(self, instance_id: int, limit: int, cursor: str | None) -> MessagePage:
+        messages, following = await self._messages.failed([instance_id], None, limit, cursor)
+        return MessagePage([message for _, message in messages], following)

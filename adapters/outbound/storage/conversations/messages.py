@@ -1,17 +1,231 @@
-"""The messages of a conversation in their order, and those that were given up."""
+"""Messages of conversations as they are read from their rows, with what became of them.
 
-from collections.abc import Sequence
+Rows of lists of messages.
+
+The messages of a conversation in their order, and those that were given up.
+
+Single messages of conversations, with what became of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import orjson
 
 from adapters.outbound.storage.arrays import Bigints
-from adapters.outbound.storage.codec import key_of
-from adapters.outbound.storage.conversations.rows import MessageRows, Stored, Stream
+from adapters.outbound.storage.codec import files_of, key_of, stored_event
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.messages import OF_ANSWER, OF_SEND, delivery_sql
-from adapters.outbound.storage.queue.states import EventStatus, MessageStatus, QueueKind
-from domain.conversations.model import Direction, Message, MessageKind, MessagePage, MessagesWanted
+from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus, QueueKind
+from domain.channels.answers import Artifact, Author
+from domain.channels.messages import Event
+from domain.conversations.model import (
+    Direction,
+    Message,
+    MessageId,
+    MessageKind,
+    MessagePage,
+    MessageState,
+    MessagesWanted,
+)
+from domain.file_names import file_name
 from domain.paging import cursor_of, read_cursor
+
+INBOUND_STATES = {
+    EventStatus.QUEUED: MessageState.WAITING,
+    EventStatus.DONE: MessageState.DONE,
+    EventStatus.FAILED: MessageState.FAILED,
+}
+DELIVERY_STATES = (MessageState.SENT, MessageState.DELIVERED, MessageState.READ)
+"""By the column `delivery_state` of `outbox`, of which none is 0."""
+
+
+OF_ANSWER = f"inbox_id = i.id AND NOT (apology AND i.status = {EventStatus.DONE})"
+"""The apology for a message `i` that was run again is no part of its answer."""
+OF_SEND = "send_id = s.id"
+
+
+def delivery_sql(condition: str) -> str:
+    """A LATERAL query of what became of the outbound messages of one message: whether any is dead (`dead`) or on its
+    way (`pending`), how far all of them came (`reached`), and why the first dead one was given up (`error`)."""
+    return f"""LATERAL (
+        SELECT coalesce(bool_or(status = {MessageStatus.DEAD}), false) AS dead,
+            coalesce(bool_or(status = {MessageStatus.PENDING}), false) AS pending,
+            greatest(min(coalesce(delivery_state, 0)), 0) AS reached,
+            (array_agg(last_error ORDER BY id) FILTER (WHERE status = {MessageStatus.DEAD}))[1] AS error
+        FROM outbox WHERE {condition}
+    )"""
+
+
+def delivery_state(dead: bool, pending: bool, reached: int) -> MessageState:
+    if dead:
+        return MessageState.DEAD
+    return MessageState.QUEUED if pending else DELIVERY_STATES[reached]
+
+
+def received(id: str, stored: str, status: int, error: str | None, at: Any) -> Message:
+    event = stored_event(stored)
+    files = [Artifact(file.name, file.mime_type, "", size=file.size) for file in event.attachments]
+    state = INBOUND_STATES[EventStatus(status)]
+    return Message(
+        id,
+        event.session_id,
+        Direction.INBOUND,
+        event.text,
+        files,
+        Author.SENDER,
+        state,
+        error,
+        event.request_id,
+        at,
+        event.sender.display_name,
+    )
+
+
+def answered(id: str, stored: str, answer: str, at: Any, dead: bool, *delivery: Any) -> Message:
+    event, content = stored_event(stored), orjson.loads(answer)
+    return _outbound(id, event.session_id, content, content["author"], event.request_id, at, dead, *delivery)
+
+
+def sent_first(
+    id: str, session_id: str, stored: str, author: str, at: Any, dead: bool, *delivery: Any
+) -> Message:
+    content = orjson.loads(stored)
+    return _outbound(id, session_id, content, author, content.get("request", ""), at, dead, *delivery)
+
+
+def _outbound(
+    id: str,
+    session_id: str,
+    content: dict[str, Any],
+    author: str,
+    request_id: str,
+    at: Any,
+    dead: bool,
+    pending: bool,
+    reached: int,
+    error: str | None,
+) -> Message:
+    return Message(
+        id,
+        session_id,
+        Direction.OUTBOUND,
+        content.get("text", ""),
+        files_of(content),
+        Author(author),
+        delivery_state(dead, pending, reached),
+        error if dead else None,
+        request_id,
+        at,
+    )
+
+
+FILES = """
+SELECT DISTINCT ON (inbox_id, blob_key) inbox_id, name, mime_type, size, blob_key FROM message_file
+WHERE inbox_id = ANY(%s) AND inbound ORDER BY inbox_id, blob_key, id
+"""
+"""Index `message_file_by_event`."""
+
+STORED = "SELECT DISTINCT blob_key FROM message_file WHERE blob_key = ANY(%s)"
+"""Index `message_file_by_blob`."""
+
+NOTHING = '{"text":"","files":[],"choices":[]}'
+"""The content of a message whose texts are not kept any more."""
+
+
+class Stream(IntEnum):
+    """What a list of messages is put together of: events, the answers beside them, and rows of `send`. What was given
+    up of the latter two is one stream, the outbox."""
+
+    INBOUND = 0
+    ANSWER = 1
+    SENT_FIRST = 2
+
+
+class Stored(NamedTuple):
+    """A row of a list of messages. `position` is that of its stream, `id` the row of `inbox` or `send`; `content` and
+    `author` are those of an answer or of what was sent first, `status` and `error` those of the event. `dead` and
+    the three behind it are those of `delivery_sql`; lists over several instances have the instance."""
+
+    stream: Stream
+    kind: MessageKind
+    position: int
+    id: int
+    session: str
+    at: datetime
+    event: str | None
+    content: str | None
+    author: str | None
+    status: int
+    error: str | None
+    dead: bool
+    pending: bool
+    reached: int
+    reason: str | None
+    instance_id: int = 0
+
+
+class MessageRows:
+    """Makes messages of rows; the files of all of them are found by one statement."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def shown(self, rows: Sequence[Stored]) -> list[Message]:
+        messages = [(row, _message(row)) for row in rows]
+        with_files = [
+            row.id for row, message in messages if row.kind is MessageKind.INBOUND and message.files
+        ]
+        stored = await self._files(with_files) if with_files else {}
+        kept = await self._kept([file.blob for _, message in messages for file in message.files if file.blob])
+        return [
+            replace(message, files=_fetched(stored[row.id], message.files))
+            if row.kind is MessageKind.INBOUND and row.id in stored
+            else replace(
+                message, files=[file if file.blob in kept else _gone(file) for file in message.files]
+            )
+            for row, message in messages
+        ]
+
+    async def with_files(self, inbox_id: int, message: Message) -> Message:
+        """An event's message with the files that were fetched."""
+        stored = await self._files([inbox_id]) if message.files else {}
+        if inbox_id not in stored:
+            return message
+        return replace(message, files=_fetched(stored[inbox_id], message.files))
+
+    async def _kept(self, blobs: Sequence[str]) -> set[str]:
+        """Those of our copies that are still there."""
+        return {key for (key,) in await self._database.fetch(STORED, (list(blobs),))} if blobs else set()
+
+    async def _files(self, inbox_ids: Sequence[int]) -> Mapping[int, list[Artifact]]:
+        files: dict[int, list[Artifact]] = {}
+        for inbox_id, name, kind, size, blob in await self._database.fetch(FILES, (list(inbox_ids),)):
+            files.setdefault(inbox_id, []).append(Artifact(name, kind, "", blob, size))
+        return files
+
+
+def _message(row: Stored) -> Message:
+    id = str(MessageId(row.kind, row.id))
+    delivery = row.dead, row.pending, row.reached, row.reason
+    if row.kind is MessageKind.INBOUND:
+        return received(id, row.event or "{}", row.status, row.error, row.at)
+    if row.kind is MessageKind.ANSWER and row.event and row.content:
+        return answered(id, row.event, row.content, row.at, *delivery)
+    return sent_first(id, row.session, row.content or NOTHING, row.author or "resource", row.at, *delivery)
+
+
+def _gone(file: Artifact) -> Artifact:
+    return replace(file, blob=None, url="") if file.blob else file
+
+
+def _fetched(stored: Sequence[Artifact], attachments: Sequence[Artifact]) -> tuple[Artifact, ...]:
+    """The files that were fetched, and the others without an address."""
+    names = {file.name for file in stored}
+    return (*stored, *(file for file in attachments if file_name(file.name or "file") not in names))
+
 
 OLDEST, LATEST = 0, 2**63 - 1
 _STREAMS = len(Stream)
@@ -148,3 +362,49 @@ def _in_order(rows: Sequence[Stored], *, latest_first: bool) -> Sequence[Stored]
         timed.append((at, row.stream, row))
     timed.sort(key=lambda entry: (entry[0], entry[1], entry[2].position), reverse=latest_first)
     return [row for _, _, row in timed]
+
+
+_RECEIVED = (
+    "SELECT event, status, error, received_at FROM inbox WHERE id = %s AND instance_id = %s AND event <> '{}'"
+)
+"""One that was erased is not found. Primary key."""
+
+_ANSWERED = f"""
+SELECT i.event, i.answer, i.finished_at, o.dead, o.pending, o.reached, o.error
+FROM inbox i CROSS JOIN {delivery_sql(OF_ANSWER)} o
+WHERE i.id = %s AND i.instance_id = %s AND i.answer IS NOT NULL
+"""
+"""Primary key, and index `outbox_by_event`."""
+
+_SENT = f"""
+SELECT s.session_id, s.content, s.author, s.created_at, o.dead, o.pending, o.reached, o.error
+FROM send s CROSS JOIN {delivery_sql(OF_SEND)} o WHERE s.id = %s AND s.instance_id = %s
+"""
+"""Primary key, and index `outbox_by_send`."""
+
+
+class PostgresMessages:
+    """`ports.outbox.MessageStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._rows = MessageRows(database)
+
+    async def find(self, instance_id: int, message_id: MessageId) -> Message | None:
+        query, read = _KINDS[message_id.kind]
+        row = await self._database.fetch_one(query, (message_id.row, instance_id))
+        if row is None:
+            return None
+        message = read(str(message_id), *row)
+        return await self._rows.with_files(message_id.row, message) if query is _RECEIVED else message
+
+    async def event(self, instance_id: int, inbox_id: int) -> Event | None:
+        row = await self._database.fetch_one(_RECEIVED, (inbox_id, instance_id))
+        return stored_event(row[0]) if row else None
+
+
+_KINDS: Mapping[MessageKind, tuple[str, Callable[..., Message]]] = {
+    MessageKind.INBOUND: (_RECEIVED, received),
+    MessageKind.ANSWER: (_ANSWERED, answered),
+    MessageKind.SENT_FIRST: (_SENT, sent_first),
+}

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import orjson
 
+from adapters.outbound.storage.conversations.messages import OF_ANSWER, OF_SEND
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.messages import OF_ANSWER, OF_SEND
-from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
+from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus
 from domain.confirmations.model import LIFETIME
 from domain.conversations.model import MessageId, MessageKind, Step, StepKind, Timeline
 

@@ -17,8 +17,7 @@ The socket lies in a folder of mode 0700, so only that account and root can reac
 connections are trusted. Connections over TCP, when asked for, need a password.
 """
 
-from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
-from adapters.outbound.storage.embedded.running import attach
+from adapters.outbound.storage.embedded.data_paths import EmbeddedPostgresError, attach
 from adapters.outbound.storage.embedded.server import EmbeddedPostgres
 
 __all__ = ["EmbeddedPostgres", "EmbeddedPostgresError", "attach"]

@@ -1,22 +1,139 @@
-"""Where the parts of an embedded server lie, and where they go if the database user cannot reach DATA_DIR."""
+"""Where the parts of an embedded server lie, and where they go if the database user cannot reach DATA_DIR.
 
+What goes wrong with the embedded server, as one line that a user can act on.
+
+One owner per DATA_DIR: a lock that the kernel lets go of when the process ends, however it ends.
+
+The record of a running server, and how another process finds it.
+"""
+
+import fcntl
 import json
 import logging
 import os
+import pwd
+import re
 import secrets
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import quote
 
-from adapters.outbound.storage.embedded.accounts import Account
-from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
+import psycopg
 
 log = logging.getLogger(__name__)
 
 # The room for a path in sockaddr_un, less the final zero byte (unix(7); 104 bytes on BSD and macOS).
+
+
+class EmbeddedPostgresError(Exception):
+    """The embedded PostgreSQL cannot be used; the message is one line that names the cause and the mend."""
+
+
+# `is_owned` holds the lock for an instant, and an owner that is just ending may still have it.
+
+
+KEPT = re.compile(r"PATH|LD_LIBRARY_PATH|FAKETIME(?!_SHARED)(_[A-Z_]+)?")
+
+
+def server_environment() -> dict[str, str]:
+    """What the server sees of our environment: no secret of ours, and no PG... variable that changes it. What
+    libfaketime is told is for both, but for the memory of our own user that it shares."""
+    kept = {name: os.environ[name] for name in os.environ if KEPT.fullmatch(name)}
+    return {**kept, "TZ": "UTC"}
+
+
+UNPRIVILEGED = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user and group id; `demoted` when it is not the one we run as."""
+
+    uid: int
+    gid: int
+    demoted: bool
+
+    def run(
+        self, command: list[str], *, cwd: Path | None = None, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a short command as this account; output and errors together in `stdout`."""
+        return subprocess.run(  # noqa: S603 - our own commands, no shell
+            command,
+            cwd=cwd,
+            env=env,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            user=self.uid if self.demoted else None,
+            group=self.gid if self.demoted else None,
+            extra_groups=[] if self.demoted else None,
+        )
+
+    def can_enter(self, folder: Path) -> bool:
+        """True if this account may pass through `folder` and all of its parents (access lists included)."""
+        if not self.demoted:
+            return True
+        try:
+            return self._passes(folder)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise EmbeddedPostgresError(
+                f"this root user may not act as another user ({_reason(error)}), "
+                "and PostgreSQL refuses to run as root: "
+                "start Switchboard as an ordinary user or set DATABASE_URL"
+            ) from None
+
+    def _passes(self, folder: Path) -> bool:
+        """A shell that was killed, or that found no memory, says neither yes nor no; it is asked once more."""
+        command = ["/bin/sh", "-c", 'test -x "$1"', "sh", str(folder)]
+        status = self.run(command, cwd=Path("/")).returncode
+        return (status if status in (0, 1) else self.run(command, cwd=Path("/")).returncode) == 0
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def account_for(cluster: Path) -> Account:
+    """The account for the folder `cluster`: its owner if it is there, else ours or, for root, `nobody`."""
+    try:
+        owner = cluster.stat()
+    except FileNotFoundError:
+        return _fresh_account()
+    except OSError as error:
+        raise EmbeddedPostgresError(f"cannot read {cluster}: {error.strerror}") from None
+    if os.geteuid() == 0:
+        if owner.st_uid == 0:
+            raise EmbeddedPostgresError(f"{cluster} belongs to root, but PostgreSQL refuses to run as root")
+        return Account(owner.st_uid, owner.st_gid, demoted=True)
+    if owner.st_uid != os.geteuid():
+        raise EmbeddedPostgresError(
+            f"{cluster} belongs to another user (uid {owner.st_uid}): start as that user or root"
+        )
+    return Account(owner.st_uid, owner.st_gid, demoted=False)
+
+
+def _fresh_account() -> Account:
+    if os.geteuid() != 0:
+        return Account(os.geteuid(), os.getegid(), demoted=False)
+    try:
+        entry = pwd.getpwnam(UNPRIVILEGED)
+    except KeyError:
+        raise EmbeddedPostgresError(
+            f"PostgreSQL refuses to run as root and there is no account {UNPRIVILEGED!r} here: "
+            "start Switchboard as an ordinary user or set DATABASE_URL"
+        ) from None
+    return Account(entry.pw_uid, entry.pw_gid, demoted=True)
+
+
 SOCKET_PATH_LIMIT = 103 if sys.platform == "darwin" else 107
 _SOCKET_PREFIX = "switchboard-pg-"
 # Folders that last and that every account may enter, by the Filesystem Hierarchy Standard.
@@ -151,3 +268,116 @@ def forget_socket_folder(folder: Path) -> None:
 
 def _first_closed(folder: Path, account: Account) -> Path:
     return next((part for part in [*reversed(folder.parents), folder] if not account.can_enter(part)), folder)
+
+
+_PATIENCE_S = 0.5
+
+
+class OwnerLock:
+    """The lock on `path`; `acquire` refuses if another process holds it."""
+
+    def __init__(self, path: Path, data_dir: Path) -> None:
+        self._path = path
+        self._data_dir = data_dir
+        self._file: int | None = None
+
+    def acquire(self) -> None:
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        deadline = time.monotonic() + _PATIENCE_S
+        while not _try_lock(handle, fcntl.LOCK_EX):
+            if time.monotonic() > deadline:
+                owner = os.pread(handle, 32, 0).decode("ascii", "replace").strip()
+                os.close(handle)
+                raise EmbeddedPostgresError(
+                    f"DATA_DIR {self._data_dir} is in use by process {owner or 'unknown'}"
+                )
+            time.sleep(0.02)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        self._file = handle
+
+    def release(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def is_owned(path: Path) -> bool:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _try_lock(handle, fcntl.LOCK_SH)
+    finally:
+        os.close(handle)
+
+
+def _try_lock(handle: int, kind: int) -> bool:
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+DATABASE = "switchboard"
+SUPERUSER = "switchboard"
+STARTING_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """Where a running server listens: the folder of its socket, and the port that names the socket."""
+
+    socket_dir: str
+    port: int
+    postmaster: int
+
+    def dsn(self, database: str = DATABASE) -> str:
+        return f"postgresql://{SUPERUSER}@/{database}?host={quote(self.socket_dir, safe='')}&port={self.port}"
+
+    def write(self, path: Path) -> None:
+        write_json(path, asdict(self))
+
+
+def read_record(path: Path) -> Running | None:
+    """The record at `path`; None if there is none or it is not one of ours."""
+    try:
+        return Running(**json.loads(path.read_text()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
+def attach(data_dir: Path) -> str | None:
+    """The DSN of the embedded server that another process runs on `data_dir`; None if none runs.
+
+    Waits for a server that is just starting. Raises `EmbeddedPostgresError` if the folder cannot be read.
+    """
+    folder = data_dir.absolute() / "postgres"
+    deadline = time.monotonic() + STARTING_SECONDS
+    try:
+        while is_owned(folder / "owner.lock"):
+            record = read_record(folder / "running.json")
+            if record and not os.access(record.socket_dir, os.X_OK):
+                raise PermissionError
+            if record and _answers(record.dsn()):
+                return record.dsn()
+            if time.monotonic() > deadline:
+                raise EmbeddedPostgresError(
+                    f"the database in {folder} is starting or stopping and does not answer"
+                )
+            time.sleep(0.05)
+    except PermissionError:
+        raise EmbeddedPostgresError(
+            f"user {os.geteuid()} may not read {folder}: run this as the user that runs the service"
+        ) from None
+    return None
+
+
+def _answers(dsn: str) -> bool:
+    try:
+        psycopg.connect(dsn, connect_timeout=2).close()
+    except psycopg.OperationalError:
+        return False
+    return True

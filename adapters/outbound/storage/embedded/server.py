@@ -5,22 +5,27 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
-from adapters.outbound.storage.embedded import leftovers
-from adapters.outbound.storage.embedded.accounts import Account, account_for
-from adapters.outbound.storage.embedded.binaries import find_binaries, reachable_binaries
-from adapters.outbound.storage.embedded.cluster import make_cluster, provision
+from adapters.outbound.storage.embedded import launch as leftovers
+from adapters.outbound.storage.embedded.cluster import (
+    find_binaries,
+    make_cluster,
+    provision,
+    reachable_binaries,
+)
 from adapters.outbound.storage.embedded.data_paths import (
+    Account,
     DataPaths,
+    EmbeddedPostgresError,
+    OwnerLock,
+    account_for,
     forget_socket_folder,
     locate,
     make_base,
     reachable_paths,
+    read_record,
     socket_folder,
 )
-from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
 from adapters.outbound.storage.embedded.launch import Launch
-from adapters.outbound.storage.embedded.ownership import OwnerLock
-from adapters.outbound.storage.embedded.running import read_record
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from sqlalchemy import exists, func, select
 
 from adapters.outbound.storage.codec import storable, storable_reason
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.source_tables import kb_source_page
+from adapters.outbound.storage.knowledge.tables import kb_source_page
 from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
 from domain.knowledge.sources.model import (
     MOST_PAGES,

@@ -1,4 +1,10 @@
-"""Tables of knowledge bases. `chunk`, `chunk_index` and `kb_term` are partitioned by base in the migrations."""
+"""Tables of knowledge bases. `chunk`, `chunk_index` and `kb_term` are partitioned by base in the migrations.
+
+Tables of the sources of knowledge bases.
+"""
+
+from dataclasses import replace
+from typing import Any
 
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
 from sqlalchemy import (
@@ -7,19 +13,23 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
+    Double,
     ForeignKey,
     ForeignKeyConstraint,
     Integer,
+    LargeBinary,
     PrimaryKeyConstraint,
     Sequence,
     SmallInteger,
     Text,
     UniqueConstraint,
+    and_,
 )
 
-from adapters.outbound.storage.knowledge.terms import LEX_DIMENSIONS
 from adapters.outbound.storage.schema import (
     Timestamp,
+    columns_of,
     identity,
     index,
     key,
@@ -29,6 +39,9 @@ from adapters.outbound.storage.schema import (
     required,
     table,
 )
+from domain.knowledge.model import Base, FileRecord, FileStatus, Level
+
+LEX_DIMENSIONS = 1_000_000_000
 
 EMBEDDING_DIMENSIONS = 384
 
@@ -194,3 +207,84 @@ memory_task = table(
     *optional(Text, "last_error"),
     index("memory_task_due", "due_at"),
 )
+
+
+kb_source = table(
+    "kb_source",
+    identity(),
+    reference("kb_id", "knowledge_base.id"),
+    *required(Text, "kind address user_id state"),
+    *required(LargeBinary, "key"),
+    Column("instance_id", ForeignKey("channel_instance.id", ondelete="SET NULL")),
+    *required(Boolean, "by_admin again"),
+    *optional(Double, "every_minutes"),
+    *required(BigInteger, "round"),
+    *required(Integer, "trouble"),
+    *optional(BigInteger, "owner"),
+    *required(Timestamp, "created_at"),
+    *optional(Timestamp, "due_at read_at"),
+    *optional(Text, "note error"),
+    UniqueConstraint("kb_id", "key", name="kb_source_key"),
+    index("kb_source_due", "due_at", where="due_at IS NOT NULL"),
+    index("kb_source_leased", "owner", where="owner IS NOT NULL"),
+    index("kb_source_by_instance", "instance_id", where="instance_id IS NOT NULL"),
+)
+
+kb_source_page = table(
+    "kb_source_page",
+    identity(),
+    reference("source_id", "kb_source.id"),
+    *required(LargeBinary, "key"),
+    *required(Text, "kind address name status"),
+    *required(BigInteger, "round"),
+    *required(Integer, "attempts"),
+    *optional(BigInteger, "listed_by"),
+    *optional(Text, "listed_version version etag last_modified error"),
+    Column("file_id", ForeignKey("kb_file.id", ondelete="SET NULL")),
+    Column("next_file_id", ForeignKey("kb_file.id", ondelete="SET NULL")),
+    *optional(Timestamp, "read_at"),
+    UniqueConstraint("source_id", "key", name="kb_source_page_key"),
+    index("kb_source_page_by_status", "source_id status id"),
+    index("kb_source_page_by_round", "source_id round"),
+    index("kb_source_page_by_list", "source_id listed_by", where="listed_by IS NOT NULL"),
+    index("kb_source_page_by_file", "file_id", where="file_id IS NOT NULL"),
+    index("kb_source_page_by_next_file", "next_file_id", where="next_file_id IS NOT NULL"),
+)
+
+kb_unused_file = table("kb_unused_file", reference("file_id", "kb_file.id", primary_key=True))
+
+web_host = table(
+    "web_host",
+    key("key", LargeBinary),
+    *required(Timestamp, "free_at"),
+    *optional(Text, "robots robots_error"),
+    *optional(Timestamp, "robots_until"),
+    index("web_host_by_age", "free_at"),
+)
+
+
+base, file, permission = knowledge_base.c, kb_file.c, kb_permission.c
+
+BASE = columns_of(knowledge_base, "id name description created_by created_at updated_at")
+FILE = columns_of(
+    kb_file,
+    "id kb_id file_name blob_key file_hash size mime_type text uploaded_by created_at updated_at"
+    " status progress error warnings",
+)
+CHUNK = chunk.c.chunk_id, file.uploaded_by, chunk.c.text, file.file_hash, chunk.c.metadata, chunk.c.created_at
+
+
+def granted(base_id: ColumnElement[int], user_id: str) -> ColumnElement[bool]:
+    """Joins the permission of a user on a base."""
+    return and_(permission.kb_id == base_id, permission.user_id == user_id)
+
+
+def base_of(row: tuple[Any, ...]) -> Base:
+    """A base from `BASE`, with the granted level behind its columns."""
+    return replace(Base(*row[:-1]), level=Level(row[-1] or 0))
+
+
+def file_of(row: tuple[Any, ...]) -> FileRecord:
+    """A file record from `FILE`."""
+    record = FileRecord(*row)
+    return replace(record, status=FileStatus(record.status), warnings=tuple(record.warnings))

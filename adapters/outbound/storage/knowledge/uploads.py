@@ -10,10 +10,18 @@ from sqlalchemy import Update, delete, func, select, update
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from adapters.outbound.storage.codec import storable
+from adapters.outbound.storage.events import LISTENED
 from adapters.outbound.storage.failures import is_rolled_back, retried
-from adapters.outbound.storage.knowledge.rows import FILE, file, file_of
-from adapters.outbound.storage.knowledge.tables import kb_file, kb_piece, kb_text, kb_upload, knowledge_base
-from adapters.outbound.storage.knowledge.upload_events import log_upload
+from adapters.outbound.storage.knowledge.tables import (
+    FILE,
+    file,
+    file_of,
+    kb_file,
+    kb_piece,
+    kb_text,
+    kb_upload,
+    knowledge_base,
+)
 from adapters.outbound.storage.pool import Connection, Database
 from domain.events import EventKind
 from domain.knowledge.model import FileStatus
@@ -39,6 +47,25 @@ TURN = "u.created_at + u.size * interval '10 microseconds'"
 long ones, and a long one is not passed for ever."""
 
 upload = kb_upload.c
+
+
+LOG = f"""
+INSERT INTO event_log (kind, ref, user_id, data)
+SELECT %(kind)s, u.id, u.user_id, json_strip_nulls(json_build_object('knowledgeBaseId', u.kb_id, 'files', (
+    SELECT coalesce(json_agg(json_build_object('fileId', f.file_hash, 'fileName', f.file_name) ORDER BY f.id), '[]')
+    FROM kb_file f WHERE f.upload_id = u.id
+), 'error', %(error)s::text))::text FROM kb_upload u WHERE u.id = %(upload)s AND {LISTENED}
+"""
+"""Primary key, and index `kb_file_by_upload`."""
+
+
+async def log_upload(
+    connection: Connection, kind: EventKind, upload_id: int, error: str | None = None
+) -> None:
+    """Records how an upload ended, with the files that belong to it at this point of the transaction."""
+    told = {"kind": kind, "upload": upload_id, "error": None if error is None else storable(error)}
+    await connection.execute(LOG, told)
+
 
 _NEXT = f"""
 WITH held AS (

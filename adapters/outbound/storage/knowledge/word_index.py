@@ -2,21 +2,33 @@
 
 A chunk's terms tell under which words it is indexed; so whoever counts them counts what is there, whichever version
 indexed it. Search goes on meanwhile: each chunk changes over by itself, with the frequencies of its words.
+
+Hashed terms, and sparse vectors of them.
+
+Which words of a query a chunk holds, told by the server as one number instead of all its terms.
+
+A chunk's `lex` has a one for each of its terms. Its inner product with a vector of distinct powers of two is
+the sum of those whose term it holds: a mask. pgvector adds in single precision, which is exact to 24 bits.
 """
 
 import asyncio
 import logging
+import sys
+from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from struct import pack
 
+from pgvector import SparseVector
 from sqlalchemy import select, update
 
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.tables import knowledge_base
-from adapters.outbound.storage.knowledge.terms import lex, term_hash
+from adapters.outbound.storage.knowledge.tables import LEX_DIMENSIONS, knowledge_base
+from adapters.outbound.storage.migrate import READ, SchemaVersion, head
 from adapters.outbound.storage.pool import Connection, Database
-from adapters.outbound.storage.schema_version import READ, SchemaVersion, head
 from domain.knowledge.index_words import VERSION, index_words
 
 log = logging.getLogger(__name__)
@@ -131,3 +143,82 @@ def _changes(base_id: int, rows: Sequence[tuple[int, Sequence[int], str, str]]) 
         if before != after:
             changes.append(_Change(seq, before, after))
     return changes
+
+
+_INT4 = 23  # its number in pg_type
+_ONE = pack(">f", 1.0)
+
+
+@lru_cache(16_384)
+def term_hash(base_id: int, term: str) -> int:
+    """A term of one base as a signed 32-bit number."""
+    digest = blake2b(f"{base_id}:{term}".encode("utf-8", "replace"), digest_size=4).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def lex_index(hashed: int) -> int:
+    """The index of a term in sparse vectors, from 0; their text form counts from 1."""
+    return (hashed & 0x7FFFFFFF) % LEX_DIMENSIONS
+
+
+def lex(weights: Mapping[int, float]) -> SparseVector:
+    """A sparse vector of weights by term hash."""
+    entries: dict[int, float] = {}
+    for hashed, weight in weights.items():
+        index = lex_index(hashed)
+        entries[index] = max(entries.get(index, 0.0), weight)
+    return SparseVector(entries, LEX_DIMENSIONS)
+
+
+def packed_terms(hashes: Sequence[int]) -> bytes:
+    """Distinct hashes as an int4[] in binary form."""
+    cells = array("i", [4]) * (2 * len(hashes))
+    cells[1::2] = array("i", hashes)
+    return pack(">iiIii", 1, 0, _INT4, len(hashes), 1) + _big_endian(cells)
+
+
+def packed_lex(hashes: Iterable[int]) -> bytes:
+    """A sparse vector with a one for each hash, in binary form."""
+    places = array("i", sorted({lex_index(hashed) for hashed in hashes}))
+    return pack(">iii", LEX_DIMENSIONS, len(places), 0) + _big_endian(places) + _ONE * len(places)
+
+
+def _big_endian(numbers: "array[int]") -> bytes:
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+BITS = 24
+
+
+class HeldWords:
+    """The masks to ask for, as sparse vectors, and what the answers mean."""
+
+    def __init__(self, base_id: int, vocabulary: Iterable[str]) -> None:
+        terms_at: dict[int, list[str]] = {}
+        hashes: list[int] = []
+        for term in sorted(vocabulary):
+            hashed = term_hash(base_id, term)
+            terms = terms_at.setdefault(lex_index(hashed), [])
+            if not terms:
+                hashes.append(hashed)
+            terms.append(term)
+        groups = [hashes[start : start + BITS] for start in range(0, len(hashes), BITS)] or [[]]
+        self._terms = [[terms_at[lex_index(hashed)] for hashed in group] for group in groups]
+        self.vectors = tuple(lex({hashed: 2.0**bit for bit, hashed in enumerate(group)}) for group in groups)
+        self._known: dict[tuple[float, ...], frozenset[str]] = {}
+
+    def of(self, masks: Sequence[float]) -> frozenset[str]:
+        """The words of a chunk with these inner products, one for each vector."""
+        key = tuple(masks)
+        if key not in self._known:
+            self._known[key] = frozenset(self._held(key))
+        return self._known[key]
+
+    def _held(self, masks: Sequence[float]) -> Iterable[str]:
+        for terms, mask in zip(self._terms, masks, strict=True):
+            bits = round(mask)
+            for bit, words in enumerate(terms):
+                if bits >> bit & 1:
+                    yield from words

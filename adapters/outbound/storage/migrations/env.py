@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from adapters.outbound.storage.schema_version import TABLE
+from adapters.outbound.storage.migrate import TABLE
 
 context.configure(
     connection=context.config.attributes["connection"], transaction_per_migration=True, version_table=TABLE

@@ -3,14 +3,19 @@
 No timer is involved: while one batch is being committed the next one gathers, so a crowd pays one commit for up
 to `max_batch` items. A second commit runs beside the first only for a crowd: each costs as much as many items, and
 where commits are quick a few large ones serve all sooner than many small ones.
+
+What was done must not be done again because the database was away when it was to be recorded.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from domain.refusals import StorageAway
+from adapters.outbound.storage.queue.statements import LEASE_SECONDS
+from adapters.tasks import cancelled
+from domain.refusals import StorageAway, Unavailable
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -110,3 +115,21 @@ class Batcher(Generic[T, R]):
         to that; what is not committed was acknowledged to nobody."""
         while self._tasks:
             await asyncio.wait(set(self._tasks))
+
+
+PAUSE_SECONDS = 0.5
+
+
+async def through_outage(record: Callable[[], Awaitable[T]]) -> T:
+    """The result of `record`, repeated through an outage or a conflict as long as the lease on the work lasts.
+
+    `record` must be idempotent: the answer to a commit may be lost. Raises `Unavailable`.
+    """
+    deadline = time.monotonic() + LEASE_SECONDS
+    while True:
+        try:
+            return await record()
+        except Unavailable:
+            if cancelled() or time.monotonic() >= deadline:
+                raise
+        await asyncio.sleep(PAUSE_SECONDS)

@@ -1,27 +1,95 @@
-"""The inbox in PostgreSQL: group commit, each event once, answers for waiting calls."""
+"""Recognises events that are about something that an instance sent itself.
+
+The inbox in PostgreSQL: group commit, each event once, answers for waiting calls.
+
+Events that are stored together with a cursor, in the transaction of a connection.
+
+Messages that change while nobody has answered them: their senders edit or delete them, or the platform sends them
+once more with their files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts, unnest_sql
-from adapters.outbound.storage.codec import event_from_json, event_to_json, key_of, result_from_json, storable
-from adapters.outbound.storage.confirmations import HAS_OPEN_APPROVAL
-from adapters.outbound.storage.events.recording import log_event_sql
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.codec import (
+    ERASED,
+    dump,
+    event_from_json,
+    event_to_json,
+    key_of,
+    result_from_json,
+    storable,
+)
+from adapters.outbound.storage.events import log_event_sql
+from adapters.outbound.storage.failures import is_of_rows, retried
+from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
-from adapters.outbound.storage.queue.states import OFFERED, ROWS_PER_LEASE, QueueKind, enqueue_sql
+from adapters.outbound.storage.queue.statements import (
+    HAS_OPEN_APPROVAL,
+    NOT_OFFERED,
+    OFFERED,
+    ROWS_PER_LEASE,
+    EventStatus,
+    QueueKind,
+    complete_sql,
+    enqueue_sql,
+)
 from adapters.outbound.storage.statements import compact
-from domain.channels.messages import Event, Quoted
+from domain.channels.messages import Change, Event, Quoted
 from domain.events import EventKind
 from domain.refusals import Unavailable
 from domain.values import value
 from ports.queue import Accepted, CallResult, Conversation, QueuedEvent, QueueKey
+
+ECHOES = f"""
+echoes AS MATERIALIZED (
+    SELECT e.n
+    FROM {unnest_sql("echo_rows", "echo_instances", "echo_sessions", "echo_ids")} e(n, instance, session, id)
+    WHERE (
+        SELECT o.id FROM outbox o
+        WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
+            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session IS NULL OR o.session_key = e.session)
+        LIMIT 1
+    ) IS NOT NULL
+)
+"""
+"""The numbers of the rows whose event bears an id that a sent message got from the platform. A look at the index
+`outbox_by_ref` for each id; rows whose channel gives no ids cost nothing."""
+
+NO_IDS: dict[str, object] = {
+    "echo_rows": Bigints([]),
+    "echo_instances": Bigints([]),
+    "echo_sessions": Texts([]),
+    "echo_ids": Texts([]),
+}
+
+
+def echo_columns(rows: Iterable[tuple[int, int, str, Event]]) -> dict[str, object]:
+    """The parameters of `ECHOES` for rows of number, instance, session and event."""
+    ids = [
+        (number, instance_id, session_key if event.ids_of_session else None, storable(id))
+        for number, instance_id, session_key, event in rows
+        for id in event.ids
+        if id
+    ]
+    if not ids:
+        return NO_IDS
+    return {
+        "echo_rows": Bigints(number for number, *_ in ids),
+        "echo_instances": Bigints(instance_id for _, instance_id, *_ in ids),
+        "echo_sessions": Texts(session_key for _, _, session_key, _ in ids),
+        "echo_ids": Texts(id for *_, id in ids),
+    }
+
 
 ENQUEUE = compact(f"""
 WITH {OFFERED}, {ECHOES}, input AS (
@@ -239,3 +307,183 @@ def _leased(rows: Sequence[InboxRow], stored: Sequence[tuple[Any, ...]]) -> dict
             events.append(QueuedEvent(id, event_from_json(row.stored), 0, now))
         leased[key] = Conversation(key, events, has_open_approval, offered)
     return leased
+
+
+log = logging.getLogger(__name__)
+
+
+async def add_arrivals(connection: Connection, arrivals: Sequence[InboxRow]) -> Sequence[bool | None]:
+    """Stores events; whether each is fresh, None for one that cannot be stored, which does not cost the others."""
+    fresh, lost = await _added(connection, arrivals)
+    return [None if row.event_key in lost else row.event_key in fresh for row in arrivals]
+
+
+async def _added(connection: Connection, arrivals: Sequence[InboxRow]) -> tuple[set[str], set[str]]:
+    """The keys of the events that are new, and of those that cannot be stored."""
+    if not arrivals:
+        return set(), set()
+    try:
+        async with connection.transaction():
+            rows = await connection.execute(ENQUEUE, {**columns_of(arrivals), **NOT_OFFERED})
+            return {row[1] for row in await rows.fetchall()}, set()
+    except Exception as error:
+        if not is_of_rows(error, lost=connection.closed):
+            raise
+        if len(arrivals) == 1:
+            log.exception("an event cannot be stored", extra={"instance": arrivals[0].instance_id})
+            return set(), {arrivals[0].event_key}
+    half = len(arrivals) // 2
+    fresh, lost = await _added(connection, arrivals[:half])
+    more_fresh, more_lost = await _added(connection, arrivals[half:])
+    return fresh | more_fresh, lost | more_lost
+
+
+FIND_CHANGED = f"""
+SELECT id, session_key, draft FROM inbox
+WHERE instance_id = %(instance)s AND (%(session)s::text = '' OR session_key = %(session)s)
+    AND status = {EventStatus.QUEUED} AND event_key <> %(key)s AND position(%(message)s IN event) > 0
+    AND NOT EXISTS (SELECT FROM inbox WHERE instance_id = %(instance)s AND event_key = %(key)s)
+ORDER BY id DESC LIMIT 1 FOR UPDATE
+"""
+"""The message that a change concerns, while it waits or is worked on; none for a change that was applied already.
+Indexes `inbox_by_queue` and `inbox_event`."""
+
+WITHDRAW = compact(f"""
+WITH gone AS (
+    UPDATE inbox SET status = {EventStatus.DONE}, event = '{{}}', session_key = '{ERASED}', draft = NULL,
+        error = NULL, finished_at = now()
+    WHERE id = %(id)s AND status = {EventStatus.QUEUED}
+    RETURNING instance_id, %(session_key)s::text AS session_key, false AS last, true AS person,
+        false AS replied, NULL::int AS minutes
+), completed AS ({complete_sql(QueueKind.INBOUND, "gone")})
+SELECT count(*) FROM gone
+""")
+"""Takes a message out of its conversation; of its row stays what a redelivery is recognised by. Primary keys."""
+
+COPY_DRAFT = "UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key = %s"
+"""Index `inbox_event`."""
+
+NOT_ERASED = "SELECT event FROM inbox WHERE id = %s AND event <> '{}'"
+"""Primary key."""
+
+SETTLE = f"""
+WITH settled AS (
+    UPDATE inbox SET event = %s WHERE id = %s AND status = {EventStatus.QUEUED} RETURNING instance_id, session_key
+)
+UPDATE queue q SET due_at = now() FROM settled s
+WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = s.instance_id AND q.session_key = s.session_key
+    AND q.owner IS NULL AND q.due_at > now() AND (q.held_until > now()) IS NOT TRUE
+"""
+"""Ends the wait for the rest of a message. Primary keys."""
+
+DROPPED = Accepted(0, fresh=False, dropped=True)
+
+_change = attrgetter("change")
+
+
+class ChangeableInbox:
+    """`ports.queue.Inbox`. Calls `withdrawn` with each message that is not to be answered as it was stored, and
+    `enqueued` when a message need not wait any more."""
+
+    def __init__(
+        self,
+        inbox: PostgresInbox,
+        database: Database,
+        withdrawn: Callable[[int], None],
+        enqueued: Callable[[], None],
+    ) -> None:
+        self._inbox = inbox
+        self._database = database
+        self._withdrawn = withdrawn
+        self._enqueued = enqueued
+
+    async def add(
+        self, instance_id: int, events: Sequence[Event], wait: float | None = None
+    ) -> Sequence[Accepted]:
+        if any(map(_change, events)):
+            return [await self._add_one(instance_id, event, wait) for event in events]
+        accepted = await self._inbox.add(instance_id, events, wait)
+        for event, stored in zip(events, accepted, strict=True):
+            if stored.id and not stored.fresh:
+                await self._complete(instance_id, event, stored.id)
+        return accepted
+
+    async def _complete(self, instance_id: int, event: Event, id: int) -> None:
+        """Adds what an event has beyond the stored one of the same key. A message that is worked on is worked on
+        anew, in the conversation of which the whole one tells; one that was answered already is followed by a message
+        with the rest."""
+        row = await self._database.fetch_one(NOT_ERASED, (id,)) if event.message_id else None
+        if row is None:
+            return
+        stored = event_from_json(row[0])
+        whole = stored.completed(event)
+        is_placed = whole.session_id == stored.session_id
+        if whole.content == stored.content and is_placed:
+            if whole.is_partial != stored.is_partial:
+                await self._database.execute(SETTLE, (event_to_json(whole, whole.request_id).decode(), id))
+                self._enqueued()
+            return
+        changed = replace(
+            whole,
+            key=f"{event.key}:whole",
+            request_id="",
+            change=Change.EDITED,
+            new_if_answered=whole.content != stored.content,
+        )
+        await self._add_one(instance_id, changed, None, stored.session_id)
+
+    async def _add_one(
+        self, instance_id: int, event: Event, wait: float | None, earlier_session: str = ""
+    ) -> Accepted:
+        """`earlier_session`: where the message stands that changes, if not in the session of the event."""
+        if event.change and await self._apply(instance_id, event, earlier_session or event.session_id):
+            return DROPPED
+        if event.change and not (event.change is Change.EDITED and event.new_if_answered):
+            return DROPPED
+        [accepted] = await self._inbox.add(instance_id, [replace(event, change=None)], wait)
+        return accepted
+
+    @retried
+    async def _apply(self, instance_id: int, event: Event, session_id: str) -> bool:
+        """Whether the change concerned a message that is not answered yet.
+
+        The edited message is a new event, and shows its answer in the message in which the old one had begun to.
+        """
+        async with self._database.transaction() as connection:
+            withdrawn = await _withdraw(connection, instance_id, event, session_id)
+            if withdrawn is None:
+                return False
+            id, draft = withdrawn
+            if event.change is Change.EDITED:
+                row = InboxRow.of(instance_id, replace(event, change=None))
+                await connection.execute(ENQUEUE, {**columns_of([row]), **NOT_OFFERED})
+                await connection.execute(COPY_DRAFT, (draft, instance_id, row.event_key))
+        self._withdrawn(id)
+        return True
+
+    async def result(self, inbox_id: int) -> CallResult | None:
+        return await self._inbox.result(inbox_id)
+
+    async def stop_waiting(self, inbox_id: int) -> CallResult | None:
+        return await self._inbox.stop_waiting(inbox_id)
+
+    async def close(self) -> None:
+        await self._inbox.close()
+
+
+async def _withdraw(
+    connection: Connection, instance_id: int, event: Event, session_id: str
+) -> tuple[int, str | None] | None:
+    """The id of the message that the change concerned, and the message that shows its unfinished answer."""
+    change = {
+        "instance": instance_id,
+        "session": key_of(session_id),
+        "key": key_of(event.key or ""),
+        "message": f'"own_id":{dump(event.message_id)}',  # as `event_to_json` writes it; no text has these quotes
+    }
+    row = await (await connection.execute(FIND_CHANGED, change)).fetchone()
+    if row is None:
+        return None
+    id, session_key, draft = row
+    await connection.execute(WITHDRAW, {"id": id, "session_key": session_key, "owner": None})
+    return id, draft

@@ -6,13 +6,11 @@ import orjson
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns, unnest_sql
 from adapters.outbound.storage.codec import storable, storable_reason
-from adapters.outbound.storage.events.recording import detail_sql, log_event_sql
+from adapters.outbound.storage.events import detail_sql, log_event_sql
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.batching import Batcher
-from adapters.outbound.storage.queue.leases import LeaseStore
-from adapters.outbound.storage.queue.outages import through_outage
-from adapters.outbound.storage.queue.queues import Queue
-from adapters.outbound.storage.queue.states import (
+from adapters.outbound.storage.queue.batching import Batcher, through_outage
+from adapters.outbound.storage.queue.leases import LeaseStore, Queue
+from adapters.outbound.storage.queue.statements import (
     NOT_OFFERED,
     OFFERED,
     MessageStatus,

@@ -49,6 +49,14 @@ NOT_OFFERED: dict[str, object] = {
 }
 
 
+HAS_OPEN_APPROVAL = """
+EXISTS (SELECT FROM tool_confirmation c
+    WHERE c.instance_id = t.instance_id AND c.session_key = t.session_key AND c.closed_at IS NULL)
+OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a.session_key = t.session_key)
+"""
+"""Whether the conversation `t` has anything on record here; part of the statement that leases it."""
+
+
 def queued_sql(kind: QueueKind, row: str, instance: str, session: str) -> str:
     """The condition for the rows `row` of `inbox` or `outbox` that wait in the queue of these two expressions.
     Index `inbox_by_queue` or `outbox_by_queue`.

@@ -1,0 +1,305 @@
+"""How events are recorded: in the statement or transaction of what they tell, and only while somebody listens.
+
+What an event says, from its row and the rows that it is about.
+
+The log of events in PostgreSQL: events get their ids, are read, and are recorded while somebody listens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import ColumnElement, Insert, Subquery, func, insert, literal, select
+from sqlalchemy.sql.selectable import CTE
+
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.tables import event_listener, event_log
+from domain.conversations.model import MessageId, MessageKind
+from domain.events import RESET, EventFilter, EventKind, EventPage, LoggedEvent
+
+LISTENED = "EXISTS (SELECT FROM event_listener WHERE until > now())"
+
+NO_REF = "NULL::bigint"
+"""The `ref` of an event that is about no row."""
+
+
+def log_event_sql(kind: str, rows: str, *, ref: str = "id", data: str = "NULL", condition: str = "") -> str:
+    """Records an event for each of `rows`: a CTE, or a list of tables, with the columns `instance_id` and
+    `session_key`. In a statement it is a CTE of its own, which nothing has to read.
+
+    `kind`: an `EventKind`, or an SQL expression for one. `ref`: the row that the event is about. `data`: an
+    expression of type text for what cannot be read from that row later, a small JSON object.
+    """
+    told = f"'{kind}'" if kind in set(EventKind) else kind
+    return (
+        "INSERT INTO event_log (kind, instance_id, session_key, ref, data)"
+        f" SELECT {told}, instance_id, session_key, {ref}, {data} FROM {rows}"
+        f" WHERE {LISTENED}{condition and f' AND {condition}'} ORDER BY {ref}"
+    )
+
+
+def detail_sql(name: str, expression: str) -> str:
+    """`data` of one text, none where that is null."""
+    return f"CASE WHEN {expression}::text IS NOT NULL THEN json_build_object('{name}', {expression}::text)::text END"
+
+
+def listened() -> ColumnElement[bool]:
+    """`LISTENED` for Core statements."""
+    return select(event_listener.c.id).where(event_listener.c.until > func.now()).exists()
+
+
+def log_event(kind: EventKind, rows: CTE | Subquery, **columns: ColumnElement[object] | object) -> Insert:
+    """Records an event for each row of a CTE; `columns` are those of `event_log`, as expressions or constants."""
+    values = {
+        name: value if isinstance(value, ColumnElement) else literal(value, event_log.c[name].type)
+        for name, value in columns.items()
+    }
+    told = select(literal(kind.value), *values.values()).select_from(rows).where(listened())
+    return insert(event_log).from_select(["kind", *values], told)
+
+
+def log_one(kind: EventKind, **columns: object) -> Insert:
+    """Records one event; `columns` are those of `event_log`."""
+    return log_event(kind, select(literal(1)).subquery(), **columns)
+
+
+Document = Mapping[str, object]
+
+
+class EventRow(NamedTuple):
+    """A row of the log; the ids of the message and of the message sent first that a delivery belongs to; and the
+    texts of those. `latest`: the latest event of a session whose key is a hash."""
+
+    id: int
+    kind: str
+    at: datetime
+    instance_id: int | None
+    session_key: str | None
+    owner: str | None
+    ref: int | None
+    data: str | None
+    inbox_id: int | None
+    send_id: int | None
+    event: str | None
+    answer: str | None
+    error: str | None
+    sent_in: str | None
+    latest: str | None
+
+
+def event_of(row: EventRow) -> LoggedEvent:
+    """A row that it is about may be gone: then the event says no more than which it was."""
+    message = _read(row.event)
+    session = message.get("session") or row.sent_in or _read(row.latest).get("session") or row.session_key
+    compose = _CONTENTS.get(row.kind) or _CONTENTS.get(row.kind.partition(".")[0])
+    data = {**(compose(row, message) if compose else {}), **_told(row.data)}
+    session_id = None if session is None else str(session)
+    return LoggedEvent(row.id, row.kind, row.at, row.instance_id, session_id, data, row.owner)
+
+
+def _read(text: str | None) -> Document:
+    """Nothing for a row that cannot be read: its event says which it was."""
+    try:
+        document = orjson.loads(text) if text else {}
+    except ValueError:
+        document = {}
+    return document if isinstance(document, dict) else {}
+
+
+def _told(data: str | None) -> Document:
+    """The data that was recorded: an object, or the number of the message that this one was merged into."""
+    recorded = orjson.loads(data) if data else {}
+    return {"mergedInto": _id(MessageKind.INBOUND, recorded)} if isinstance(recorded, int) else recorded
+
+
+def _received(row: EventRow, message: Document) -> Document:
+    return {
+        "messageId": _id(MessageKind.INBOUND, row.ref),
+        "requestId": message.get("request"),
+        "text": message.get("text"),
+        "sender": {"externalId": message.get("sender"), "displayName": message.get("name", "")},
+        "files": [_file(file) for file in _list(message.get("files"))],
+    }
+
+
+def _file(file: object) -> Document:
+    """Without where it is fetched from: that may hold a token."""
+    kept = dict(zip(("name", "mimeType", "source", "size"), _list(file), strict=False))
+    return {name: kept.get(name) for name in ("name", "mimeType", "size")}
+
+
+def _answered(row: EventRow, message: Document) -> Document:
+    answer = _read(row.answer)
+    return {
+        "messageId": _id(MessageKind.ANSWER, row.ref),
+        "inReplyTo": _id(MessageKind.INBOUND, row.ref),
+        "requestId": message.get("request"),
+        "text": answer.get("text"),
+        "author": answer.get("author"),
+    }
+
+
+def _failed(row: EventRow, message: Document) -> Document:
+    return {
+        "messageId": _id(MessageKind.INBOUND, row.ref),
+        "requestId": message.get("request"),
+        "error": row.error,
+    }
+
+
+def _delivery(row: EventRow, _: Document) -> Document:
+    answer = _id(MessageKind.ANSWER, row.inbox_id)
+    return {"messageId": answer or _id(MessageKind.SENT_FIRST, row.send_id), "deliveryId": row.ref}
+
+
+def _confirmation(row: EventRow, _: Document) -> Document:
+    return {"messageId": _id(MessageKind.INBOUND, row.ref)}
+
+
+def _handler(_: EventRow, __: Document) -> Document:
+    """What is recorded counts; nothing is where the resource asked for a person."""
+    return {"handler": "person"}
+
+
+_CONTENTS = {
+    "message.received": _received,
+    "message.answered": _answered,
+    "message.failed": _failed,
+    "conversation.handler": _handler,
+    "delivery": _delivery,
+    "confirmation": _confirmation,
+}
+
+
+def _id(kind: MessageKind, row: int | None) -> str | None:
+    return None if row is None else str(MessageId(kind, row))
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+BATCH = 1000
+"""Events that get their ids in one transaction."""
+WINDOW = 500
+"""Rows of the log that one page looks at, whoever they are for."""
+PAGE_BYTES = 256 * 1024
+"""Bytes of texts after which a page ends."""
+LOCK = 1_985_174_039
+"""The advisory lock of whoever publishes."""
+POSITION = "coalesce((SELECT position FROM event_position WHERE reader = 'published'), 0)"
+"""The newest id. What the sequence says may be an id whose event nobody can see yet. Primary key."""
+
+PUBLISH = f"""
+WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock({LOCK}) AS ours), numbered AS MATERIALIZED (
+    SELECT seq, nextval('event_id') AS id FROM (
+        SELECT seq FROM event_log WHERE id IS NULL AND (SELECT ours FROM turn) ORDER BY seq LIMIT {BATCH}
+    ) next
+), moved AS (
+    INSERT INTO event_position (reader, position) SELECT 'published', max(id) FROM numbered HAVING count(*) > 0
+    ON CONFLICT (reader) DO UPDATE SET position = excluded.position
+)
+UPDATE event_log e SET id = n.id FROM numbered n WHERE e.seq = n.seq AND e.id IS NULL
+"""
+"""Index `event_log_unpublished`, and primary keys. The commit waits for the disk: what has an id is not forgotten,
+nor is the transaction that recorded it, as that is older."""
+
+AFTER = f"""
+WITH page AS MATERIALIZED (
+    SELECT id, kind, at, instance_id, session_key, ref, data, user_id FROM event_log
+    WHERE id > %(cursor)s ORDER BY id LIMIT {WINDOW}
+), wanted AS (
+    SELECT p.*, coalesce(p.user_id, c.user_id) AS owner
+    FROM page p LEFT JOIN channel_instance c ON c.id = p.instance_id
+    WHERE p.kind = '{RESET}' OR (
+        (%(owner)s::text IS NULL OR coalesce(p.user_id, c.user_id) = %(owner)s)
+        AND (cardinality(%(kinds)s::text[]) = 0 OR p.kind = ANY(%(kinds)s))
+        AND (cardinality(%(instances)s::bigint[]) = 0 OR p.instance_id = ANY(%(instances)s))
+    )
+    ORDER BY p.id LIMIT %(limit)s
+), told AS (
+    SELECT w.id, w.kind, w.at, w.instance_id, w.session_key, w.owner, w.ref, w.data,
+        o.inbox_id, o.send_id, i.event, i.answer, i.error, s.session_id,
+        CASE WHEN i.id IS NULL AND s.id IS NULL AND w.session_key LIKE 'sha256:%%' THEN (
+            SELECT event FROM inbox x WHERE x.instance_id = w.instance_id AND x.session_key = w.session_key
+            ORDER BY x.id DESC LIMIT 1
+        ) END AS latest,
+        count(*) OVER () AS matched,
+        sum(coalesce(octet_length(i.event), 0) + coalesce(octet_length(i.answer), 0))
+            OVER (ORDER BY w.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+    FROM wanted w
+    LEFT JOIN outbox o ON o.id = CASE WHEN w.kind LIKE 'delivery.%%' THEN w.ref END
+    LEFT JOIN send s ON s.id = o.send_id
+    LEFT JOIN inbox i ON i.id = CASE WHEN w.kind LIKE 'message.%%' THEN w.ref END
+)
+SELECT (SELECT min(id) FROM event_log WHERE id IS NOT NULL),
+    {POSITION}, l.seen, l.reached, t.*
+FROM (SELECT count(*) AS seen, max(id) AS reached FROM page) l
+LEFT JOIN told t ON coalesce(t.bytes_before, 0) < {PAGE_BYTES} ORDER BY t.id
+"""
+"""First in each row: the oldest id that is kept, the newest one that was given, how many rows were looked at, and the
+last of their ids; where none is wanted, that is all. Last: how many are wanted, and the bytes of texts before this
+one.
+Index `event_log_published`, then primary keys, and `inbox_by_session` for sessions whose key is a hash."""
+
+LISTEN = f"""
+WITH begun AS (INSERT INTO event_log (kind) SELECT '{RESET}' WHERE NOT {LISTENED} RETURNING seq), renewed AS (
+    INSERT INTO event_listener (id, until) VALUES (%s, now() + make_interval(days => %s))
+    ON CONFLICT (id) DO UPDATE SET until = excluded.until
+)
+SELECT count(*) FROM begun
+"""
+"""Where nobody had listened, events are missing before this one."""
+
+
+class PostgresEventLog:
+    """`ports.subscriptions.EventLog`. `days`: how long events are kept, and recorded after the last listener."""
+
+    def __init__(self, database: Database, days: int) -> None:
+        self._database = database
+        self._days = days
+
+    async def after(self, wanted: EventFilter, cursor: int, limit: int) -> EventPage:
+        parameters = {
+            "cursor": cursor,
+            "owner": wanted.owner,
+            "kinds": sorted(wanted.kinds),
+            "instances": sorted(wanted.instance_ids),
+            "limit": limit,
+        }
+        rows = await self._database.fetch(AFTER, parameters)
+        oldest, newest, seen, reached = rows[0][:4]
+        floor = newest if oldest is None else oldest - 1
+        if cursor > newest:
+            return EventPage([_reset(newest)], newest)
+        events = [_reset(floor)] if cursor < floor else []
+        events += [event_of(EventRow(*row[4:-2])) for row in rows if row[4] is not None]
+        if len(events) >= limit or len(rows) < (rows[0][-2] or 0):
+            return EventPage(events, events[-1].id, more=True)
+        return EventPage(events, max(cursor, floor) if reached is None else reached, more=seen == WINDOW)
+
+    async def position(self) -> int:
+        return await self._fetch_int(f"SELECT {POSITION}")
+
+    async def publish(self) -> int:
+        count = 0
+        while published := await self._database.execute(PUBLISH):
+            count += published
+            if published < BATCH:
+                break
+        return count
+
+    async def listen(self, listener: str) -> None:
+        if await self._fetch_int(LISTEN, (listener, self._days)):
+            await self.publish()
+
+    async def _fetch_int(self, query: str, parameters: Any = ()) -> int:
+        return int(await self._database.fetch_value(query, parameters))
+
+
+def _reset(id: int) -> LoggedEvent:
+    """In the place of events that were deleted. A cursor beyond all ids is of another database."""
+    return LoggedEvent(id, RESET, datetime.now(UTC))
