@@ -2,6 +2,9 @@
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from domain import limits
 from domain.json_text import loads
@@ -10,6 +13,45 @@ from domain.refusals import Fault, Invalid
 DEFAULT_LIMIT = 50
 LARGEST_LIMIT = 200
 LARGEST = 2**63
+
+T = TypeVar("T")
+C = TypeVar("C", int, str)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T, C]):
+    """Part of a list. `next`: cursor of the page that follows, None on the last one.
+
+    A page of a search may hold fewer items than asked for, even none, while others follow."""
+
+    items: Sequence[T]
+    next: C | None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Part of a list of `total` items: `limit` of them from `offset` on."""
+
+    limit: int
+    offset: int
+    total: int
+
+    @property
+    def current(self) -> int:
+        """1-based number of the page."""
+        return self.offset // self.limit + 1
+
+    @property
+    def pages(self) -> int:
+        return -(-self.total // self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Generic[T]):
+    """The items of a window."""
+
+    items: Sequence[T]
+    window: Window
 
 
 def checked_limit(limit: int) -> int:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from domain.access.model import ApiKey, Caller, CreatedKey, KeyKind, KeyPage, NewKey, Role, Session
+from domain.access.model import ApiKey, Caller, CreatedKey, KeyKind, NewKey, Role, Session
 from domain.channels.messages import Identity
+from domain.paging import Page
 from domain.verification.model import BotMessage, Provider
 
 
@@ -25,7 +26,7 @@ class Keys(Protocol):
         """
         ...
 
-    async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> KeyPage:
+    async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> Page[ApiKey, int]:
         """Keys or sessions (`kind`: "key", "session"), ordered by id. Raises `Invalid`."""
         ...
 

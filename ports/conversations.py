@@ -26,12 +26,13 @@ from domain.confirmations.model import (
 from domain.conversations.choices import Offer
 from domain.conversations.model import (
     ConversationFilter,
-    ConversationPage,
+    ConversationView,
+    Message,
     MessageId,
-    MessagePage,
     MessagesWanted,
     Timeline,
 )
+from domain.paging import Page
 from domain.web_chat.model import (
     ChatMessage,
     ChatPage,
@@ -56,15 +57,17 @@ class HistoryStore(Protocol):
 
     async def conversations(
         self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
-    ) -> ConversationPage:
+    ) -> Page[ConversationView, str]:
         """Those of the active instances of a user, or of all (None), the latest first."""
         ...
 
-    async def messages(self, instance_id: int, session_id: str, wanted: MessagesWanted) -> MessagePage | None:
+    async def messages(
+        self, instance_id: int, session_id: str, wanted: MessagesWanted
+    ) -> Page[Message, str] | None:
         """None where there is no such conversation."""
         ...
 
-    async def failed(self, instance_id: int, limit: int, cursor: str | None) -> MessagePage:
+    async def failed(self, instance_id: int, limit: int, cursor: str | None) -> Page[Message, str]:
         """The messages of both directions that were given up, the latest first."""
         ...
 

@@ -24,9 +24,10 @@ from domain.instances.model import (
     LiveSocket,
     NewInstance,
     Pairing,
-    UnansweredPage,
+    UnansweredMessage,
 )
-from domain.polling.model import PlannedInstance, SchedulePage
+from domain.paging import Page, Slice
+from domain.polling.model import PlannedInstance, ScheduleView
 from domain.refusals import Fault
 
 
@@ -176,7 +177,7 @@ class UnansweredStore(RefusalStore, Protocol):
         """By the reason."""
         ...
 
-    async def list(self, instance_id: int, limit: int, offset: int) -> UnansweredPage:
+    async def list(self, instance_id: int, limit: int, offset: int) -> Slice[UnansweredMessage]:
         """The newest first."""
         ...
 
@@ -235,7 +236,7 @@ class Pairings(Protocol):
 class Schedules(Protocol):
     """What runs by the clock of a caller: firings and polls."""
 
-    async def list(self, caller: Caller, cursor: int, limit: int) -> SchedulePage:
+    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[ScheduleView, int]:
         """Those of the caller's instances, of all instances for an admin. `cursor`: 0 for the first page."""
         ...
 

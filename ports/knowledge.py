@@ -13,11 +13,9 @@ from domain.knowledge.model import (
     Base,
     BaseChange,
     Chunk,
-    ChunkPage,
     EarlierTurn,
     FileRecord,
     FileState,
-    FileStatePage,
     FilesWanted,
     FileText,
     KnowledgeAnswer,
@@ -39,10 +37,9 @@ from domain.knowledge.sources.model import (
     PageRefused,
     PageToRead,
     Source,
-    SourceList,
     SourcePage,
-    SourcePageList,
 )
+from domain.paging import Page, Slice
 
 
 class KnowledgeBases(Protocol):
@@ -133,7 +130,7 @@ class KnowledgeFiles(Protocol):
         """Raises `NotFound`."""
         ...
 
-    async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> ChunkPage:
+    async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> Slice[Chunk]:
         """Raises `NotFound`, `Invalid`."""
         ...
 
@@ -146,7 +143,7 @@ class BaseFiles(Protocol):
 
     async def states(
         self, caller: Caller, base_id: int, limit: int, cursor: int, name: str = ""
-    ) -> FileStatePage:
+    ) -> Page[FileState, int]:
         """The newest first; `cursor`: 0 for the first page; `name`: only files whose names hold it, in any case."""
         ...
 
@@ -204,13 +201,13 @@ class KnowledgeSources(Protocol):
         already gets the new interval and is read again. Needs UPDATE. Raises `Invalid`."""
         ...
 
-    async def list(self, caller: Caller, base_id: int, limit: int, cursor: int) -> SourceList:
+    async def list(self, caller: Caller, base_id: int, limit: int, cursor: int) -> Page[Source, int]:
         """The newest first; `cursor`: 0 for the first page."""
         ...
 
     async def pages(
         self, caller: Caller, base_id: int, source_id: int, status: str, limit: int, cursor: int
-    ) -> SourcePageList:
+    ) -> Page[SourcePage, int]:
         """In the order in which they are read; `status` empty: all. Raises `Invalid`."""
         ...
 

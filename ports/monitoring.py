@@ -9,17 +9,18 @@ from domain.access.model import Caller
 from domain.conversations.model import Direction, Message, MessageId
 from domain.instances.model import Instance
 from domain.monitoring.model import (
+    DeadLetter,
     DeadLetterId,
-    DeadLetterPage,
     DeadLetterView,
     DeadPart,
     Figures,
     Finding,
-    HealthPage,
     InstanceName,
+    InstanceState,
     ItemResult,
     Period,
 )
+from domain.paging import Page
 
 
 class DeadLetters(Protocol):
@@ -32,7 +33,7 @@ class DeadLetters(Protocol):
         direction: Direction | None,
         limit: int,
         cursor: str | None,
-    ) -> DeadLetterPage:
+    ) -> Page[DeadLetter, str]:
         """The latest first; of one instance and one direction where they are given. Raises `NotFound`, `Forbidden`,
         `Invalid`."""
         ...
@@ -53,7 +54,7 @@ class DeadLetters(Protocol):
 class HealthOverview(Protocol):
     async def list(
         self, caller: Caller, limit: int, cursor: str | None, *, failing: bool = False
-    ) -> HealthPage:
+    ) -> Page[InstanceState, str]:
         """The state of the caller's instances (an admin's: of all), ordered by id; `failing`: only of those that are
         not healthy. Raises `Invalid`."""
         ...

@@ -16,7 +16,8 @@ from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import DeliveryStatus, Event, OptOut, Target
 from domain.conversations.model import Message, MessageId
 from domain.delivery.model import OpenBreaker, SharedState
-from domain.instances.model import Deliveries
+from domain.instances.model import Delivery
+from domain.paging import Slice
 from domain.values import value
 from ports.queue import Capacity, Leases, QueueKey
 
@@ -78,7 +79,9 @@ class Outbox(Protocol):
 class DeliveryStore(Protocol):
     """Outbound messages as the owner of an instance sees them."""
 
-    async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries: ...
+    async def list(
+        self, instance_id: int, status: str | None, limit: int, offset: int
+    ) -> Slice[Delivery]: ...
 
     async def replay(self, instance_id: int, message_id: int) -> bool | None:
         """Sends a dead letter again. None when there is no such message, False when it is no dead letter."""

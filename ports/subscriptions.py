@@ -9,12 +9,12 @@ from typing import Protocol
 from domain.access.model import Caller
 from domain.channels.messages import Sent
 from domain.events import EventFilter, EventPage, LoggedEvent
+from domain.paging import Page
 from domain.subscriptions.model import (
-    PushPage,
+    Push,
     PushTest,
     Subscription,
     SubscriptionFields,
-    SubscriptionPage,
     SubscriptionView,
 )
 from domain.subscriptions.planning import PushPlan, PushState
@@ -27,7 +27,7 @@ class Subscriptions(Protocol):
         """Raises `Invalid`, `Conflict` (too many), `NotFound` and `Forbidden` for the instances."""
         ...
 
-    async def list(self, caller: Caller, cursor: int, limit: int) -> SubscriptionPage: ...
+    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[Subscription, int]: ...
 
     async def get(self, caller: Caller, subscription_id: int) -> SubscriptionView: ...
 
@@ -49,7 +49,7 @@ class PushLog(Protocol):
 
     async def pushes(
         self, caller: Caller, subscription_id: int, status: str | None, cursor: int, limit: int
-    ) -> PushPage:
+    ) -> Page[Push, int]:
         """`cursor`: 0 for the first page. Raises `Invalid` for an unknown status."""
         ...
 
@@ -109,7 +109,9 @@ class PushQueue(Protocol):
         """The key of the conversation in whose order an event is pushed."""
         ...
 
-    async def list(self, subscription_id: int, status: str | None, before: int, limit: int) -> PushPage:
+    async def list(
+        self, subscription_id: int, status: str | None, before: int, limit: int
+    ) -> Page[Push, int]:
         """The newest first, with ids below `before` (0: all)."""
         ...
 

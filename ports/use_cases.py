@@ -9,10 +9,9 @@ from domain.channels.messages import Identity, RawAnswer, RawCall
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import (
     ConversationFilter,
-    ConversationPage,
+    ConversationView,
     Handler,
     Message,
-    MessagePage,
     MessagesWanted,
     NewMessage,
     QueuedSend,
@@ -20,7 +19,7 @@ from domain.conversations.model import (
 )
 from domain.events import EventPage
 from domain.instances.model import (
-    Deliveries,
+    Delivery,
     Health,
     InstanceChange,
     InstancePage,
@@ -29,8 +28,9 @@ from domain.instances.model import (
     NewInstance,
     Pairing,
     SaveResult,
-    UnansweredPage,
+    UnansweredMessage,
 )
+from domain.paging import Page, Slice
 from domain.verification.model import BotLink, CodeSent, OAuthResult
 from ports.access import Keys, Sessions
 from ports.conversations import WebChat
@@ -123,7 +123,7 @@ class InstanceOperations(Protocol):
 
     async def deliveries(
         self, caller: Caller, instance_id: int, status: str | None, limit: int, offset: int
-    ) -> Deliveries: ...
+    ) -> Slice[Delivery]: ...
 
     async def replay(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
         """Sends a delivery again. Raises `NotFound`, `Conflict` (it is on its way already)."""
@@ -131,7 +131,9 @@ class InstanceOperations(Protocol):
 
     async def drop(self, caller: Caller, instance_id: int, delivery_id: int) -> None: ...
 
-    async def unanswered(self, caller: Caller, instance_id: int, limit: int, offset: int) -> UnansweredPage:
+    async def unanswered(
+        self, caller: Caller, instance_id: int, limit: int, offset: int
+    ) -> Slice[UnansweredMessage]:
         """Messages that are not answered, the newest first."""
         ...
 
@@ -167,18 +169,20 @@ class Conversations(Protocol):
 
     async def list(
         self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None
-    ) -> ConversationPage:
+    ) -> Page[ConversationView, str]:
         """Those of the instances that the filter names, or of all of the caller's (an admin's: of everybody), the
         latest first."""
         ...
 
     async def messages(
         self, caller: Caller, instance_id: int, session_id: str, wanted: MessagesWanted
-    ) -> MessagePage:
+    ) -> Page[Message, str]:
         """In the order of the chat."""
         ...
 
-    async def failed(self, caller: Caller, instance_id: int, limit: int, cursor: str | None) -> MessagePage:
+    async def failed(
+        self, caller: Caller, instance_id: int, limit: int, cursor: str | None
+    ) -> Page[Message, str]:
         """The messages of both directions that were given up, the latest first."""
         ...
 

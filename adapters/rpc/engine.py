@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
 from functools import cached_property
 from types import NoneType, SimpleNamespace
-from typing import Any, Protocol, TypeVar, cast, get_type_hints
+from typing import Any, Protocol, TypeVar, cast, get_origin, get_type_hints
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
@@ -280,8 +280,8 @@ def _fill_response(response: Any, returned: Any, paging: Paging, token: str) -> 
 def _result(response: Message, hint: Any) -> Any:
     if hint is NoneType:
         return None
-    if is_dataclass(hint):
-        return to_value(response, hint)  # type: ignore[arg-type]
+    if is_dataclass(get_origin(hint) or hint):
+        return to_value(response, hint)
     return take(response, Parameter(content_field(response), hint, REQUIRED))
 
 

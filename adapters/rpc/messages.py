@@ -22,6 +22,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from adapters.rpc.json_text import json_object, json_text
 from adapters.rpc.names import PARSED, RENAMED
+from domain.paging import Page, Slice
 from domain.refusals import Fault, Invalid
 
 Descriptor: TypeAlias = Any
@@ -36,6 +37,8 @@ MICROSECOND = timedelta(microseconds=1)
 
 OMITTED = object()
 REQUIRED = object()
+
+LISTS = (Page, Slice)
 
 WHOLE_NUMBERS = {
     FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
@@ -118,7 +121,8 @@ def to_value(message: Message, kind: type[V]) -> V:
     values = {
         name: take(message, parameter) for name, parameter in _parameters(cast(Any, kind), message.DESCRIPTOR)
     }
-    return kind(**{name: value for name, value in values.items() if value is not OMITTED})
+    make = get_origin(kind) or kind
+    return cast(V, make(**{name: value for name, value in values.items() if value is not OMITTED}))
 
 
 class Parameter(NamedTuple):
@@ -198,7 +202,7 @@ def _word(name: str, content: Any, kind: Any) -> Any:
 @cache
 def _attributes(kind: Any, descriptor: Descriptor) -> list[tuple[Field, tuple[str, ...]]]:
     """Each field of a message that is filled by a dataclass, and the way to its content."""
-    hints, attributes = get_type_hints(kind), attributes_of(descriptor, RENAMED.get(kind, {}))
+    hints, attributes = get_type_hints(kind), attributes_of(descriptor, renamed_in(kind, descriptor))
     filled = [
         (field, (name,))
         for name, field in attributes.items()
@@ -214,7 +218,8 @@ def _attributes(kind: Any, descriptor: Descriptor) -> list[tuple[Field, tuple[st
 @cache
 def _parameters(kind: Any, descriptor: Descriptor) -> Sequence[tuple[str, Parameter]]:
     """What makes a dataclass of a message."""
-    hints, attributes = get_type_hints(kind), attributes_of(descriptor, RENAMED.get(kind, {}))
+    origin = get_origin(kind) or kind
+    hints, attributes = hints_of(kind), attributes_of(descriptor, renamed_in(origin, descriptor))
     return [
         (
             field.name,
@@ -224,8 +229,28 @@ def _parameters(kind: Any, descriptor: Descriptor) -> Sequence[tuple[str, Parame
                 has_default=field.default is not MISSING or field.default_factory is not MISSING,
             ),
         )
-        for field in fields(kind)
+        for field in fields(origin)
     ]
+
+
+def hints_of(kind: Any) -> dict[str, Any]:
+    """The type hints of a dataclass, which may be generic, as `Page[Message, str]`."""
+    origin = get_origin(kind) or kind
+    types = dict(zip(getattr(origin, "__parameters__", ()), get_args(kind), strict=True))
+    return {
+        name: hint[tuple(types[variable] for variable in hint.__parameters__)]
+        if getattr(hint, "__parameters__", ())
+        else hint
+        for name, hint in get_type_hints(origin).items()
+    }
+
+
+def renamed_in(kind: Any, descriptor: Descriptor) -> Mapping[str, str]:
+    """The attributes of a dataclass by the fields that have another name. Each message names the items of a page
+    after what they are."""
+    if kind in LISTS:
+        return {next(field.name for field in descriptor.fields if field.is_repeated): "items"}
+    return RENAMED.get(kind, {})
 
 
 def attributes_of(descriptor: Descriptor, renamed: Mapping[str, str]) -> Mapping[str, Field]:

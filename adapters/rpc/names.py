@@ -8,12 +8,10 @@ from domain.channels.model import ChannelDefinition
 from domain.conversations.model import Direction, Handler
 from domain.instances.model import (
     ConfigDraft,
-    Deliveries,
     Instance,
     InstanceChange,
     NewInstance,
     Pairing,
-    UnansweredPage,
 )
 from domain.knowledge.model import (
     Base,
@@ -41,7 +39,6 @@ RENAMED: Mapping[type, Mapping[str, str]] = {
     ChannelDefinition: {"setup_instructions": "setup"},
     Chunk: {"chunk_id": "id", "chunk": "text", **_HASH},
     ConfigDraft: _RESOURCE,
-    Deliveries: {"deliveries": "items"},
     ExplainedHit: {"chunk": "text", **_HASH},
     FileRecord: {
         "knowledge_base_id": "base_id",
@@ -59,7 +56,6 @@ RENAMED: Mapping[type, Mapping[str, str]] = {
     Source: {"knowledge_base_id": "base_id"},
     SourcePage: _HASH,
     TextWindow: _HASH,
-    UnansweredPage: {"messages": "items"},
     UploadedFile: {"file_id": "hash", "file_name": "name", "file_size": "size"},
 }
 """Attributes of dataclasses by the fields of their messages."""

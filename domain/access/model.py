@@ -4,7 +4,6 @@ The tokens of API keys, sessions and sign-in links. Pure.
 """
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -99,14 +98,6 @@ class CreatedKey:
 
     key: ApiKey
     token: str
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPage:
-    """`next`: the cursor of the next page, None on the last."""
-
-    keys: Sequence[ApiKey]
-    next: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from domain.access.model import (
     Caller,
     CreatedKey,
     KeyKind,
-    KeyPage,
     NewKey,
     Role,
     Session,
@@ -27,7 +26,7 @@ from domain.access.model import (
     kind_of,
     shown,
 )
-from domain.paging import checked_limit
+from domain.paging import Page, checked_limit
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from domain.values import iso_milliseconds
 from ports.access import KeyStore, NewCredential, SignInTries
@@ -186,14 +185,14 @@ class KeyService:
             ]
         )
 
-    async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> KeyPage:
+    async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> Page[ApiKey, int]:
         if kind not in LISTED:
             raise Invalid.of([Fault("kind", f"must be one of {', '.join(LISTED)}")])
         user_id = None if caller.is_admin else caller.user_id
         rows = await self.store.list(
             KeyKind(kind), self.clock.now(), user_id, cursor, checked_limit(limit) + 1
         )
-        return KeyPage(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
+        return Page(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
 
     async def revoke(self, caller: Caller, key_id: int) -> None:
         now = self.clock.now()

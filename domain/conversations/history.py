@@ -14,17 +14,15 @@ from domain.channels.answers import Artifact
 from domain.channels.messages import Identity
 from domain.conversations.model import (
     ConversationFilter,
-    ConversationPage,
     ConversationView,
     Handler,
     Message,
-    MessagePage,
     MessagesWanted,
     parse_message_id,
 )
 from domain.instances.lookup import check_owned, owned_instance
 from domain.instances.model import Instance
-from domain.paging import checked_limit
+from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
 from ports.channels import Channels
 from ports.conversations import ConversationActions, HistoryStore, Rerun, SenderUsers
@@ -81,13 +79,13 @@ class HistoryService:
 
     async def list(
         self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None
-    ) -> ConversationPage:
+    ) -> Page[ConversationView, str]:
         if faults := [*filter_faults(wanted)]:
             raise Invalid.of(faults)
         await check_owned(self.instances, caller, wanted.instance_ids)
         owner = None if caller.is_admin else caller.user_id
         page = await self.store.conversations(owner, wanted, checked_limit(limit), cursor)
-        return replace(page, conversations=await self._with_users(page.conversations))
+        return replace(page, items=await self._with_users(page.items))
 
     async def _with_users(self, views: Sequence[ConversationView]) -> Sequence[ConversationView]:
         """The views, with the users for whom senders are verified where their instances ask for that."""
@@ -107,7 +105,7 @@ class HistoryService:
 
     async def messages(
         self, caller: Caller, instance_id: int, session_id: str, wanted: MessagesWanted
-    ) -> MessagePage:
+    ) -> Page[Message, str]:
         await owned_instance(self.instances, caller, instance_id)
         checked_limit(wanted.limit)
         page = await self.store.messages(instance_id, session_id, wanted)
@@ -115,7 +113,9 @@ class HistoryService:
             raise _unknown(session_id)
         return self._with_addresses(page)
 
-    async def failed(self, caller: Caller, instance_id: int, limit: int, cursor: str | None) -> MessagePage:
+    async def failed(
+        self, caller: Caller, instance_id: int, limit: int, cursor: str | None
+    ) -> Page[Message, str]:
         await owned_instance(self.instances, caller, instance_id)
         return self._with_addresses(await self.store.failed(instance_id, checked_limit(limit), cursor))
 
@@ -145,8 +145,8 @@ class HistoryService:
         if not await self.actions.erase(instance_id, session_id):
             raise _unknown(session_id)
 
-    def _with_addresses(self, page: MessagePage) -> MessagePage:
-        return replace(page, messages=[with_addresses(message, self.links) for message in page.messages])
+    def _with_addresses(self, page: Page[Message, str]) -> Page[Message, str]:
+        return replace(page, items=[with_addresses(message, self.links) for message in page.items])
 
 
 def _with_user(view: ConversationView, users: Mapping[Identity, str], instance: Instance) -> ConversationView:

@@ -107,14 +107,6 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class MessagePage:
-    """`next` is the cursor of the page that follows, None on the last one."""
-
-    messages: Sequence[Message]
-    next: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class MessagesWanted:
     """Which messages of a conversation: `limit` of them after the page of `cursor`, in the order of the chat or the
     latest first."""
@@ -158,15 +150,6 @@ class ConversationView:
     @property
     def handler(self) -> Handler:
         return Handler.RESOURCE if self.held_until is None else Handler.PERSON
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationPage:
-    """`next` is the cursor of the page that follows, None on the last one. A page of a search may hold fewer
-    conversations than asked for, even none, while others follow."""
-
-    conversations: Sequence[ConversationView]
-    next: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,30 +187,6 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """A window on a list; `offset` and `limit` count items."""
-
-    limit: int
-    offset: int
-    total: int
-
-    @property
-    def current(self) -> int:
-        """1-based number of the page."""
-        return self.offset // self.limit + 1
-
-    @property
-    def pages(self) -> int:
-        return -(-self.total // self.limit)
-
-
-@dataclass(frozen=True, slots=True)
-class Deliveries:
-    items: tuple[Delivery, ...]
-    page: Page
-
-
-@dataclass(frozen=True, slots=True)
 class UnansweredMessage:
     """A message that is not answered unless it is released. `text` is its beginning."""
 
@@ -221,12 +197,6 @@ class UnansweredMessage:
     subject: str
     text: str
     received_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class UnansweredPage:
-    items: tuple[UnansweredMessage, ...]
-    page: Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from domain.delivery.model import check_state
 from domain.instances.health import health_of
 from domain.instances.lookup import known_channel, owned_instance, unknown
 from domain.instances.model import (
-    Deliveries,
+    Delivery,
     Health,
     Instance,
     InstanceChange,
@@ -26,10 +26,11 @@ from domain.instances.model import (
     NewInstance,
     Pairing,
     SaveResult,
-    UnansweredPage,
+    UnansweredMessage,
 )
 from domain.instances.registration import RegistrationService
 from domain.instances.validation import advice, faults_of
+from domain.paging import Slice
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.web_chat.model import embed_tag, public_id
 from ports.channels import AnyChannel, Channels
@@ -221,7 +222,7 @@ class OperationsService:
 
     async def deliveries(
         self, caller: Caller, instance_id: int, status: str | None, limit: int, offset: int
-    ) -> Deliveries:
+    ) -> Slice[Delivery]:
         await owned_instance(self._store, caller, instance_id)
         check_state(status)
         return await self._deliveries.list(instance_id, status, limit, offset)
@@ -239,7 +240,9 @@ class OperationsService:
         if not await self._deliveries.drop(instance_id, delivery_id):
             raise NotFound(f"the instance has no delivery {delivery_id}")
 
-    async def unanswered(self, caller: Caller, instance_id: int, limit: int, offset: int) -> UnansweredPage:
+    async def unanswered(
+        self, caller: Caller, instance_id: int, limit: int, offset: int
+    ) -> Slice[UnansweredMessage]:
         await owned_instance(self._store, caller, instance_id)
         return await self._unanswered.list(instance_id, limit, offset)
 

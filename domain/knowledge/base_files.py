@@ -4,21 +4,19 @@ from collections.abc import Callable, Sequence
 
 from domain.access.model import Caller
 from domain.file_names import MAX_FILE_NAME
-from domain.instances.model import Page
 from domain.knowledge.bases import BaseAccess
 from domain.knowledge.files import UploadLimits
 from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import (
     ChunkPlace,
     FileState,
-    FileStatePage,
     FileStatus,
     FileText,
     Level,
     UploadRules,
 )
 from domain.knowledge.rules import NO_FILE, check_text, check_window, is_file_hash
-from domain.paging import checked_limit
+from domain.paging import Page, Window, checked_limit
 from domain.refusals import Conflict, NotFound
 from ports.indexing import Parser
 from ports.knowledge_storage import FileChanges, FileStates
@@ -53,12 +51,12 @@ class BaseFilesService:
 
     async def states(
         self, caller: Caller, base_id: int, limit: int, cursor: int, name: str = ""
-    ) -> FileStatePage:
+    ) -> Page[FileState, int]:
         check_text("name", name, MAX_FILE_NAME)
         await self._access.inside(caller, base_id)
         files = await self._states.states(base_id, checked_limit(limit) + 1, cursor, name)
         shown = files[:limit]
-        return FileStatePage(shown, shown[-1].id if len(files) > limit else None)
+        return Page(shown, shown[-1].id if len(files) > limit else None)
 
     async def state(self, caller: Caller, base_id: int, file_hash: str) -> FileState:
         await self._access.inside(caller, base_id)
@@ -88,11 +86,11 @@ class BaseFilesService:
         check_window(limit, offset)
         file = await self.state(caller, base_id, file_hash)
         if file.status is not FileStatus.READY:
-            return FileText(file, "", 0, 0, (), Page(limit, offset, 0))
+            return FileText(file, "", 0, 0, (), Window(limit, offset, 0))
         places = await self._states.places(file, limit + 1, offset)
         start, end, shown = _window(places, limit, offset)
         text, length = await self._states.text(file, start, end - start)
-        return FileText(file, text, start, length, shown, Page(limit, offset, file.chunk_count))
+        return FileText(file, text, start, length, shown, Window(limit, offset, file.chunk_count))
 
 
 def _window(places: Sequence[ChunkPlace], limit: int, offset: int) -> tuple[int, int, Sequence[ChunkPlace]]:

@@ -13,7 +13,6 @@ from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import (
     ALL_FILES,
     Chunk,
-    ChunkPage,
     FileRecord,
     FileStatus,
     FilesWanted,
@@ -32,6 +31,7 @@ from domain.knowledge.rules import (
     is_chunk_id,
     is_file_hash,
 )
+from domain.paging import Slice, Window
 from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
 from ports.files import Blobs, StoredBlob
 from ports.indexing import Parser
@@ -215,8 +215,8 @@ class FilesService:
             raise NotFound(NO_CHUNK)
         return record[0]
 
-    async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> ChunkPage:
+    async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> Slice[Chunk]:
         check_window(limit, offset)
         file = await self.get(caller, file_hash)
         chunks, total = await self._files.chunks(file, limit, offset)
-        return ChunkPage(chunks, total, limit, offset)
+        return Slice(chunks, Window(limit, offset, total))

@@ -11,9 +11,9 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from domain.instances.model import Page
 from domain.knowledge.documents import FormatSupport
 from domain.knowledge.places import Place
+from domain.paging import Window
 from domain.routing.model import Citation
 
 
@@ -142,23 +142,6 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkPage:
-    chunks: Sequence[Chunk]
-    total: int
-    limit: int
-    offset: int
-
-    @property
-    def current_page(self) -> int:
-        """The page that the window starts in, counted from 1."""
-        return self.offset // self.limit + 1
-
-    @property
-    def total_pages(self) -> int:
-        return -(-self.total // self.limit)
-
-
-@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A chunk that answers a query; `similarity` 0 to 1, higher is more relevant.
 
@@ -245,14 +228,6 @@ class FileState:
 
 
 @dataclass(frozen=True, slots=True)
-class FileStatePage:
-    """The newest files first; `next` is the cursor of the following page, None after the last."""
-
-    files: Sequence[FileState]
-    next: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class ChunkPlace:
     """Where a chunk stands: `start` and `end` are characters of the file's text, None where they are not known."""
 
@@ -276,7 +251,7 @@ class FileText:
     start: int
     length: int
     chunks: Sequence[ChunkPlace]
-    page: Page
+    page: Window
 
 
 @dataclass(frozen=True, slots=True)

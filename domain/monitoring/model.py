@@ -35,14 +35,6 @@ class DeadLetter:
 
 
 @dataclass(frozen=True, slots=True)
-class DeadLetterPage:
-    """`next` is the cursor of the page that follows, None on the last one."""
-
-    dead_letters: Sequence[DeadLetter]
-    next: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class DeadPart:
     """A part of an outbound message that was given up: its JSON `payload` as it was handed to the channel."""
 
@@ -105,15 +97,6 @@ class InstanceState:
     health: Health
     backlog: Backlog
     cooldown: Cooldown
-
-
-@dataclass(frozen=True, slots=True)
-class HealthPage:
-    """`next` is the cursor of the page that follows, None on the last one. A page of the failing instances alone may
-    hold fewer than asked for, even none, while others follow."""
-
-    instances: Sequence[InstanceState]
-    next: str | None
 
 
 class Period(StrEnum):

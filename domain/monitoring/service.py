@@ -16,18 +16,16 @@ from domain.monitoring.model import (
     Cooldown,
     DeadLetter,
     DeadLetterId,
-    DeadLetterPage,
     DeadLetterView,
     Figures,
     Finding,
-    HealthPage,
     InstanceName,
     InstanceState,
     ItemResult,
     Period,
     steps_of,
 )
-from domain.paging import LARGEST_LIMIT, checked_limit, cursor_of, read_cursor
+from domain.paging import LARGEST_LIMIT, Page, checked_limit, cursor_of, read_cursor
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
 from ports.channels import AnyChannel, Channels
 from ports.conversations import ConversationActions, Rerun
@@ -63,7 +61,7 @@ class DeadLetterService:
         direction: Direction | None,
         limit: int,
         cursor: str | None,
-    ) -> DeadLetterPage:
+    ) -> Page[DeadLetter, str]:
         checked_limit(limit)
         names = {name.id: name for name in await self._names(caller, instance_id)}
         messages, following = await self.store.page(list(names), direction, limit, cursor)
@@ -72,7 +70,7 @@ class DeadLetterService:
             for id, message in messages
             if id in names
         ]
-        return DeadLetterPage(letters, following)
+        return Page(letters, following)
 
     async def _names(self, caller: Caller, instance_id: int | None) -> Sequence[InstanceName]:
         if instance_id is None:
@@ -152,7 +150,7 @@ class HealthOverviewService:
 
     async def list(
         self, caller: Caller, limit: int, cursor: str | None, *, failing: bool = False
-    ) -> HealthPage:
+    ) -> Page[InstanceState, str]:
         position = read_cursor(cursor, int) or (0,)
         after, looked_at = int(position[0]), 0
         batch = LARGEST_LIMIT if failing else checked_limit(limit)
@@ -162,12 +160,12 @@ class HealthOverviewService:
             found = [state for state in await self._states(instances[:batch]) if _is_wanted(state, failing)]
             if len(states) + len(found) > limit:
                 states += found[: limit - len(states)]
-                return HealthPage(states, cursor_of(states[-1].instance.id))
+                return Page(states, cursor_of(states[-1].instance.id))
             states += found
             if len(instances) <= batch:
-                return HealthPage(states, None)
+                return Page(states, None)
             after, looked_at = instances[batch - 1].id, looked_at + batch
-        return HealthPage(states, cursor_of(after))
+        return Page(states, cursor_of(after))
 
     async def _states(self, instances: Sequence[Instance]) -> Sequence[InstanceState]:
         """Of instances whose channel is there. A few queries, however many instances there are."""

@@ -3,7 +3,7 @@
 When an instance is polled next. Pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -53,14 +53,6 @@ class ScheduleView:
     last_success: datetime | None
     last_error: str | None
     last_error_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class SchedulePage:
-    """Ordered by the ids of the instances. `next`: the cursor of the next page, None on the last."""
-
-    schedules: Sequence[ScheduleView]
-    next: int | None
 
 
 FIRES, POLLED = "schedule", "poll"

@@ -17,12 +17,11 @@ from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup import owned_instance
 from domain.instances.model import UNREADABLE, Activity, Instance
 from domain.knowledge.sources.reading import FolderSync
-from domain.paging import checked_limit
+from domain.paging import Page, checked_limit
 from domain.polling.model import (
     FIRES,
     POLLED,
     PlannedInstance,
-    SchedulePage,
     ScheduleView,
     Timing,
     back_off,
@@ -239,11 +238,11 @@ class ScheduleListService:
     channels: Channels
     clock: Clock
 
-    async def list(self, caller: Caller, cursor: int, limit: int) -> SchedulePage:
+    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[ScheduleView, int]:
         user_id = None if caller.is_admin else caller.user_id
         rows = await self.overview.of_user(user_id, cursor, checked_limit(limit) + 1)
         following = rows[limit - 1].instance.id if len(rows) > limit else None
-        return SchedulePage([self._view(planned) for planned in rows[:limit]], following)
+        return Page([self._view(planned) for planned in rows[:limit]], following)
 
     async def run(self, caller: Caller, instance_id: int) -> None:
         instance = await owned_instance(self.instances, caller, instance_id)

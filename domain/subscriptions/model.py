@@ -6,7 +6,6 @@ https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-w
 """
 
 import base64
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -105,14 +104,6 @@ class SubscriptionView:
 
 
 @dataclass(frozen=True, slots=True)
-class SubscriptionPage:
-    """`next`: the cursor of the next page, None on the last."""
-
-    subscriptions: Sequence[Subscription]
-    next: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class Push:
     """One event on its way to a subscription. `status` as of a delivery: pending, sent or dead. `kind` is the
     event's, empty once it is deleted; `answer` the HTTP status of the last try that was answered. The next try is due
@@ -127,14 +118,6 @@ class Push:
     next_attempt_at: datetime | None
     kind: str = ""
     answer: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PushPage:
-    """The newest first."""
-
-    pushes: Sequence[Push]
-    next: int | None
 
 
 @dataclass(frozen=True, slots=True)

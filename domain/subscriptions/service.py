@@ -12,17 +12,16 @@ from domain.delivery.model import check_state
 from domain.events import EventFilter, EventPage, filter_faults
 from domain.instances.lookup import check_owned, owned_instance
 from domain.instances.model import Activity, ActivityHealth
-from domain.paging import checked_limit
+from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.subscriptions.model import (
     OFF,
     OFF_BY_HAND,
     ON,
-    PushPage,
+    Push,
     PushTest,
     Subscription,
     SubscriptionFields,
-    SubscriptionPage,
     SubscriptionView,
     is_standard,
     problem_of,
@@ -76,12 +75,12 @@ class SubscriptionService:
             )
         return replace(await self._view(subscription), secret=secret)
 
-    async def list(self, caller: Caller, cursor: int, limit: int) -> SubscriptionPage:
+    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[Subscription, int]:
         user_id = None if caller.is_admin else caller.user_id
         rows = await self.store.of_user(user_id, cursor, checked_limit(limit) + 1)
         records = await self.health.records([subscription.id for subscription in rows[:limit]])
         shown = [self._judged(row, records.get(row.id, HealthRecord())) for row in rows[:limit]]
-        return SubscriptionPage(shown, rows[limit - 1].id if len(rows) > limit else None)
+        return Page(shown, rows[limit - 1].id if len(rows) > limit else None)
 
     async def get(self, caller: Caller, subscription_id: int) -> SubscriptionView:
         return await self._view(await self._owned(caller, subscription_id))
@@ -108,7 +107,7 @@ class SubscriptionService:
 
     async def pushes(
         self, caller: Caller, subscription_id: int, status: str | None, cursor: int, limit: int
-    ) -> PushPage:
+    ) -> Page[Push, int]:
         await self._owned(caller, subscription_id)
         check_state(status)
         return await self.queue.list(subscription_id, status, cursor, checked_limit(limit))

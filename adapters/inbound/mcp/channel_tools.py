@@ -52,5 +52,5 @@ class ListChannels(ToolCall):
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         page = await services.monitoring.health.list(caller, self.limit, self.cursor, failing=self.failing)
-        channels = [ChannelState.model_validate(state) for state in page.instances]
+        channels = [ChannelState.model_validate(state) for state in page.items]
         return ChannelList(channels=channels, next=page.next)

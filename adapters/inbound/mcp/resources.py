@@ -85,7 +85,7 @@ async def _base(services: UseCases, caller: Caller, uri: str, base_id: int, curs
     page = await services.base_files.states(caller, base_id, LARGEST_LIMIT, cursor)
     files = [
         ListedFile.model_validate(file).model_dump(mode="json") | {"uri": f"{FILE_URI}{file.hash}"}
-        for file in page.files
+        for file in page.items
     ]
     following = f"{base_uri(base_id)}?cursor={page.next}" if page.next else None
     value = {

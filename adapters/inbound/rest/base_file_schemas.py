@@ -51,7 +51,7 @@ class FileState(Answer):
 
 
 class FileStateList(Answer):
-    files: list[FileState]
+    files: list[FileState] = attribute("items")
     next: int | None
 
 

@@ -17,8 +17,9 @@ from adapters.inbound.rest.routing import (
     errors,
 )
 from adapters.inbound.rest.schemas import Accepted
-from domain.knowledge.model import FileState, FileStatePage, FileText, UploadRules
+from domain.knowledge.model import FileState, FileText, UploadRules
 from domain.knowledge.ranking import Explanation
+from domain.paging import Page
 
 FILE = BASE + "/{id}/files/{fileId}"
 
@@ -45,7 +46,7 @@ async def upload_rules(services: Services, caller: CurrentCaller) -> UploadRules
 )
 async def list_states(
     services: Services, caller: CurrentCaller, base: BaseId, page: CursorPage, request: Request
-) -> FileStatePage:
+) -> Page[FileState, int]:
     """The files without their texts, the newest first."""
     name = request.query_params.get("name", "")
     return await services.base_files.states(caller, base, page.limit, page.number, name)

@@ -39,14 +39,15 @@ class Conversation(Answer):
 
 
 class ConversationList(Answer):
-    conversations: list[Conversation] = Field(
-        description="A page of a search may hold fewer than the limit, even none, while others follow."
+    conversations: list[Conversation] = attribute(
+        "items",
+        description="A page of a search may hold fewer than the limit, even none, while others follow.",
     )
     next: Next
 
 
 class MessageList(Answer):
-    messages: list[ConversationMessage]
+    messages: list[ConversationMessage] = attribute("items")
     next: Next
 
 

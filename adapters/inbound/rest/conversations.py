@@ -23,11 +23,12 @@ from adapters.inbound.rest.routing import (
 from adapters.inbound.rest.schemas import Accepted
 from domain.conversations.model import (
     ConversationFilter,
-    ConversationPage,
+    ConversationView,
     Handler,
-    MessagePage,
+    Message,
     MessagesWanted,
 )
+from domain.paging import Page
 from domain.refusals import Fault, Invalid
 
 CONVERSATION = BASE + "/{instanceId}/conversations/{sessionId:path}"
@@ -83,7 +84,7 @@ def _filter(
 )
 async def list_all_conversations(
     services: Services, caller: CurrentCaller, page: CursorPage, request: Request
-) -> ConversationPage:
+) -> Page[ConversationView, str]:
     """The conversations of all of the caller's instances, an admin's: of everybody's, or of those that are named.
     Otherwise as the list of one instance."""
     wanted = _filter(request, named_instances(request))
@@ -109,7 +110,7 @@ async def list_all_conversations(
 )
 async def list_conversations(
     services: Services, caller: CurrentCaller, instance: InstanceId, page: CursorPage, request: Request
-) -> ConversationPage:
+) -> Page[ConversationView, str]:
     """The conversations of an instance with their latest message, and who has them. A search looks at some
     conversations for each page: a page may be short, even empty, while `next` leads on."""
     wanted = _filter(request, [instance], request.query_params.get("sessionId"))
@@ -140,7 +141,7 @@ async def list_messages(
     sessionId: str,
     page: CursorPage,
     request: Request,
-) -> MessagePage:
+) -> Page[Message, str]:
     """What a person would see in the chat, in that order, with the state of each message. Files that we hold a copy
     of have a signed address that expires."""
     latest_first = bool(query_word(request, "latestFirst"))
@@ -204,7 +205,7 @@ async def erase_conversation(
 )
 async def failed_messages(
     services: Services, caller: CurrentCaller, instance: InstanceId, page: CursorPage, request: Request
-) -> MessagePage:
+) -> Page[Message, str]:
     """The messages of both directions that were given up, the latest first, with the reason: messages of senders that
     could not be processed, and messages that the platform did not take."""
     if request.query_params.get("status") != "failed":

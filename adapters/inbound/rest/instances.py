@@ -19,15 +19,16 @@ from adapters.inbound.rest.routing import (
     instance_id,
 )
 from domain.instances.model import (
-    Deliveries,
+    Delivery,
     Health,
     InstanceChange,
     InstanceView,
     NewInstance,
     Pairing,
     SaveResult,
-    UnansweredPage,
+    UnansweredMessage,
 )
+from domain.paging import Slice
 from ports.use_cases import UseCases
 
 BASE = "/api/agent/channel-instances"
@@ -190,7 +191,7 @@ async def health(services: Services, caller: CurrentCaller, instance: InstanceId
 )
 async def deliveries(
     services: Services, caller: CurrentCaller, instance: InstanceId, page: RequestedPage, request: Request
-) -> Deliveries:
+) -> Slice[Delivery]:
     """The parts of replies, ordered by id: on their way, sent, or given up."""
     status = request.query_params.get("status") or None
     return await services.operations.deliveries(caller, instance, status, page.limit, page.offset)
@@ -231,7 +232,7 @@ async def drop(services: Services, caller: CurrentCaller, instance: InstanceId, 
 )
 async def unanswered(
     services: Services, caller: CurrentCaller, instance: InstanceId, page: RequestedPage
-) -> UnansweredPage:
+) -> Slice[UnansweredMessage]:
     """Messages that are not answered, such as mails of lists and machines, with the reason; the newest first."""
     return await services.operations.unanswered(caller, instance, page.limit, page.offset)
 

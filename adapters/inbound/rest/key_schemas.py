@@ -12,6 +12,7 @@ from adapters.inbound.rest.bodies import (
     Text,
     Timestamp,
     WholeNumber,
+    attribute,
 )
 from domain import limits
 from domain.access.model import NewKey, Role
@@ -58,5 +59,5 @@ class CreatedKeyAnswer(Done):
 
 
 class KeyList(Answer):
-    keys: list[KeyRecord]
+    keys: list[KeyRecord] = attribute("items")
     next: int | None

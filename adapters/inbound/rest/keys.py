@@ -14,8 +14,9 @@ from adapters.inbound.rest.routing import (
     errors,
     path_id,
 )
-from domain.access.model import CreatedKey, KeyKind, KeyPage
+from domain.access.model import ApiKey, CreatedKey, KeyKind
 from domain.access.service import NO_KEY
+from domain.paging import Page
 
 BASE = "/api/agent/keys"
 KIND = {
@@ -41,7 +42,9 @@ KeyId = Annotated[int, Depends(_key_id)]
     summary="API keys",
     openapi_extra={"parameters": [KIND, *CURSOR_PARAMETERS]},
 )
-async def list_keys(services: Services, caller: CurrentCaller, page: CursorPage, request: Request) -> KeyPage:
+async def list_keys(
+    services: Services, caller: CurrentCaller, page: CursorPage, request: Request
+) -> Page[ApiKey, int]:
     """The caller's keys, or with `kind=session` the caller's sessions in browsers; an admin sees those of all users.
 
     Ordered by id; revoked and expired keys stay in the list, sessions that have ended do not.

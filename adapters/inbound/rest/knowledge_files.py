@@ -173,8 +173,8 @@ async def list_chunks(
     services: Services, caller: CurrentCaller, page: RequestedPage, id: str
 ) -> dict[str, object]:
     """The chunks of a file in the order of the document, by the file's hash."""
-    window = await services.files.chunks(caller, id, page.limit, page.offset)
-    return {"chunks": window.chunks, "pagination": window}
+    chunks = await services.files.chunks(caller, id, page.limit, page.offset)
+    return {"chunks": chunks.items, "pagination": chunks.window}
 
 
 @router.get(

@@ -18,16 +18,17 @@ from adapters.inbound.rest.routing import (
     query_word,
 )
 from domain.monitoring.model import (
+    DeadLetter,
     DeadLetterId,
-    DeadLetterPage,
     DeadLetterView,
     Figures,
     Finding,
-    HealthPage,
+    InstanceState,
     ItemResult,
     parse_direction,
     parse_period,
 )
+from domain.paging import Page
 from domain.refusals import Fault, Invalid
 
 DEAD_LETTERS = "/api/agent/dead-letters"
@@ -73,7 +74,7 @@ OfInstance = Annotated[int | None, Depends(_of_instance)]
 )
 async def list_dead_letters(
     services: Services, caller: CurrentCaller, instance: OfInstance, page: CursorPage, request: Request
-) -> DeadLetterPage:
+) -> Page[DeadLetter, str]:
     """The messages of both directions that were given up, with the reason, the latest first; an admin sees those of
     all users."""
     direction = parse_direction(request.query_params.get("direction", ""))
@@ -141,7 +142,7 @@ async def drop_dead_letters(
 )
 async def list_health(
     services: Services, caller: CurrentCaller, page: CursorPage, request: Request
-) -> HealthPage:
+) -> Page[InstanceState, str]:
     """The health of the caller's instances with what to mend, what waits, and the limits of platforms that hold it
     up; ordered by id. An admin sees the instances of all users."""
     failing = bool(query_word(request, "failing"))

@@ -25,7 +25,7 @@ class DeadLetter(Answer):
 
 
 class DeadLetterList(Answer):
-    deadLetters: list[DeadLetter]
+    deadLetters: list[DeadLetter] = attribute("items")
     next: Next
 
 
@@ -82,8 +82,9 @@ class InstanceState(Answer):
 
 
 class HealthList(Answer):
-    instances: list[InstanceState] = Field(
-        description="A page of the failing ones may hold fewer than the limit, even none, while others follow."
+    instances: list[InstanceState] = attribute(
+        "items",
+        description="A page of the failing ones may hold fewer than the limit, even none, while others follow.",
     )
     next: Next
 

@@ -13,10 +13,9 @@ from starlette.exceptions import HTTPException
 
 from domain import limits, paging
 from domain.access.model import Caller
-from domain.instances.model import Page
 from domain.json_text import TOO_DEEP, TOO_LONG, TOO_MANY, TooDeep, TooLong, TooMany, loads
 from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW, NO_BASE
-from domain.paging import DEFAULT_LIMIT, unknown_cursor
+from domain.paging import DEFAULT_LIMIT, Window, unknown_cursor
 from domain.refusals import Fault, Invalid, NotFound
 from ports.system import Clock, Ids, Span, no_span
 from ports.use_cases import UseCases
@@ -144,19 +143,19 @@ async def base_id(id: str) -> int:
     return path_id(id, NO_BASE)
 
 
-async def _page(request: Request) -> Page:
+async def _page(request: Request) -> Window:
     """limit (default 5) and offset (default 0) of the query. Raises `Invalid`."""
     return _window(request, 5, LARGEST_LIMIT)
 
 
-async def _text_window(request: Request) -> Page:
+async def _text_window(request: Request) -> Window:
     """The same in characters of a text."""
     return _window(request, DEFAULT_WINDOW, LARGEST_WINDOW)
 
 
-def _window(request: Request, default: int, most: int) -> Page:
+def _window(request: Request, default: int, most: int) -> Window:
     limit = whole_number(request, "limit", default, 1, most)
-    return Page(limit, whole_number(request, "offset", 0, 0, LARGEST_OFFSET), 0)
+    return Window(limit, whole_number(request, "offset", 0, 0, LARGEST_OFFSET), 0)
 
 
 def whole_number(request: Request, name: str, default: int, least: int, most: int) -> int:
@@ -240,8 +239,8 @@ InstanceId = Annotated[int, Depends(instance_id)]
 DeliveryId = Annotated[int, Depends(_delivery_id)]
 UnansweredId = Annotated[int, Depends(_unanswered_id)]
 BaseId = Annotated[int, Depends(base_id)]
-RequestedPage = Annotated[Page, Depends(_page)]
-RequestedWindow = Annotated[Page, Depends(_text_window)]
+RequestedPage = Annotated[Window, Depends(_page)]
+RequestedWindow = Annotated[Window, Depends(_text_window)]
 CursorPage = Annotated[RequestedCursor, Depends(cursor_page)]
 
 

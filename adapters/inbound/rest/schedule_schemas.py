@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from adapters.inbound.rest.bodies import Answer, OptionalTimestamp, Timestamp
+from adapters.inbound.rest.bodies import Answer, OptionalTimestamp, Timestamp, attribute
 
 
 class Schedule(Answer):
@@ -28,5 +28,5 @@ class Schedule(Answer):
 
 
 class ScheduleList(Answer):
-    schedules: list[Schedule]
+    schedules: list[Schedule] = attribute("items")
     next: int | None

@@ -13,7 +13,8 @@ from adapters.inbound.rest.routing import (
     errors,
 )
 from adapters.inbound.rest.schemas import Accepted
-from domain.polling.model import SchedulePage
+from domain.paging import Page
+from domain.polling.model import ScheduleView
 
 BASE = "/api/agent/schedules"
 
@@ -27,7 +28,9 @@ router = APIRouter(route_class=JsonRoute, tags=["schedules"])
     summary="What runs by the clock",
     openapi_extra={"parameters": CURSOR_PARAMETERS},
 )
-async def list_schedules(services: Services, caller: CurrentCaller, page: CursorPage) -> SchedulePage:
+async def list_schedules(
+    services: Services, caller: CurrentCaller, page: CursorPage
+) -> Page[ScheduleView, int]:
     """Firings and polls of the caller's instances (an admin's: of all), ordered by the ids of the instances."""
     return await services.schedules.list(caller, page.number, page.limit)
 

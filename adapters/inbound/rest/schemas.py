@@ -3,7 +3,7 @@
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
 from adapters.inbound.rest.bodies import (
     Answer,
@@ -192,8 +192,8 @@ class DeliveryRecord(Answer):
 
 
 class Pagination(Answer):
-    currentPage: int = Field(validation_alias=AliasChoices("current", "current_page"))
-    totalPages: int = Field(validation_alias=AliasChoices("pages", "total_pages"))
+    currentPage: int = attribute("current")
+    totalPages: int = attribute("pages")
     totalCount: int = attribute("total")
     limit: int
     offset: int
@@ -201,7 +201,7 @@ class Pagination(Answer):
 
 class DeliveryList(Answer):
     deliveries: list[DeliveryRecord] = attribute("items")
-    pagination: Pagination = attribute("page")
+    pagination: Pagination = attribute("window")
 
 
 class UnansweredRecord(Answer):
@@ -216,7 +216,7 @@ class UnansweredRecord(Answer):
 
 class UnansweredList(Answer):
     unanswered: list[UnansweredRecord] = attribute("items")
-    pagination: Pagination = attribute("page")
+    pagination: Pagination = attribute("window")
 
 
 class Accepted(Done):

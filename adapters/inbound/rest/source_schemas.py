@@ -52,7 +52,7 @@ class SourceAnswer(Answer):
 
 
 class SourceList(Answer):
-    sources: list[Source]
+    sources: list[Source] = attribute("items")
     next: int | None
 
 
@@ -71,5 +71,5 @@ class SourcePage(Answer):
 
 
 class SourcePageList(Answer):
-    pages: list[SourcePage]
+    pages: list[SourcePage] = attribute("items")
     next: int | None

@@ -18,8 +18,9 @@ from adapters.inbound.rest.routing import (
     query_word,
 )
 from adapters.inbound.rest.schemas import Accepted
-from domain.knowledge.sources.model import Source, SourceList, SourcePageList
+from domain.knowledge.sources.model import Source, SourcePage
 from domain.knowledge.sources.service import NO_SOURCE
+from domain.paging import Page
 
 SOURCE = BASE + "/{id}/sources/{sourceId}"
 
@@ -58,7 +59,7 @@ async def add_pages(
 )
 async def list_sources(
     services: Services, caller: CurrentCaller, base: BaseId, page: CursorPage
-) -> SourceList:
+) -> Page[Source, int]:
     """Web pages, sitemaps and folders that are read into the base, the newest first, with what came of it."""
     return await services.sources.list(caller, base, page.limit, page.number)
 
@@ -77,7 +78,7 @@ async def list_pages(
     source: SourceId,
     page: CursorPage,
     state: Annotated[str, Query(description="Only pages in this state.")] = "",
-) -> SourcePageList:
+) -> Page[SourcePage, int]:
     """The pages or files of a source in the order in which they are read, and why some are not."""
     return await services.sources.pages(caller, base, source, state, page.limit, page.number)
 

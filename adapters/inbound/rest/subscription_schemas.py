@@ -77,7 +77,7 @@ class SubscriptionAnswer(Done):
 
 
 class SubscriptionList(Answer):
-    subscriptions: list[EventSubscription]
+    subscriptions: list[EventSubscription] = attribute("items")
     next: int | None
 
 
@@ -101,5 +101,5 @@ class PushRecord(Answer):
 
 
 class PushList(Answer):
-    deliveries: list[PushRecord] = attribute("pushes")
+    deliveries: list[PushRecord] = attribute("items")
     next: int | None

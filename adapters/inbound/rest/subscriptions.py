@@ -16,10 +16,11 @@ from adapters.inbound.rest.routing import (
     path_id,
 )
 from adapters.inbound.rest.schemas import Accepted
+from domain.paging import Page
 from domain.subscriptions.model import (
-    PushPage,
+    Push,
     PushTest,
-    SubscriptionPage,
+    Subscription,
     SubscriptionView,
 )
 
@@ -68,7 +69,9 @@ async def create(
     summary="The caller's subscriptions",
     openapi_extra={"parameters": CURSOR_PARAMETERS},
 )
-async def list_subscriptions(services: Services, caller: CurrentCaller, page: CursorPage) -> SubscriptionPage:
+async def list_subscriptions(
+    services: Services, caller: CurrentCaller, page: CursorPage
+) -> Page[Subscription, int]:
     """Ordered by id; an admin sees those of all users."""
     return await services.subscriptions.list(caller, page.number, page.limit)
 
@@ -131,7 +134,7 @@ async def deliveries(
     subscription: SubscriptionId,
     page: CursorPage,
     request: Request,
-) -> PushPage:
+) -> Page[Push, int]:
     """The newest first."""
     status = request.query_params.get("status") or None
     return await services.pushes.pushes(caller, subscription, status, page.number, page.limit)

@@ -27,11 +27,11 @@ from adapters.outbound.storage.queue.statements import (
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
 from domain.events import EventKind, LoggedEvent
+from domain.paging import Page
 from domain.subscriptions.model import (
     CHANNEL_ID,
     SUBSCRIPTION,
     Push,
-    PushPage,
     Subscription,
     SubscriptionFields,
 )
@@ -294,7 +294,9 @@ class PostgresPushes:
             self._enqueued()
         return True
 
-    async def list(self, subscription_id: int, status: str | None, before: int, limit: int) -> PushPage:
+    async def list(
+        self, subscription_id: int, status: str | None, before: int, limit: int
+    ) -> Page[Push, int]:
         statuses = [MessageStatus[status.upper()]] if status else list(MessageStatus)
         parameters = {
             "subscription": subscription_id,
@@ -304,7 +306,7 @@ class PostgresPushes:
         }
         rows = await self._database.fetch(LIST, parameters)
         pushes = [_push(*row) for row in rows[:limit]]
-        return PushPage(pushes, pushes[-1].id if len(rows) > limit else None)
+        return Page(pushes, pushes[-1].id if len(rows) > limit else None)
 
     async def failing(self) -> Sequence[int]:
         return await self._database.fetch_column(FAILING)

@@ -17,7 +17,8 @@ from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import InboxRow, add_arrivals
 from adapters.outbound.storage.tables import channel_instance, chat_history
 from domain.channels.messages import Event
-from domain.instances.model import Page, UnansweredMessage, UnansweredPage
+from domain.instances.model import UnansweredMessage
+from domain.paging import Slice, Window
 from ports.resources import Role, Turn
 
 MOST = 500
@@ -81,10 +82,10 @@ class PostgresUnanswered:
     async def counts(self, instance_id: int) -> Mapping[str, int]:
         return dict(await self._database.fetch(COUNT, (instance_id,)))
 
-    async def list(self, instance_id: int, limit: int, offset: int) -> UnansweredPage:
+    async def list(self, instance_id: int, limit: int, offset: int) -> Slice[UnansweredMessage]:
         rows = await self._database.fetch(LIST, (instance_id, limit, offset))
         total = sum((await self.counts(instance_id)).values())
-        return UnansweredPage(tuple(_message(*row) for row in rows), Page(limit, offset, total))
+        return Slice(tuple(_message(*row) for row in rows), Window(limit, offset, total))
 
     @retried
     async def release(self, instance_id: int, message_id: int) -> bool:

@@ -96,20 +96,6 @@ class SourcePage:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceList:
-    """`next`: the cursor of the following page, None after the last."""
-
-    sources: Sequence[Source]
-    next: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePageList:
-    pages: Sequence[SourcePage]
-    next: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class LeasedSource:
     """A source that a worker works on. `trouble` counts pages in a row that could not be reached."""
 

@@ -15,11 +15,10 @@ from domain.knowledge.sources.model import (
     PageStatus,
     Source,
     SourceKind,
-    SourceList,
-    SourcePageList,
+    SourcePage,
     key_of,
 )
-from domain.paging import checked_limit
+from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
 from ports.knowledge import SourceStore
 
@@ -49,22 +48,22 @@ class SourceService:
         self._wake()
         return source
 
-    async def list(self, caller: Caller, base_id: int, limit: int, cursor: int) -> SourceList:
+    async def list(self, caller: Caller, base_id: int, limit: int, cursor: int) -> Page[Source, int]:
         await self._access.inside(caller, base_id)
         sources = await self._store.sources(base_id, checked_limit(limit) + 1, cursor)
         shown = sources[:limit]
-        return SourceList(shown, shown[-1].id if len(sources) > limit else None)
+        return Page(shown, shown[-1].id if len(sources) > limit else None)
 
     async def pages(
         self, caller: Caller, base_id: int, source_id: int, status: str, limit: int, cursor: int
-    ) -> SourcePageList:
+    ) -> Page[SourcePage, int]:
         await self._access.inside(caller, base_id)
         if status and status not in tuple(PageStatus):
             raise Invalid.of([Fault("state", f"must be one of {', '.join(PageStatus)}")])
         source = await self._find(base_id, source_id)
         pages = await self._store.pages(source.id, status, checked_limit(limit) + 1, cursor)
         shown = pages[:limit]
-        return SourcePageList(shown, shown[-1].id if len(pages) > limit else None)
+        return Page(shown, shown[-1].id if len(pages) > limit else None)
 
     async def read_now(self, caller: Caller, base_id: int, source_id: int) -> None:
         await self._access.require(caller, base_id, Level.UPDATE)

@@ -86,7 +86,7 @@ class Furnished:
     def _problem(self, instance: int) -> str:
         letters = self.world.container.use_cases().monitoring.dead_letters
         page = self.world.run(letters.list(self.caller, None, None, 50, None))
-        return DeadLetterId(instance, page.dead_letters[0].message.id).message_id
+        return DeadLetterId(instance, page.items[0].message.id).message_id
 
     def _knowledge(self) -> tuple[str, str]:
         rest = Rest(self.world)

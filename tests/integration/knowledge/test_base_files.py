@@ -211,7 +211,7 @@ async def test_stretches_hold_the_whole_text_and_say_where_chunks_stand(
     ]
     (file,) = await knowledge.upload(ann, base, long_txt="\n\n".join(paragraphs))
     whole = (await knowledge.files.get(ann, file.hash)).text
-    chunks = {chunk.id: chunk.text for chunk in (await knowledge.files.chunks(ann, file.hash, 100)).chunks}
+    chunks = {chunk.id: chunk.text for chunk in (await knowledge.files.chunks(ann, file.hash, 100)).items}
     read, offset = "", 0
     while offset < len(chunks):
         stretch = await knowledge.base_files.text(ann, base, file.hash, 4, offset)

@@ -101,23 +101,23 @@ async def test_chunks_come_in_document_order_and_in_pages(knowledge: Knowledge, 
     base = await knowledge.base(ann)
     (uploaded,) = await knowledge.upload(ann, base, hall_txt=TEXT)
     first = await knowledge.files.chunks(ann, uploaded.hash)
-    assert (first.limit, first.offset, first.current_page) == (5, 0, 1)
-    assert first.total >= 7
+    assert (first.window.limit, first.window.offset, first.window.current) == (5, 0, 1)
+    assert first.window.total >= 7
     everything = await knowledge.files.chunks(ann, uploaded.hash, 1000, 0)
-    assert len(everything.chunks) == first.total
-    assert everything.chunks[:5] == list(first.chunks)
+    assert len(everything.items) == first.window.total
+    assert everything.items[:5] == list(first.items)
     second = await knowledge.files.chunks(ann, uploaded.hash, 5, 5)
-    assert (second.current_page, second.total_pages) == (2, -(-first.total // 5))
-    assert list(second.chunks) == everything.chunks[5:10]
+    assert (second.window.current, second.window.pages) == (2, -(-first.window.total // 5))
+    assert list(second.items) == everything.items[5:10]
     beyond = await knowledge.files.chunks(ann, uploaded.hash, 5, 100_000)
-    assert (list(beyond.chunks), beyond.total) == ([], first.total)
-    chunk = first.chunks[0]
+    assert (list(beyond.items), beyond.window.total) == ([], first.window.total)
+    chunk = first.items[0]
     assert await knowledge.files.chunk(ann, chunk.id) == chunk
     millis, _, uuid = chunk.id.partition("-")
     assert millis.isdigit()
     assert len(uuid) == 36
     assert (chunk.user_id, chunk.file_hash) == ("ann", uploaded.hash)
-    assert set(" ".join(each.text for each in everything.chunks).split()) == set(TEXT.split())
+    assert set(" ".join(each.text for each in everything.items).split()) == set(TEXT.split())
     for limit, offset in ((0, 0), (-1, 0), (5, -1), (1001, 0)):
         with pytest.raises(Invalid):
             await knowledge.files.chunks(ann, uploaded.hash, limit, offset)
@@ -154,7 +154,7 @@ async def test_reading_inside_is_open_by_the_documented_policy_and_closed_by_the
     strict = Knowledge(database, tmp_path, policy=ReadPolicy.STRICT)
     base = await documented.base(ann)
     (uploaded,) = await documented.upload(ann, base, hall_txt=TEXT)
-    chunk = (await documented.files.chunks(ann, uploaded.hash)).chunks[0].id
+    chunk = (await documented.files.chunks(ann, uploaded.hash)).items[0].id
     assert await documented.search.search(bob, base, "pumps")
     assert await documented.files.list(bob, base)
     assert await documented.files.chunk(bob, chunk)

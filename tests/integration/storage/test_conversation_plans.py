@@ -116,14 +116,14 @@ async def test_pages_of_the_list_of_all_instances_hold_all(database: Database) -
         seen, cursor = list[tuple[int, str]](), None
         while True:
             page = await history.conversations(owner, ConversationFilter(), 30, cursor)
-            seen += [(view.instance_id, view.session_id) for view in page.conversations]
+            seen += [(view.instance_id, view.session_id) for view in page.items]
             cursor = page.next
             if cursor is None:
                 break
         assert (len(seen), len(set(seen))) == (instances * 100, instances * 100)
         held = await history.conversations(owner, ConversationFilter(handler=Handler.PERSON), 30, None)
-        assert {view.session_id for view in held.conversations} == {"s8"}
-        assert len(held.conversations) == instances
+        assert {view.session_id for view in held.items} == {"s8"}
+        assert len(held.items) == instances
 
 
 async def test_pages_hold_all(filled: Database, instance: int) -> None:
@@ -133,7 +133,7 @@ async def test_pages_hold_all(filled: Database, instance: int) -> None:
     while True:
         wanted = ConversationFilter(query="words 7", instance_ids=(instance,))
         page = await history.conversations(None, wanted, 200, cursor)
-        seen += [view.session_id for view in page.conversations]
+        seen += [view.session_id for view in page.items]
         cursor = page.next
         if cursor is None:
             break
@@ -141,9 +141,9 @@ async def test_pages_hold_all(filled: Database, instance: int) -> None:
     assert len(seen) == len(set(seen))
     assert set(seen) == found
     failed = await history.failed(instance, 200, None)
-    assert (len(failed.messages), failed.next is None) == (200, False)
+    assert (len(failed.items), failed.next is None) == (200, False)
     page = await history.messages(instance, "s7", MessagesWanted(200)) or pytest.fail("no conversation")
-    assert len(page.messages) == 40
+    assert len(page.items) == 40
 
 
 async def test_keys_of_erased_events_are_kept_for_two_weeks(database: Database, instance: int) -> None:
@@ -191,8 +191,8 @@ async def test_pages_of_large_messages_are_shorter(database: Database, instance:
     requests: list[str] = []
     page = await history.messages(instance, "s", MessagesWanted(200))
     while page:
-        assert len(page.messages) <= 2
-        requests += [f"{message.direction}{message.request_id}" for message in page.messages]
+        assert len(page.items) <= 2
+        requests += [f"{message.direction}{message.request_id}" for message in page.items]
         if page.next is None:
             break
         page = await history.messages(instance, "s", MessagesWanted(200, page.next))

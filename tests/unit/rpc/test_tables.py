@@ -15,8 +15,7 @@ from switchboard.channels.v1 import instances_pb2
 from switchboard.knowledge.v1 import knowledge_pb2
 
 from adapters.rpc.engine import Paging, Rpc, Service, content_field
-from adapters.rpc.messages import attributes_of, to_message, to_value
-from adapters.rpc.names import RENAMED
+from adapters.rpc.messages import attributes_of, hints_of, renamed_in, to_message, to_value
 from adapters.rpc.tables import REPEATABLE, SERVICES
 from domain.access.model import Caller
 from domain.channels.answers import Artifact, Choice
@@ -24,6 +23,7 @@ from domain.channels.model import ChannelDefinition, ConfigField
 from domain.conversations.model import ConversationSender
 from domain.instances.model import NewInstance
 from domain.knowledge.rules import SearchOptions
+from domain.paging import Slice, Window
 from domain.refusals import Invalid
 from domain.subscriptions.model import Subscription
 from tests.support.source_files import ROOT
@@ -67,7 +67,7 @@ def sample(hint: Any, *, sparse: bool, name: str = "text") -> Any:
             else sample(next(part for part in get_args(hint) if part is not NoneType), sparse=False)
         )
     if is_dataclass(kind):
-        return dataclass_of(kind, sparse=sparse)
+        return dataclass_of(hint, sparse=sparse)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return list(kind)[-1]
     if kind is tuple and Ellipsis not in get_args(hint):
@@ -90,11 +90,11 @@ def sample(hint: Any, *, sparse: bool, name: str = "text") -> Any:
 
 
 def dataclass_of(kind: Any, *, sparse: bool) -> Any:
-    hints = get_type_hints(kind)
-    return kind(
+    hints, origin = hints_of(kind), get_origin(kind) or kind
+    return origin(
         **{
             field.name: sample(hints[field.name], sparse=sparse, name=field.name)
-            for field in fields(kind)
+            for field in fields(origin)
             if field.name not in INSIDE.get(kind, ())
             and not (sparse and (field.default is not MISSING or field.default_factory is not MISSING))
         }
@@ -194,7 +194,8 @@ async def test_arguments_and_answers_cross_as_they_are(
 
 def used_fields(kind: Any, descriptor: Any) -> Iterator[str]:
     """The fields of a message that a dataclass reads."""
-    hints, attributes = get_type_hints(kind), attributes_of(descriptor, RENAMED.get(kind, {}))
+    kind = get_origin(kind) or kind
+    hints, attributes = get_type_hints(kind), attributes_of(descriptor, renamed_in(kind, descriptor))
     for name, field in attributes.items():
         if name in hints or isinstance(getattr(kind, name, None), property):
             yield field.name
@@ -219,7 +220,7 @@ def test_every_field_of_a_request_and_a_response_is_used(service: Service, name:
         return
     written = (
         set(used_fields(rpc.returned, method.output_type))
-        if is_dataclass(rpc.returned)
+        if is_dataclass(get_origin(rpc.returned) or rpc.returned)
         else {content_field(to_empty(method.output_type)).name}
     )
     assert written | {"next_page_token"} >= {field.name for field in method.output_type.fields}
@@ -268,21 +269,21 @@ def test_what_changes_something_is_not_repeated() -> None:
 async def test_a_window_that_is_too_long_for_a_message_is_fetched_in_several() -> None:
     service, rpc = next((service, rpc) for service, name, rpc in ROWS if name == "ListChunks")
     page = sample(rpc.returned, sparse=True)
-    chunks = [replace(page.chunks[0], id=str(number), text="x" * 1_000_000) for number in range(8)]
+    chunks = [replace(page.items[0], id=str(number), text="x" * 1_000_000) for number in range(8)]
 
     class Chunks:
         calls = 0
 
         async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> Any:
             self.calls += 1
-            return replace(page, chunks=chunks[offset : offset + limit], total=8, limit=limit, offset=offset)
+            return Slice(chunks[offset : offset + limit], Window(limit, offset, 8))
 
     port = Chunks()
     table = Service(service.descriptor, {"ListChunks": rpc}, service.renamed)
     core = Core(table, table.behaviours({rpc.port: port}, {}, lambda: ANN))
     got = await table.methods(core)[rpc.port, "chunks"](ANN, "f", 7, 1)
-    assert [chunk.id for chunk in got.chunks] == [str(number) for number in range(1, 8)]
-    assert (got.limit, got.offset, got.total) == (7, 1, 8)
+    assert [chunk.id for chunk in got.items] == [str(number) for number in range(1, 8)]
+    assert got.window == Window(7, 1, 8)
     assert port.calls > 1
 
 

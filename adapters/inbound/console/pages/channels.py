@@ -138,7 +138,7 @@ async def _first_conversation(request: Request, number: int) -> ConversationView
     """The latest conversation, None before the first message."""
     wanted = ConversationFilter(instance_ids=(number,))
     found = await services_of(request).conversations.list(caller_of(request), wanted, 1, None)
-    return found.conversations[0] if found.conversations else None
+    return found.items[0] if found.items else None
 
 
 async def first_message(request: Request) -> Response:

@@ -70,9 +70,9 @@ class Place:
         """Raises `NotFound`, `Forbidden`."""
         wanted = ConversationFilter(instance_ids=(self.instance_id,), session_id=self.session_id)
         page = await services_of(self.request).conversations.list(caller_of(self.request), wanted, 1, None)
-        if not page.conversations:
+        if not page.items:
             raise NotFound("there is no such conversation; it may have been erased")
-        return page.conversations[0]
+        return page.items[0]
 
     async def messages(self, limit: int, cursor: str | None) -> tuple[list[Message], str | None]:
         """The latest ones up to a cursor, in the order of the chat, and the cursor of earlier ones."""
@@ -80,7 +80,7 @@ class Place:
         page = await services_of(self.request).conversations.messages(
             caller_of(self.request), self.instance_id, self.session_id, wanted
         )
-        return [*page.messages][::-1], page.next
+        return [*page.items][::-1], page.next
 
     async def read(
         self, limit: int, cursor: str | None

@@ -34,7 +34,7 @@ async def sessions(request: Request) -> Response:
     listed = await services_of(request).keys.list(
         caller_of(request), KeyKind.SESSION, page.number, page.limit
     )
-    values = {"sessions": listed.keys, "next": listed.next, "own": session_of(request)}
+    values = {"sessions": listed.items, "next": listed.next, "own": session_of(request)}
     return render(request, "sessions.html", values)
 
 
@@ -92,7 +92,13 @@ async def _page(
     page = await cursor_page(request)
     listed = await services_of(request).keys.list(caller_of(request), KeyKind.KEY, page.number, page.limit)
     days = [*DAYS[:-1], ("", WITH_MAKER)] if caller_of(request).expires_at else DAYS
-    shown = {"keys": listed.keys, "next": listed.next, "days": days, "values": values, "faults": faults or {}}
+    shown = {
+        "keys": listed.items,
+        "next": listed.next,
+        "days": days,
+        "values": values,
+        "faults": faults or {},
+    }
     return render(request, "keys.html", {**shown, "created": created}, status=status)
 
 

@@ -71,8 +71,8 @@ async def _listed(request: Request, base: Base) -> dict[str, Any]:
     page = await services_of(request).base_files.states(
         caller_of(request), base.id, DEFAULT_LIMIT, after, name
     )
-    busy = any(file.status is FileStatus.PROCESSING for file in page.files)
-    shown = {"files": page.files, "next": page.next, "cursor": cursor, "name": name}
+    busy = any(file.status is FileStatus.PROCESSING for file in page.items)
+    shown = {"files": page.items, "next": page.next, "cursor": cursor, "name": name}
     return of_base(base, **shown, query=_query(name), position=_position(request), busy=busy, steps=STEPS)
 
 

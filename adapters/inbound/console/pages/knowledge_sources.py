@@ -57,8 +57,8 @@ async def _listed(request: Request, base: Base) -> dict[str, Any]:
     listed = await services_of(request).sources.list(
         caller_of(request), base.id, DEFAULT_LIMIT, _after(cursor)
     )
-    busy = any(source.state is not SourceState.IDLE for source in listed.sources)
-    return of_base(base, sources=listed.sources, next=listed.next, cursor=cursor, busy=busy)
+    busy = any(source.state is not SourceState.IDLE for source in listed.items)
+    return of_base(base, sources=listed.items, next=listed.next, cursor=cursor, busy=busy)
 
 
 def _after(cursor: str) -> int:
@@ -77,7 +77,7 @@ async def pages(request: Request) -> Response:
     )
     path = f"{base_path(base.id)}/sources"
     context = of_base(
-        base, pages=listed.pages, next=listed.next, states=STATES, source_path=f"{path}/{source}", back=path
+        base, pages=listed.items, next=listed.next, states=STATES, source_path=f"{path}/{source}", back=path
     )
     return render(request, "knowledge_source.html", context)
 

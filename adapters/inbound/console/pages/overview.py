@@ -38,22 +38,22 @@ async def _state(request: Request) -> Mapping[str, Any]:
     """The broken channels among all; where there are more than one page has, the others are asked for alone."""
     health, caller = services_of(request).monitoring.health, caller_of(request)
     page = await health.list(caller, LARGEST_LIMIT, None)
-    failing = [instance for instance in page.instances if not instance.health.healthy]
+    failing = [instance for instance in page.items if not instance.health.healthy]
     more = page.next is not None
     if more and len(failing) < MOST_SHOWN:
         behind = await health.list(caller, MOST_SHOWN, page.next, failing=True)
-        failing += behind.instances
+        failing += behind.items
     return {
-        "instances": page.instances,
+        "instances": page.items,
         "more": more,
         "failing": [(instance, attention(instance)) for instance in failing[:MOST_SHOWN]],
         "failing_count": len(failing),
         "queue": {
-            name: sum(instance.health.queue[name] for instance in page.instances)
+            name: sum(instance.health.queue[name] for instance in page.items)
             for name in ("waiting", "pending", "dead")
         },
         "oldest": max(
-            (max(each.backlog.waiting_seconds, each.backlog.pending_seconds) for each in page.instances),
+            (max(each.backlog.waiting_seconds, each.backlog.pending_seconds) for each in page.items),
             default=0.0,
         ),
     }

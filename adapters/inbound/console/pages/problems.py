@@ -22,8 +22,8 @@ from adapters.inbound.console.requests import (
 from adapters.inbound.rest.routing import parsed_id
 from domain.access.model import Caller
 from domain.events import EventKind
-from domain.monitoring.model import DeadLetterId, DeadLetterView, HealthPage, ItemResult, parse_direction
-from domain.paging import LARGEST_LIMIT
+from domain.monitoring.model import DeadLetterId, DeadLetterView, InstanceState, ItemResult, parse_direction
+from domain.paging import LARGEST_LIMIT, Page
 from domain.refusals import NotFound
 from ports.monitoring import DeadLetters
 
@@ -63,7 +63,7 @@ async def _list(request: Request, fault: str = "", status: int = 200) -> Respons
         "direction": direction,
         "instance": instance,
         "address": f"{PROBLEMS}?{wanted}" if wanted else PROBLEMS,
-        "first": page.dead_letters[0].message.id if page.dead_letters else "",
+        "first": page.items[0].message.id if page.items else "",
         "fault": fault,
     }
     kinds = (EventKind.MESSAGE_FAILED, EventKind.DELIVERY_DEAD)
@@ -73,7 +73,7 @@ async def _list(request: Request, fault: str = "", status: int = 200) -> Respons
 async def newer(request: Request) -> Response:
     """Whether messages were given up since the list was shown; the list itself stays as it is."""
     page = await _letters(request).list(caller_of(request), None, None, 1, None)
-    latest = page.dead_letters[0].message.id if page.dead_letters else ""
+    latest = page.items[0].message.id if page.items else ""
     is_new = bool(latest) and latest != request.query_params.get("seen", "")
     return render_part(request, "problems_newer.html", {"is_new": is_new})
 
@@ -156,16 +156,16 @@ async def channels_list(request: Request) -> Response:
     return render_part(request, "problems_channels_list.html", _health_values(request, page))
 
 
-async def _health(request: Request) -> HealthPage:
+async def _health(request: Request) -> Page[InstanceState, str]:
     query = request.query_params
     failing, cursor = query.get("failing") == "true", query.get("cursor") or None
     health = services_of(request).monitoring.health
     return await health.list(caller_of(request), PER_PAGE, cursor, failing=failing)
 
 
-def _health_values(request: Request, page: HealthPage) -> dict[str, object]:
+def _health_values(request: Request, page: Page[InstanceState, str]) -> dict[str, object]:
     failing = request.query_params.get("failing") == "true"
-    broken_first = sorted(page.instances, key=lambda state: state.health.healthy)
+    broken_first = sorted(page.items, key=lambda state: state.health.healthy)
     address = f"{PROBLEMS}/channels"
     return {
         "states": [(state, attention(state)) for state in broken_first],

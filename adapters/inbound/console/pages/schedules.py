@@ -25,7 +25,7 @@ LIVE = ("message.received", "instance.health")
 async def schedules(request: Request) -> Response:
     page = await cursor_page(request)
     found = await services_of(request).schedules.list(caller_of(request), page.number, page.limit)
-    failing_first = sorted(found.schedules, key=lambda schedule: not _is_failing(schedule))
+    failing_first = sorted(found.items, key=lambda schedule: not _is_failing(schedule))
     values = {"schedules": failing_first, "next": found.next, "is_failing": _is_failing}
     if is_htmx(request):
         return render_part(request, "schedules.html", values, block="list")

@@ -68,7 +68,7 @@ class Given:
 async def subscriptions(request: Request) -> Response:
     page = await cursor_page(request)
     found = await services_of(request).subscriptions.list(caller_of(request), page.number, page.limit)
-    values = {"subscriptions": found.subscriptions, "next": found.next}
+    values = {"subscriptions": found.items, "next": found.next}
     return render(request, "subscriptions.html", values)
 
 

@@ -17,15 +17,14 @@ from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.rpc.messages import from_us, to_us
 from domain.conversations.model import (
     ConversationFilter,
-    ConversationPage,
     ConversationSender,
     ConversationView,
     Handler,
-    MessagePage,
+    Message,
     MessagesWanted,
 )
 from domain.instances.model import ACTIVE
-from domain.paging import cursor_of, read_cursor
+from domain.paging import Page, cursor_of, read_cursor
 
 LAST_TEXT = 500
 """Characters of the latest message that a list shows."""
@@ -156,7 +155,7 @@ class ConversationListing:
 
     async def page(
         self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
-    ) -> ConversationPage:
+    ) -> Page[ConversationView, str]:
         last = _position(cursor)
         ends, views = time.monotonic() + SEARCH_SECONDS, list[ConversationView]()
         while True:
@@ -164,13 +163,13 @@ class ConversationListing:
             rows = await self._rows(owner, wanted, count + 1, last)
             for row in rows[:count]:
                 if row.is_listed and len(views) == limit:
-                    return ConversationPage(views, _cursor(last))
+                    return Page(views, _cursor(last))
                 last = row.position
                 views += [_view(row)] if row.is_listed else []
             if len(rows) <= count:
-                return ConversationPage(views, None)
+                return Page(views, None)
             if time.monotonic() > ends:
-                return ConversationPage(views, _cursor(last))
+                return Page(views, _cursor(last))
 
     async def _rows(
         self, owner: str | None, wanted: ConversationFilter, count: int, last: _Position | None
@@ -252,12 +251,14 @@ class PostgresHistory:
 
     async def conversations(
         self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
-    ) -> ConversationPage:
+    ) -> Page[ConversationView, str]:
         return await self._conversations.page(owner, wanted, limit, cursor)
 
-    async def messages(self, instance_id: int, session_id: str, wanted: MessagesWanted) -> MessagePage | None:
+    async def messages(
+        self, instance_id: int, session_id: str, wanted: MessagesWanted
+    ) -> Page[Message, str] | None:
         return await self._messages.page(instance_id, session_id, wanted)
 
-    async def failed(self, instance_id: int, limit: int, cursor: str | None) -> MessagePage:
+    async def failed(self, instance_id: int, limit: int, cursor: str | None) -> Page[Message, str]:
         messages, following = await self._messages.failed([instance_id], None, limit, cursor)
-        return MessagePage([message for _, message in messages], following)
+        return Page([message for _, message in messages], following)

@@ -26,12 +26,11 @@ from domain.conversations.model import (
     Message,
     MessageId,
     MessageKind,
-    MessagePage,
     MessageState,
     MessagesWanted,
 )
 from domain.file_names import file_name
-from domain.paging import cursor_of, read_cursor
+from domain.paging import Page, cursor_of, read_cursor
 
 INBOUND_STATES = {
     EventStatus.QUEUED: MessageState.WAITING,
@@ -291,7 +290,9 @@ class MessageListing:
         self._database = database
         self._shown = MessageRows(database).shown
 
-    async def page(self, instance_id: int, session_id: str, wanted: MessagesWanted) -> MessagePage | None:
+    async def page(
+        self, instance_id: int, session_id: str, wanted: MessagesWanted
+    ) -> Page[Message, str] | None:
         session = {"instance": instance_id, "session": key_of(session_id)}
         statement, start = (BACKWARD, LATEST) if wanted.latest_first else (FORWARD, OLDEST)
         after = _positions(wanted.cursor, start)
@@ -299,7 +300,7 @@ class MessageListing:
         if not rows and not await self._database.fetch(IS_KNOWN, session):
             return None
         shown, following = _page(rows, after, wanted.limit, latest_first=wanted.latest_first)
-        return MessagePage(await self._shown(shown), following)
+        return Page(await self._shown(shown), following)
 
     async def failed(
         self, instance_ids: Sequence[int], direction: Direction | None, limit: int, cursor: str | None

@@ -23,7 +23,8 @@ from domain.channels.answers import OutboundMessage
 from domain.channels.messages import DeliveryStatus
 from domain.delivery.model import LATE_AFTER_DAYS
 from domain.events import EventKind
-from domain.instances.model import Deliveries, Delivery, Page
+from domain.instances.model import Delivery
+from domain.paging import Slice, Window
 from domain.values import value
 from ports.outbox import QueuedMessage, QueuedMessages, SentMessage
 from ports.queue import Capacity, Leases, QueueKey
@@ -255,12 +256,12 @@ class PostgresOutbox:
             for message, target, ref in rows
         ]
 
-    async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries:
+    async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Slice[Delivery]:
         code = MessageStatus[status.upper()] if status else None
         rows = await self._database.fetch(LIST, (instance_id, code, code, limit, offset))
         items = tuple(Delivery(row[0], MessageStatus(row[1]).name.lower(), *row[2:6]) for row in rows)
         total = rows[0][6] if rows else await self._count(instance_id, code)
-        return Deliveries(items, Page(limit, offset, total))
+        return Slice(items, Window(limit, offset, total))
 
     async def _count(self, instance_id: int, status: MessageStatus | None) -> int:
         [(count,)] = await self._database.fetch(COUNT, (instance_id, status, status))

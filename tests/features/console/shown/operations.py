@@ -94,7 +94,7 @@ def pages(world: ServedWorld) -> list[str]:
     broken, _ = outage(world)
     letters = world.run(
         world.container.use_cases().monitoring.dead_letters.list(ADMIN, None, None, 50, None)
-    ).dead_letters
+    ).items
     ids = [DeadLetterId(broken, letter.message.id).message_id for letter in letters]
     return [
         "/console?period=day",
