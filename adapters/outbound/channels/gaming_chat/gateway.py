@@ -27,8 +27,7 @@ from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 from .api import DiscordApi
 from .config import DiscordConfig
 from .interactions import read_interaction
-from .messages import mentions, read_deletion, read_edit, read_message
-from .reactions import read_reaction
+from .messages import mentions, read_deletion, read_edit, read_message, read_reaction
 from .threads import READ_TIMEOUT, Threads
 
 INTENTS = 1 << 9 | 1 << 12

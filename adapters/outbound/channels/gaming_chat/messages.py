@@ -170,3 +170,25 @@ def attachment_of(file: Any) -> Attachment | None:
         size=size(file, "size"),
         is_voice=isinstance(file, dict) and "waveform" in file,
     )
+
+
+def read_reaction(data: Any, bot_ids: Collection[str]) -> Event | str:
+    """The event of a person's reaction to a message of the bot."""
+    channel, message_id = text(data, "channel_id"), text(data, "message_id")
+    emoji = text(data, "emoji", "name")
+    member = at(data, "member")
+    user = at(member, "user") or {"id": text(data, "user_id")}
+    sender = sender_of(user, member)
+    if not (channel and message_id and emoji) or sender is None:
+        return "incomplete"
+    if sender.external_id in bot_ids or text(data, "message_author_id") not in bot_ids:
+        return "reaction"
+    return Event(
+        key=f"{message_id}:{sender.external_id}:{emoji}",
+        session_id=session_of(channel, sender.external_id),
+        sender=sender,
+        text="",
+        target=TARGET.dump(DiscordTarget(channel_id=channel)),
+        reaction=f":{emoji}:" if text(data, "emoji", "id") else emoji,
+        is_direct=not text(data, "guild_id"),
+    )

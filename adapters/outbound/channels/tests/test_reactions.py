@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.channels.common.reactions import emoji_named
+from adapters.outbound.channels.common.contents import emoji_named
 
 
 @pytest.mark.parametrize(

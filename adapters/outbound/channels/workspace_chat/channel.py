@@ -9,10 +9,9 @@ from . import delivery, webhook
 from .api import WebApi
 from .config import CONFIG, DEFINITION, TARGET, SlackConfig, SlackTarget
 from .downloads import Downloads
-from .opening import Opener
+from .opening import DirectMessages, Opener
 from .prompts import Prompts
 from .reactions import SlackReactions
-from .shortcuts import DirectMessages
 from .socket_mode import SocketMode
 from .streaming import SlackStreaming
 from .threads import Threads

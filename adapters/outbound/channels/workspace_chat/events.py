@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
 from adapters.outbound.channels.common.cards import card_text
-from adapters.outbound.channels.common.contents import forwarded, unreadable
+from adapters.outbound.channels.common.contents import emoji_named, forwarded, unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import (
     Attachment,
@@ -27,7 +27,6 @@ from domain.channels.messages import (
 from domain.channels.refused import BOT, CHANNEL
 
 from .config import TARGET, SlackConfig, SlackTarget
-from .reactions import read_reaction
 
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 
@@ -324,3 +323,25 @@ def _shown(mark: str) -> str:
         return label or f"@{target[1:].partition('^')[0]}"
     target = target.removeprefix("mailto:")
     return f"{label} ({target})" if label and label != target else target
+
+
+def read_reaction(config: SlackConfig, event: Mapping[str, Any], bot: str) -> Event | str:
+    """The event of a person's reaction to a message of the bot."""
+    channel, ts = text(event, "item", "channel"), text(event, "item", "ts")
+    user, name = text(event, "user"), text(event, "reaction")
+    if not config.reactions:
+        return "reaction"
+    if not (channel and ts and user and name and bot) or user == bot or text(event, "item_user") != bot:
+        return "reaction"
+    direct = channel.startswith("D")
+    if not direct and not config.allows(channel):
+        return "channel"
+    return Event(
+        key=f"{channel}:{ts}:{user}:{name}:{text(event, 'event_ts')}",
+        session_id=channel,
+        sender=Sender(user, identities=(Identity("workspace-chat", user),)),
+        text="",
+        target=TARGET.dump(SlackTarget(channel=channel)),
+        reaction=emoji_named(name),
+        is_direct=direct,
+    )

@@ -1,11 +1,13 @@
 """Opens conversations for messages that answer none."""
 
+import asyncio
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import text
-from ports.capabilities import Opened, OpenRequest
+from domain.channels.messages import Event
+from ports.capabilities import Opened, OpenRequest, PlatformError
 
 from .api import WebApi
 from .config import SlackConfig, SlackTarget
@@ -37,3 +39,30 @@ class Opener:
             if not channel:
                 raise no_address(f"Slack gives no direct messages with {person}")
         return Opened(session_of(channel, thread or ""), SlackTarget(channel=channel, thread_ts=thread or ""))
+
+
+class DirectMessages:
+    """Finds the direct messages of a person who called a global shortcut, so that what the person writes there
+    continues the same conversation."""
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    async def placed(self, config: SlackConfig, event: Event) -> Event:
+        """An answer that cannot wait for Slack goes to the id of the person, in a session of its own."""
+        person = text(event.target, "user")
+        if not person or text(event.target, "channel") != person:
+            return event
+        try:
+            async with asyncio.timeout(OPEN_SECONDS):
+                opened = await self._api.read(config, "conversations.open", users=person)
+        except (PlatformError, TimeoutError):
+            return event
+        channel = text(opened, "channel", "id")
+        if not channel:
+            return event
+        return replace(event, session_id=channel, target={**event.target, "channel": channel})
+
+
+OPEN_SECONDS = 1.5
+"""Slack waits three seconds for the acknowledgement."""

@@ -3,7 +3,6 @@
 Source: https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
 """
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -13,16 +12,12 @@ from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.contents import forwarded
 from domain.channels.messages import Event, Identity, Sender
 from domain.channels.refused import CHANNEL
-from ports.capabilities import PlatformError
 
-from .api import WebApi
 from .config import TARGET, SlackConfig, SlackTarget
 from .events import posted, session_of, shared_message
 
 GLOBAL = "shortcut"
 OF_MESSAGE = "message_action"
-OPEN_SECONDS = 1.5
-"""Slack waits three seconds for the acknowledgement."""
 
 
 def read_shortcut(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Event | str:
@@ -74,26 +69,3 @@ def _of_message(config: SlackConfig, payload: Mapping[str, Any], event: Event) -
         target={**event.target, **TARGET.dump(SlackTarget(thread_ts=thread))},
         context={**event.context, **forwarded(content.author, ts), "group": group},
     )
-
-
-class DirectMessages:
-    """Finds the direct messages of a person who called a global shortcut, so that what the person writes there
-    continues the same conversation."""
-
-    def __init__(self, api: WebApi) -> None:
-        self._api = api
-
-    async def placed(self, config: SlackConfig, event: Event) -> Event:
-        """An answer that cannot wait for Slack goes to the id of the person, in a session of its own."""
-        person = text(event.target, "user")
-        if not person or text(event.target, "channel") != person:
-            return event
-        try:
-            async with asyncio.timeout(OPEN_SECONDS):
-                opened = await self._api.read(config, "conversations.open", users=person)
-        except (PlatformError, TimeoutError):
-            return event
-        channel = text(opened, "channel", "id")
-        if not channel:
-            return event
-        return replace(event, session_id=channel, target={**event.target, "channel": channel})

@@ -24,7 +24,7 @@ from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 
 from .api import WebApi
 from .config import SlackConfig
-from .shortcuts import DirectMessages
+from .opening import DirectMessages
 from .webhook import read_envelope
 
 log = logging.getLogger(__name__)
