@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from adapters.outbound.channels.enterprise_chat.trust import is_host_entry
+from adapters.outbound.channels.enterprise_chat.connector import is_host_entry
 from adapters.outbound.core_client.targets import parse_targets
 
 LONGEST_BEARER = 2000

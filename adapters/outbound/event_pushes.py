@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from adapters.outbound.channels.common.calls import BadSecret, standard_headers
 from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
-from adapters.outbound.channels.common.standard_webhooks import BadSecret, standard_headers
 from adapters.outbound.http.checks import checked_url
 from adapters.outbound.http.policy import numeric_host
 from domain import limits

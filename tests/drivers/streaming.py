@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.bot_messenger import streaming as telegram
-from adapters.outbound.channels.community_chat import streaming as mattermost
-from adapters.outbound.channels.enterprise_chat import streaming as teams
-from adapters.outbound.channels.gaming_chat import streaming as discord
-from adapters.outbound.channels.workspace_chat import streaming as slack
+from adapters.outbound.channels.bot_messenger import delivery as telegram
+from adapters.outbound.channels.community_chat import delivery as mattermost
+from adapters.outbound.channels.enterprise_chat import delivery as teams
+from adapters.outbound.channels.gaming_chat import delivery as discord
+from adapters.outbound.channels.workspace_chat import delivery as slack
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.world import PATIENCE, World
 from tests.support.platforms.standin import Reply, Seen, StandIn

@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.channels.bot_messenger.api import outcome as telegram
 from adapters.outbound.channels.business_messaging.api import outcome as whatsapp
 from adapters.outbound.channels.enterprise_chat.connector import outcome as teams
-from adapters.outbound.channels.enterprise_chat.incoming_webhook import outcome as teams_webhook
+from adapters.outbound.channels.enterprise_chat.delivery import outcome as teams_webhook
 from adapters.outbound.channels.erp_events.rpc import is_transient
 from adapters.outbound.channels.gaming_chat.api import result as discord
 from adapters.outbound.channels.sms_provider.channel import outcome as twilio

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then
 
-from adapters.outbound.channels.workspace_chat import streaming
+from adapters.outbound.channels.workspace_chat import delivery as streaming
 from adapters.outbound.channels.workspace_chat.tests import samples
 from domain.channels.messages import RawCall
 from domain.routing.model import RunRequest, RunResult

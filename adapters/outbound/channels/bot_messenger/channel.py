@@ -1,24 +1,34 @@
-"""The bot-messenger channel: Telegram (https://core.telegram.org/bots/api)."""
+"""The bot-messenger channel: Telegram (https://core.telegram.org/bots/api).
 
+Opens chats for messages that answer none.
+"""
+
+import re
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.bot_messenger.api import BASE
-from adapters.outbound.channels.common.bodies import items, text
+from adapters.outbound.channels.bot_messenger import webhook
+from adapters.outbound.channels.bot_messenger.api import BASE, BotApi
+from adapters.outbound.channels.bot_messenger.config import (
+    CONFIG,
+    DEFINITION,
+    POLLING,
+    TARGET,
+    BotConfig,
+    BotTarget,
+)
+from adapters.outbound.channels.bot_messenger.delivery import Delivery, TelegramStreaming
+from adapters.outbound.channels.bot_messenger.polling import Updates
+from adapters.outbound.channels.bot_messenger.webhook import session_of
+from adapters.outbound.channels.common.addresses import no_address, read_address
+from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.http.policy import AddressPolicy, numeric_host
 from domain.channels.messages import Attachment, ChannelMetadata
 from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL
-from ports.capabilities import PlatformError, Registration
+from ports.capabilities import Opened, OpenRequest, PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
-
-from . import webhook
-from .api import BotApi
-from .config import CONFIG, DEFINITION, POLLING, TARGET, BotConfig, BotTarget
-from .delivery import Delivery
-from .opening import Opener
-from .polling import Updates
-from .streaming import TelegramStreaming
 
 _BAD_ADDRESS = "bad webhook"
 """How Telegram's description of an address that it does not call begins."""
@@ -127,3 +137,38 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         connector=Updates(dependencies, api),
         connection_proof=Proof.PLATFORM,
     )
+
+
+_ADDRESS = re.compile(r"(?:(-?[1-9][0-9]{0,15})|(@[A-Za-z][A-Za-z0-9_]{3,31}))(?::([1-9][0-9]{0,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """A bot may write to people who have started it, and to groups and channels of which it is a member
+    (https://core.telegram.org/bots/faq#how-do-i-reach-users)."""
+
+    api: BotApi
+    address: str = (
+        "a chat id such as 5550001 (-1001234567890 of a group) or @name of a public group or channel, in a forum"
+        " with the topic behind it: -1001234567890:17"
+    )
+
+    def default_address(self, config: BotConfig) -> str:
+        return ""
+
+    def continued(self, target: BotTarget) -> BotTarget:
+        """The message replies to none of the group's."""
+        return replace(target, reply_to=None, callback_query_id="", prompt_id=None)
+
+    async def open(self, config: BotConfig, request: OpenRequest) -> Opened[BotTarget]:
+        number, name, topic = read_address(_ADDRESS, request.to, self.address).groups()
+        chat = int(number) if number else await self._chat_of(config, name)
+        thread = int(topic) if topic else None
+        return Opened(session_of(str(chat), topic or ""), BotTarget(chat_id=chat, message_thread_id=thread))
+
+    async def _chat_of(self, config: BotConfig, name: str) -> int:
+        """The id of a public chat, by which the messages there name it. Raises `PlatformError`."""
+        chat = at(await self.api.call(config.bot_token, "getChat", {"chat_id": name}), "id")
+        if not isinstance(chat, int):
+            raise no_address(f"{name} is no chat that Telegram gives an id for")
+        return chat

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.reactions import ack_reaction
+from adapters.outbound.channels.common.config import ack_reaction
 from adapters.outbound.rendering import Markup
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting

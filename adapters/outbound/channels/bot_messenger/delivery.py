@@ -1,4 +1,12 @@
-"""Writes answers to Telegram: text in the chosen markup, photos, documents, inline keyboards."""
+"""Writes answers to Telegram: text in the chosen markup, photos, documents, inline keyboards.
+
+Messages as Telegram takes them: where they go, their buttons, and other forms where one is rejected.
+
+Shows an answer in Telegram while it is being made: a message, edited as the answer grows.
+
+Sources: https://core.telegram.org/bots/api#editmessagetext, #deletemessage, and
+https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
+"""
 
 from __future__ import annotations
 
@@ -7,27 +15,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from adapters.outbound.channels.bot_messenger.api import Attempt, BotApi, Rejection
+from adapters.outbound.channels.bot_messenger.config import GENERAL, MARKUPS, TEXT_LIMIT, BotConfig, BotTarget
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft, replaced
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import (
+    WITHDRAWN,
     closed_text,
     file_payloads,
+    in_place_of_draft,
+    preview,
+    replaced,
     split_question,
     text_payloads,
 )
+from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.rendering import render
-from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage
+from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Sent
+from domain.channels.messages import Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ArtifactReader
 from ports.http import FormFile
-
-from .api import BotApi
-from .config import MARKUPS, TEXT_LIMIT, BotConfig, BotTarget
-from .posting import address_of, is_group, link_preview, send_in_any_form, text_body
-from .streaming import TelegramStreaming
 
 MAX_PHOTO = 10 * 1024 * 1024
 MAX_DOCUMENT = 50 * 1024 * 1024
@@ -156,3 +165,119 @@ def _methods(artifact: Artifact, size: int) -> list[tuple[str, str]]:
     """Methods that may take the file, each with its field; a photo that Telegram rejects is sent as a document."""
     document = ("sendDocument", "document")
     return [("sendPhoto", "photo"), document] if artifact.is_image and size <= MAX_PHOTO else [document]
+
+
+_RETRIES = 4
+"""How often one message is sent in another form, each time for another reason."""
+
+
+async def send_in_any_form(
+    api: BotApi,
+    config: BotConfig,
+    method: str,
+    body: dict[str, Any],
+    files: Sequence[FormFile] = (),
+    plain: str = "",
+) -> Attempt:
+    """Sends a message; one that Telegram rejects for its form is sent again at once in another form."""
+    for _ in range(_RETRIES):
+        attempt = await api.send(config.bot_token, method, body, files)
+        amended = _amended(body, attempt.rejection, plain) if attempt.rejection else None
+        if amended is None:
+            break
+        body = amended
+    return attempt
+
+
+def _amended(body: dict[str, Any], rejection: Rejection, plain: str) -> dict[str, Any] | None:
+    """The message in a form that Telegram may take after this rejection, None where there is none."""
+    if rejection.migrated_to is not None and body["chat_id"] != rejection.migrated_to:
+        return _without(body, "reply_parameters") | {"chat_id": rejection.migrated_to}
+    if rejection.contains("can't parse entities") and "parse_mode" in body:
+        return _without(body, "parse_mode") | {"text": plain}
+    if rejection.contains("replied not found") and "reply_parameters" in body:
+        return _without(body, "reply_parameters")
+    if rejection.contains("thread not found") and "message_thread_id" in body:
+        return _without(body, "message_thread_id")
+    return None
+
+
+def _without(body: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key != name}
+
+
+def text_body(config: BotConfig, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a text, wherever it is shown."""
+    body = {"text": payload["text"], "parse_mode": payload.get("mode", config.mode), **link_preview(config)}
+    if payload.get("choices"):
+        buttons = [[{"text": label, "callback_data": value}] for label, value in payload["choices"]]
+        body["reply_markup"] = {"inline_keyboard": buttons}
+    return body
+
+
+def link_preview(config: BotConfig) -> dict[str, Any]:
+    return {"link_preview_options": {"is_disabled": True}} if config.disable_web_page_preview else {}
+
+
+def address_of(target: BotTarget, *, reply: bool = False) -> dict[str, Any]:
+    address: dict[str, Any] = {"chat_id": target.chat_id}
+    if target.message_thread_id not in (None, GENERAL):
+        address["message_thread_id"] = target.message_thread_id
+    if reply and target.reply_to is not None:
+        address["reply_parameters"] = {"message_id": target.reply_to, "allow_sending_without_reply": True}
+    return address
+
+
+def is_group(target: BotTarget) -> bool:
+    """Groups have negative ids (https://core.telegram.org/bots/api#chat)."""
+    return str(target.chat_id or "").startswith("-")
+
+
+CHAT_SECONDS = 1.0
+GROUP_SECONDS = 5.0
+"""A group takes 20 messages a minute: the answer needs some of them."""
+
+
+class TelegramStreaming:
+    """The reference of a draft is the id of its message in the chat of the target."""
+
+    def __init__(self, api: BotApi) -> None:
+        self._api = api
+
+    def preview(self, config: BotConfig, target: BotTarget) -> Preview | None:
+        seconds = GROUP_SECONDS if is_group(target) else CHAT_SECONDS
+        return preview(MARKUPS[config.mode], TEXT_LIMIT, seconds)
+
+    async def draft(
+        self, config: BotConfig, target: BotTarget, message: OutboundMessage, draft: str, key: str
+    ) -> Sent:
+        payload = message.payload
+        if draft:
+            return await self.change(config, target, draft, payload)
+        body = {**address_of(target, reply=True), **text_body(config, payload)}
+        attempt = await send_in_any_form(self._api, config, "sendMessage", body, plain=text(payload, "plain"))
+        return attempt.sent
+
+    async def change(
+        self, config: BotConfig, target: BotTarget, draft: str, payload: Mapping[str, Any]
+    ) -> Sent:
+        """Replaces a draft; doing it twice is harmless."""
+        body = {**_message(target, draft), **text_body(config, payload)}
+        attempt = await send_in_any_form(
+            self._api, config, "editMessageText", body, plain=text(payload, "plain")
+        )
+        if attempt.rejection is not None and attempt.rejection.contains("not modified"):
+            return Sent(Outcome.SENT, ref=draft)
+        sent = repeatable(attempt.sent)
+        return replace(sent, ref=draft) if sent.outcome is Outcome.SENT else sent
+
+    async def withdraw(self, config: BotConfig, target: BotTarget, draft: str) -> Sent:
+        """Deletes a draft; one that is gone already counts as deleted."""
+        attempt = await self._api.send(config.bot_token, "deleteMessage", _message(target, draft))
+        if attempt.rejection is not None and attempt.rejection.contains("to delete not found"):
+            return Sent(Outcome.SENT, ref=draft)
+        return repeatable(attempt.sent)
+
+
+def _message(target: BotTarget, draft: str) -> dict[str, Any]:
+    return {"chat_id": target.chat_id, "message_id": int(draft)}

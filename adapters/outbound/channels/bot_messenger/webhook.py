@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from adapters.outbound.channels.bot_messenger.content import forwarded_in, name_of, quoted_in
 from adapters.outbound.channels.common.bodies import at, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.common.contents import unreadable
@@ -37,7 +38,6 @@ from .content import (
     unreadable_kind,
     written_in,
 )
-from .quoting import forwarded_in, name_of, quoted_in
 
 _HEADER = "x-telegram-bot-api-secret-token"
 START = "start"

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from adapters.outbound.channels.common.reactions import ack_reaction, reactions
-from adapters.outbound.channels.common.setup import https_step
+from adapters.outbound.channels.common.config import ack_reaction, https_step, reactions
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.values import value

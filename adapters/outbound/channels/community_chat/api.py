@@ -1,20 +1,22 @@
 """The Mattermost server's REST API, version 4, as the bot calls it.
 
 Source: https://developers.mattermost.com/api-documentation/
+
+Files of Mattermost's posts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.bodies import at, size, text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send
 from adapters.outbound.channels.community_chat.config import MattermostConfig
 from adapters.outbound.http.paths import base_address, segment
-from domain.channels.messages import ChannelMetadata, Outcome, Sent
+from domain.channels.messages import Attachment, ChannelMetadata, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import FormFile, Http, HttpAnswer, HttpRequest
@@ -163,3 +165,25 @@ def _reset(answer: HttpAnswer) -> float | None:
     """Seconds until the limit is lifted, from `X-RateLimit-Reset`."""
     seconds = answer.headers.get("x-ratelimit-reset", "")
     return float(seconds) if seconds.isascii() and seconds.isdigit() and len(seconds) < 6 else None
+
+
+class Files:
+    def __init__(self, dependencies: ChannelDependencies, api: MattermostApi) -> None:
+        self._client = PlatformClient(dependencies.http, "Mattermost", excerpt)
+        self._api = api
+
+    async def described(self, config: MattermostConfig, attachment: Attachment) -> Attachment:
+        """Name, type and size of a file: a webhook tells its id alone."""
+        path = f"/files/{segment(attachment.source['fileId'])}/info"
+        try:
+            info = await self._api.read(config, path, "the file's id", 10.0)
+        except PlatformError:
+            return attachment
+        name, mime_type = text(info, "name"), text(info, "mime_type").partition(";")[0].strip()
+        return Attachment(
+            name or attachment.name, mime_type or attachment.mime_type, attachment.source, size(info, "size")
+        )
+
+    def fetch(self, config: MattermostConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        request = api_request(config, "GET", f"/files/{segment(attachment.source['fileId'])}")
+        return self._client.download(request)

@@ -1,20 +1,20 @@
 """The community-chat channel: Mattermost. Outgoing webhooks and slash commands in, posts out."""
 
+from adapters.outbound.channels.community_chat.api import Files
+from adapters.outbound.channels.community_chat.delivery import (
+    MattermostReactions,
+    MattermostStreaming,
+    Posting,
+    Prompts,
+)
+from adapters.outbound.channels.community_chat.lookups import Bots, Opener, Threads
 from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, webhook
 from .api import MattermostApi
-from .bots import Bots
 from .config import CONFIG, DEFINITION, TARGET, MattermostConfig, MattermostTarget
-from .files import Files
-from .opening import Opener
-from .posting import Posting
-from .prompts import Prompts
-from .reactions import MattermostReactions
 from .socket import Socket
-from .streaming import MattermostStreaming
-from .threads import Threads
 
 
 def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, MattermostTarget]:

@@ -1,16 +1,38 @@
-"""Posts answers: text as posts, files uploaded and then posted."""
+"""Posts answers: text as posts, files uploaded and then posted.
 
+Posts of the bot on Mattermost: made, changed, deleted.
+
+Replaces a prompt that is over, and tells somebody who cannot decide it.
+
+Shows an answer on Mattermost while it is being made: a post, changed as the answer grows.
+
+Source: https://developers.mattermost.com/api-documentation/#/operations/PatchPost
+
+The bot's reactions to posts in Mattermost (https://developers.mattermost.com/api-documentation/, reactions).
+"""
+
+from __future__ import annotations
+
+import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import items, text
-from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft, replaced
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import file_payloads, split_question, text_payloads
+from adapters.outbound.channels.common.messages import (
+    WITHDRAWN,
+    closed_text,
+    file_payloads,
+    in_place_of_draft,
+    preview,
+    replaced,
+    split_question,
+    text_payloads,
+)
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.channels.community_chat.api import MattermostApi, outcome
-from adapters.outbound.channels.community_chat.buttons import attached
 from adapters.outbound.channels.community_chat.config import (
     BUTTONS,
     POST_LIMIT,
@@ -18,9 +40,11 @@ from adapters.outbound.channels.community_chat.config import (
     MattermostConfig,
     MattermostTarget,
 )
-from adapters.outbound.channels.community_chat.posting import Posting, in_channel
+from adapters.outbound.channels.community_chat.lookups import Bots
+from adapters.outbound.channels.community_chat.webhook import attached
+from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
-from domain.channels.answers import Answer, Artifact, OutboundMessage
+from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
 from ports.channels import ChannelDependencies
@@ -136,3 +160,141 @@ def _buttons(
 ) -> Mapping[str, Any] | None:
     choices = payload.get("choices")
     return attached(config, target, text(payload, "callback"), choices) if choices else None
+
+
+_GONE = "HTTP 404"
+
+
+class Posting:
+    def __init__(self, api: MattermostApi) -> None:
+        self._api = api
+
+    async def post(
+        self, config: MattermostConfig, target: MattermostTarget, key: str, message: str, **more: Any
+    ) -> Sent:
+        """Posts in the thread, beside it where it is gone. `key` keeps the server from making a post twice."""
+        body = {"channel_id": target.channel, "message": message, "pending_post_id": key, **more}
+        if target.root:
+            sent = await self._post(config, {**body, "root_id": target.root})
+            thread_is_gone = sent.outcome is Outcome.PERMANENT and "root" in sent.detail.lower()
+            if not thread_is_gone:
+                return sent
+        return await self._post(config, body)
+
+    async def _post(self, config: MattermostConfig, body: Mapping[str, Any]) -> Sent:
+        """A failure in the channel of the instance itself concerns the instance."""
+        sent = await self._api.post(config, "/posts", body)
+        return replace(sent, of_recipient=sent.of_recipient and body["channel_id"] != config.channel_id)
+
+    async def change(self, config: MattermostConfig, post_id: str, fields: Mapping[str, Any]) -> Sent:
+        """Replaces fields of a post; doing it twice is harmless."""
+        sent = repeatable(await self._api.change(config, post_id, fields))
+        return replace(sent, ref=post_id) if sent.outcome is Outcome.SENT else sent
+
+    async def withdraw(self, config: MattermostConfig, post_id: str) -> Sent:
+        """Deletes a post; one that is gone already counts as deleted."""
+        sent = await self._api.delete(config, post_id)
+        is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_GONE)
+        return Sent(Outcome.SENT, ref=post_id) if is_gone else repeatable(sent)
+
+
+def in_channel(config: MattermostConfig, target: MattermostTarget) -> MattermostTarget:
+    """The target with a channel: that of the config where it names none."""
+    return replace(target, channel=target.channel or config.channel_id)
+
+
+log = logging.getLogger(__name__)
+
+
+class Prompts:
+    def __init__(self, api: MattermostApi, posting: Posting) -> None:
+        self._api = api
+        self._posting = posting
+
+    def prompt_target(
+        self,
+        config: MattermostConfig,
+        target: MattermostTarget,
+        message: OutboundMessage,
+        ref: str,
+        press: MattermostTarget | None,
+    ) -> MattermostTarget | None:
+        """A post of a slash command's address has no id: there the press names it."""
+        if not message.payload.get("choices"):
+            return None
+        return replace(in_channel(config, target), prompt=ref) if ref else press
+
+    async def close_prompt(
+        self, config: MattermostConfig, target: MattermostTarget, closed: ClosedPrompt
+    ) -> None:
+        shown = await closed_text(Markup.MATTERMOST, closed, POST_LIMIT)
+        if not target.prompt or shown is None:
+            return
+        fields = {"message": shown.text, "props": {"attachments": []}}
+        sent = await self._posting.change(config, target.prompt, fields)
+        if sent.outcome is not Outcome.SENT:
+            log.warning("a decided prompt could not be replaced: %s", sent.detail)
+
+    async def acknowledge_press(
+        self, config: MattermostConfig, target: MattermostTarget, notice: str
+    ) -> None:
+        """Answers below the prompt, by the name of who pressed: a bot has no posts for one person alone."""
+        if not notice:
+            return
+        name = f"@{target.user_name}: " if target.user_name else ""
+        below = {"root_id": target.root or target.prompt} if target.root or target.prompt else {}
+        body = {"channel_id": target.channel, "message": f"{name}{notice}", **below}
+        await self._api.post(config, "/posts", body, timeout=10.0)
+
+
+DRAFT_SECONDS = 1.0
+"""Our choice: what a server takes is its own setting (10 requests a second where its limit is switched on)."""
+
+
+class MattermostStreaming:
+    """The reference of a draft is the id of its post."""
+
+    def __init__(self, posting: Posting) -> None:
+        self._posting = posting
+
+    def preview(self, config: MattermostConfig, target: MattermostTarget) -> Preview | None:
+        """A slash command is answered at another address, where nothing can be changed."""
+        return None if target.response_url else preview(Markup.MATTERMOST, POST_LIMIT, DRAFT_SECONDS)
+
+    async def draft(
+        self,
+        config: MattermostConfig,
+        target: MattermostTarget,
+        message: OutboundMessage,
+        draft: str,
+        key: str,
+    ) -> Sent:
+        content = text(message.payload, "text")
+        if draft:
+            return await self._posting.change(config, draft, {"message": content})
+        return await self._posting.post(config, in_channel(config, target), key, content)
+
+
+class MattermostReactions:
+    def __init__(self, api: MattermostApi, bots: Bots) -> None:
+        self._api = api
+        self._bots = bots
+
+    async def react(
+        self,
+        config: MattermostConfig,
+        target: MattermostTarget,
+        message_id: str,
+        emoji: str,
+        *,
+        present: bool,
+    ) -> Sent:
+        name = emoji.strip(":")
+        own = await self._bots.account(config)
+        if own is None:
+            return Sent(Outcome.TRANSIENT, "Mattermost does not tell whose token it is")
+        if present:
+            body = {"user_id": own, "post_id": message_id, "emoji_name": name}
+            return await self._api.post(config, "/reactions", body)
+        path = f"/users/{segment(own)}/posts/{segment(message_id)}/reactions/{segment(name)}"
+        return await self._api.remove(config, path)

@@ -15,7 +15,7 @@ from adapters.outbound.channels.common.bodies import at, frame_object, integer, 
 from adapters.outbound.channels.common.reconnecting import Attempt, StatelessConnector, keep_connected
 from adapters.outbound.channels.community_chat.api import MattermostApi
 from adapters.outbound.channels.community_chat.config import SOCKET, MattermostConfig
-from adapters.outbound.channels.community_chat.posts import Post, read_deletion, read_edit, read_post
+from adapters.outbound.channels.community_chat.webhook import Post, read_deletion, read_edit, read_post
 from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import ChannelMetadata, Event
 from ports.capabilities import PlatformError, Registration

@@ -2,19 +2,30 @@
 
 Source: https://developers.mattermost.com/integrate/webhooks/outgoing/ and
 https://developers.mattermost.com/integrate/slash-commands/custom/
+
+Posts of a Mattermost server, as its WebSocket and its API give them. Pure.
+
+Source: https://developers.mattermost.com/api-documentation/ (posts)
+
+Buttons of posts on Mattermost, and the calls of the server that tell of a press. Pure.
+
+Source: https://developers.mattermost.com/integrate/plugins/interactive-messages/
 """
 
+from __future__ import annotations
+
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, form, json_object, query, same, text
-from adapters.outbound.channels.common.calls import json_answer, require_webhook
-from adapters.outbound.channels.common.cards import card_text
+from adapters.outbound.channels.common.bodies import at, form, integer, items, json_object, query, same, text
+from adapters.outbound.channels.common.calls import json_answer, require_webhook, signature
 from adapters.outbound.channels.common.client import is_address_of
-from adapters.outbound.channels.community_chat.buttons import is_press, read_press
+from adapters.outbound.channels.common.contents import card_text
+from adapters.outbound.channels.common.messages import cut_labels, pressed_text
 from adapters.outbound.channels.community_chat.config import (
     SOCKET,
     TARGET,
@@ -24,6 +35,7 @@ from adapters.outbound.channels.community_chat.config import (
 )
 from domain.channels.messages import (
     Attachment,
+    Change,
     ChannelMetadata,
     Event,
     Identity,
@@ -33,7 +45,7 @@ from domain.channels.messages import (
     Received,
     Sender,
 )
-from domain.channels.refused import CHANNEL
+from domain.channels.refused import BOT, CHANNEL
 from domain.refusals import Invalid, Unauthenticated
 
 ACKNOWLEDGED = json_answer({})
@@ -168,3 +180,147 @@ def _event(
 def _is_direct(payload: Mapping[str, Any]) -> bool:
     """Names of direct channels are the ids of both sides."""
     return "__" in text(payload, "channel_name")
+
+
+_DIRECT = "D"
+_BY_PROGRAMS = ("from_bot", "from_webhook", "from_plugin")
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A post and the channel where it stands; `sender_name` is @ and the name of its user, where it is known."""
+
+    body: Mapping[str, Any]
+    channel: Mapping[str, Any]
+    sender_name: str = ""
+
+    @property
+    def created_at(self) -> int:
+        """In milliseconds since 1970."""
+        return integer(self.body, "create_at") or 0
+
+
+def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
+    """The event of a direct message to the bot, of a post that mentions it, or of one in a thread; the same one as of
+    the post's outgoing webhook. None for every other."""
+    body = post.body
+    if not text(body, "id") or text(body, "type") or at(body, "delete_at"):
+        return None
+    by_program = any(text(body, "props", name) == "true" for name in _BY_PROGRAMS)
+    addressed = text(post.channel, "type") == _DIRECT or _mentions(
+        text(body, "message"), text(bot, "username")
+    )
+    if not addressed and config.require_mention and not (config.follow_threads and text(body, "root_id")):
+        return None
+    payload = {
+        "channel_id": text(body, "channel_id"),
+        "channel_name": text(post.channel, "name"),
+        "user_id": text(body, "user_id"),
+        "user_name": post.sender_name.removeprefix("@"),
+        "post_id": text(body, "id"),
+        "root_id": text(body, "root_id"),
+        "text": text(body, "message"),
+        "file_ids": items(body, "file_ids"),
+    }
+    events = read_message(config, payload, bot).events if payload["user_id"] else ()
+    event = next(iter(events), None)
+    refused = event.refused or (BOT if by_program else "") if event else ""
+    if event is None or (refused and not addressed):
+        return None
+    only_followed = not addressed and config.require_mention
+    quoted = _forwarded(body) or event.quoted
+    return replace(event, only_followed=only_followed, quoted=quoted, refused=refused)
+
+
+def _forwarded(post: Mapping[str, Any]) -> Quoted | None:
+    """The post to which the message links, as forwarding makes it: the server adds a preview of it."""
+    for embed in items(post, "metadata", "embeds"):
+        original = at(embed, "data", "post")
+        if text(embed, "type") == "permalink" and isinstance(original, dict):
+            quoted = Quoted(shown_in(original), text(original, "user_id"), files_of(original))
+            return quoted if quoted.is_given else None
+    return None
+
+
+def read_edit(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
+    """The event of an edited post. Updates without the time of an edit are previews of links and the like."""
+    edited_at = integer(post.body, "edit_at")
+    event = read_post(config, post, bot) if edited_at else None
+    if event is None or event.refused:
+        return None
+    return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED)
+
+
+def read_deletion(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
+    """The event of a deleted post of somebody else."""
+    post_id = text(post.body, "id")
+    if not post_id or text(post.body, "user_id") == text(bot, "userId"):
+        return None
+    key = f"{post_id}:{Change.DELETED}"
+    return Event(key, "", Sender(""), "", {}, message_id=post_id, change=Change.DELETED)
+
+
+def _mentions(message: str, username: str) -> bool:
+    return bool(username) and mention_of(username).search(message) is not None
+
+
+LONGEST_LABEL = 100
+"""Our choice: a longer button does not fit into a line."""
+_PURPOSE = "button of a post"
+_SIGNED = ("choice", "label", "channel", "root")
+
+
+def attached(
+    config: MattermostConfig, target: MattermostTarget, callback_url: str, choices: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """The properties of a post with these buttons. The server sends the signed context of a button with its press; it
+    shows it to nobody."""
+    labels = cut_labels([label for label, _ in choices], LONGEST_LABEL)
+    actions = []
+    for number, (label, (_, value)) in enumerate(zip(labels, choices, strict=True), start=1):
+        context = {"choice": value, "label": label, "channel": target.channel, "root": target.root}
+        integration = {"url": callback_url, "context": {**context, "signature": _signature(config, context)}}
+        action = {"id": f"choice{number}", "type": "button", "name": label, "integration": integration}
+        actions.append(action)
+    return {"attachments": [{"fallback": ", ".join(labels), "actions": actions}]}
+
+
+def is_press(payload: Mapping[str, Any]) -> bool:
+    return isinstance(payload.get("context"), Mapping)
+
+
+def read_press(config: MattermostConfig, payload: Mapping[str, Any]) -> Received:
+    """The press of a button. Raises `Unauthenticated` for a context that we did not sign, `Invalid`."""
+    context = at(payload, "context")
+    if not same(text(context, "signature"), _signature(config, context)):
+        raise Unauthenticated(
+            "The signature of the button's context is wrong: the service did not make this button."
+        )
+    user, value = text(payload, "user_id"), text(context, "choice")
+    if not user or not value:
+        raise Invalid("user_id and context.choice: a press needs both.")
+    channel, trigger = text(context, "channel"), text(payload, "trigger_id")
+    target = MattermostTarget(
+        channel=channel,
+        root=text(context, "root"),
+        prompt=text(payload, "post_id"),
+        user_name=text(payload, "user_name"),
+    )
+    direct = "__" in text(payload, "channel_name")
+    if not direct and not config.allows(channel):
+        return Received(ACKNOWLEDGED, kind="ignored:channel")
+    event = Event(
+        key=f"press:{trigger}" if trigger else None,
+        session_id=session_of(channel, user, "" if direct else target.root),
+        sender=Sender(user, target.user_name, (Identity("community-chat", user),)),
+        text=pressed_text(text(context, "label"), value),
+        target=TARGET.dump(target),
+        choice=value,
+        is_direct=direct,
+    )
+    return Received(ACKNOWLEDGED, events=(event,), kind="action")
+
+
+def _signature(config: MattermostConfig, context: object) -> str:
+    signed = [_PURPOSE, *(text(context, name) for name in _SIGNED)]
+    return signature(config.token, json.dumps(signed).encode())

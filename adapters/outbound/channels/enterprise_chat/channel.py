@@ -17,9 +17,15 @@ from adapters.outbound.channels.enterprise_chat.config import (
     TeamsConfig,
     TeamsTarget,
 )
-from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, LOGIN, OPENID, SERVICE, Connector
-from adapters.outbound.channels.enterprise_chat.opening import Opener
-from adapters.outbound.channels.enterprise_chat.streaming import TeamsStreaming
+from adapters.outbound.channels.enterprise_chat.connector import (
+    EMULATOR,
+    LOGIN,
+    OPENID,
+    SERVICE,
+    Connector,
+    Opener,
+)
+from adapters.outbound.channels.enterprise_chat.delivery import TeamsStreaming
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received
 from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL

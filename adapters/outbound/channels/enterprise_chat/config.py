@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.outbound.channels.common.setup import https_step
+from adapters.outbound.channels.common.config import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting, stored_as
 from domain.values import value

@@ -1,22 +1,32 @@
 """The Bot Connector service: the bot's token, and requests to the service URL of a conversation.
 
 Source: https://learn.microsoft.com/en-us/azure/bot-service/rest-api/bot-framework-rest-connector-api-reference
+
+Which service URLs may receive the bot's bearer token.
+
+A service URL comes with the activity, and the token sent there speaks for the bot. So only the Bot Framework's own
+hosts are trusted, and those that the operator named.
+
+Opens conversations for messages that answer none.
 """
 
+import re
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
+from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send, without_token
 from adapters.outbound.channels.enterprise_chat.config import TeamsConfig, TeamsTarget
-from adapters.outbound.channels.enterprise_chat.trust import is_loopback, is_trusted
 from adapters.outbound.http.paths import base_address, segment
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress
-from ports.capabilities import PlatformError
+from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
 
@@ -184,3 +194,121 @@ def outcome(answer: HttpAnswer) -> Sent:
     sent = by_status(answer, reason or text(body, "message"), ref=text(body, "id"))
     sent = replace(sent, of_recipient=not answer.ok and any(code in reason for code in _OF_RECIPIENT))
     return replace(sent, outcome=Outcome.TRANSIENT) if answer.status == _CONFLICT else sent
+
+
+_MICROSOFT = (
+    "smba.trafficmanager.net",
+    "smba.infra.gcc.teams.microsoft.com",
+    "smba.infra.gov.teams.microsoft.us",
+    "smba.infra.dod.teams.microsoft.us",
+    ".botframework.com",
+    ".botframework.us",
+    ".botframework.azure.us",
+    ".botframework.azure.cn",
+)
+_PUBLIC = frozenset({"login.microsoftonline.com", "login.microsoftonline.us", "login.botframework.com"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_NAME = r"[A-Za-z0-9_-]+"
+_ENTRY = re.compile(
+    rf"(?:{_NAME}(?:\.{_NAME})*|\*?\.{_NAME}(?:\.{_NAME})+|\[[0-9A-Fa-f:.]+\])(?::\d{{1,5}})?"
+)
+
+
+def is_host_entry(entry: str) -> bool:
+    """Whether an entry of the operator's list can be understood.
+
+    `name` (also an IPv4 address), `[IPv6 address]`, `.domain` or `*.domain`; each may end in `:port`.
+    """
+    try:
+        return bool(_ENTRY.fullmatch(entry) and urlsplit(f"//{entry}").port != 0)
+    except ValueError:
+        return False
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an http or https address names this very machine: localhost, 127.0.0.1 or ::1."""
+    parts = _parts(url)
+    return parts is not None and parts.hostname in _LOOPBACK
+
+
+def is_trusted(
+    service_url: str, operator_addresses: tuple[str, ...], operator_hosts: tuple[str, ...] = ()
+) -> bool:
+    """Whether a token may go there.
+
+    `operator_addresses` are the settings of the login and metadata servers: where they name a host of the
+    operator's own (a local Bot Framework, a proxy), that host is trusted as well, under the same scheme.
+    `operator_hosts` are trusted over https, on port 443 where they name none; see `is_host_entry`.
+    """
+    service = _parts(service_url)
+    if service is None:
+        return False
+    if service.scheme == "https":
+        host, port = service.hostname or "", service.port or 443
+        if any(_names(entry, host, port) for entry in (*_MICROSOFT, *operator_hosts)):
+            return True
+    addresses = (_parts(address) for address in operator_addresses)
+    return any(address is not None and _same_host(service, address) for address in addresses)
+
+
+def _names(entry: str, host: str, port: int) -> bool:
+    if not is_host_entry(entry):
+        return False
+    named = urlsplit(f"//{entry}")
+    name = (named.hostname or "").removeprefix("*")
+    if port != (named.port or 443):
+        return False
+    return host.endswith(name) if name.startswith(".") else _canonical(host) == _canonical(name)
+
+
+def _canonical(host: str) -> str:
+    """An address in its shortest spelling, a name as it stands."""
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return host
+
+
+def _same_host(service: SplitResult, setting: SplitResult) -> bool:
+    theirs, ours = service.hostname or "", setting.hostname or ""
+    if ours in _PUBLIC or service.scheme != setting.scheme:
+        return False
+    return theirs == ours or (theirs in _LOOPBACK and ours in _LOOPBACK)
+
+
+def _parts(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if usable and parts.username is None and "\\" not in url else None
+
+
+WEBHOOK = "webhook"
+"""The address of the incoming webhook, which names its conversation itself."""
+_ADDRESS = re.compile(rf"{WEBHOOK}|(?:19|a|8):[A-Za-z0-9_.:@;=+/-]{{1,300}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    connector: Connector
+    address: str = (
+        "the id of a conversation of the bot, such as 19:...@thread.tacv2 (a channel), 19:...@thread.v2 (a group"
+        f" chat) or a:... (a personal chat), or {WEBHOOK} for the channel of webhookUrl"
+    )
+
+    def default_address(self, config: TeamsConfig) -> str:
+        return WEBHOOK if config.webhook_url else ""
+
+    async def open(self, config: TeamsConfig, request: OpenRequest) -> Opened[TeamsTarget]:
+        """A bot may write to conversations that it is part of; which service has them, their activities say."""
+        to = read_address(_ADDRESS, request.to, self.address)[0]
+        if to == WEBHOOK:
+            if not config.webhook_url:
+                raise no_address(f"{WEBHOOK} needs webhookUrl in the configuration")
+            return Opened(to, TeamsTarget())
+        if not config.has_app:
+            raise no_address("a conversation id needs appId and appPassword in the configuration")
+        bot = {"id": f"28:{config.app_id}"}
+        return Opened(to, TeamsTarget(service_url=self.connector.service_url, conversation=to, bot=bot))

@@ -1,16 +1,44 @@
-"""Renders answers for Teams and sends them, as the bot or through an incoming webhook."""
+"""Renders answers for Teams and sends them, as the bot or through an incoming webhook.
+
+The JSON of what is shown in Teams: text, cards with buttons, files.
+
+Sources: https://learn.microsoft.com/en-us/microsoftteams/platform/task-modules-and-cards/cards/cards-reference
+and https://learn.microsoft.com/en-us/outlook/actionable-messages/message-card-reference
+
+Posting into a Teams channel through its incoming webhook.
+
+Source: https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
+
+Shows an answer in Teams while it is being made: a message, replaced as the answer grows.
+
+In all kinds of chats alike: Teams' own streaming works in personal chats alone, ends after two minutes, and cannot be
+continued by another process. Source:
+https://learn.microsoft.com/en-us/microsoftteams/platform/bots/how-to/update-and-delete-bot-messages
+
+The ways to a sender in Teams. Pure.
+"""
+
+from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft, replaced
-from adapters.outbound.channels.common.messages import closed_text, split_question
-from adapters.outbound.channels.enterprise_chat import cards, incoming_webhook
+from adapters.outbound.channels.common.messages import (
+    WITHDRAWN,
+    closed_text,
+    in_place_of_draft,
+    preview,
+    replaced,
+    split_question,
+)
+from adapters.outbound.channels.common.outcomes import by_status, excerpt, repeatable, send
 from adapters.outbound.channels.enterprise_chat.config import (
     BOT_LIMIT,
     WEBHOOK_LIMIT,
@@ -18,15 +46,15 @@ from adapters.outbound.channels.enterprise_chat.config import (
     TeamsTarget,
 )
 from adapters.outbound.channels.enterprise_chat.connector import Connector
-from adapters.outbound.channels.enterprise_chat.streaming import TeamsStreaming
-from adapters.outbound.channels.enterprise_chat.ways import BOT, NOWHERE, WEBHOOK, way
 from adapters.outbound.rendering import Markup, Rendered, literal_body, render
-from domain.channels.answers import Answer, ClosedPrompt, OutboundMessage
+from adapters.outbound.rendering.markup_writer import ZERO_WIDTH
+from domain.channels.answers import Answer, Artifact, Choice, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
 from domain.conversations.choices import numbered
 from ports.channels import ChannelDependencies
+from ports.http import Http, HttpAnswer, HttpRequest
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +99,7 @@ class Delivery:
             has_text = bool(answer.text.strip() or answer.choices)
             payloads = in_place_of_draft(list(_bot_payloads(answer)), answer.draft, has_text=has_text)
             return [OutboundMessage({"way": BOT, **payload}) for payload in payloads]
-        legacy = chosen == WEBHOOK and incoming_webhook.takes_message_cards(config.webhook_url)
+        legacy = chosen == WEBHOOK and takes_message_cards(config.webhook_url)
         bodies = _message_cards(answer) if legacy else _adaptive_cards(answer)
         return [OutboundMessage({"way": chosen, "body": body}) for body in bodies]
 
@@ -81,7 +109,7 @@ class Delivery:
         """Text that the service refuses as written is sent once more without markup."""
         payload = message.payload
         if payload["way"] == WEBHOOK:
-            return await incoming_webhook.post(self._http, config.webhook_url, at(payload, "body"))
+            return await post_card(self._http, config.webhook_url, at(payload, "body"))
         if payload["way"] == NOWHERE:
             return Sent(
                 Outcome.PERMANENT,
@@ -122,7 +150,7 @@ class Delivery:
             return
         name = text(target.user, "name")
         below = replace(target, reply_to=target.prompt)
-        body = cards.activity(below, text=f"{name}: {notice}" if name else notice, textFormat="plain")
+        body = activity(below, text=f"{name}: {notice}" if name else notice, textFormat="plain")
         await self._connector.send(config, target, body, timeout=_SHORT_TIMEOUT)
 
     async def close_prompt(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
@@ -130,8 +158,8 @@ class Delivery:
         shown = await closed_text(Markup.CARD, closed, _within(BOT_LIMIT))
         if not target.prompt or shown is None or way(config, target) != BOT:
             return
-        card = cards.card_with_body(shown.text)
-        body = cards.activity(replace(target, reply_to=""), attachments=[card])
+        card = card_with_body(shown.text)
+        body = activity(replace(target, reply_to=""), attachments=[card])
         sent = await self._connector.send(
             config, target, body, replaces=target.prompt, timeout=_SHORT_TIMEOUT
         )
@@ -148,7 +176,7 @@ class Delivery:
     ) -> TeamsTarget | None:
         attachments = items(message.payload, "content", "attachments")
         is_prompt = any(
-            attachment.get("contentType") == cards.ADAPTIVE and "actions" in attachment["content"]
+            attachment.get("contentType") == ADAPTIVE and "actions" in attachment["content"]
             for attachment in attachments
         )
         return replace(target, prompt=ref) if is_prompt else None
@@ -159,30 +187,30 @@ def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:
     before, question = split_question(answer)
     for piece in _texts(before):
         yield {"content": {"text": piece.text, "textFormat": "markdown"}, "plain": piece.plain}
-    actions = [cards.choice_action(choice) for choice in answer.choices]
+    actions = [choice_action(choice) for choice in answer.choices]
     bodies = render(Markup.CARD, question, _within(BOT_LIMIT))
     for body in bodies:
-        card = cards.card_with_body(body.text, actions if body is bodies[-1] else ())
+        card = card_with_body(body.text, actions if body is bodies[-1] else ())
         yield {"content": {"attachments": [card]}, "plain": body.plain}
     for artifact in answer.artifacts:
-        yield {"content": {"attachments": [cards.hero_card(artifact)]}}
+        yield {"content": {"attachments": [hero_card(artifact)]}}
 
 
 def _message_cards(answer: Answer) -> Iterator[dict[str, Any]]:
     """What a legacy connector takes. It has no buttons whose press arrives."""
     for body in render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT)):
-        yield cards.message_card(body.text, body.plain)
+        yield message_card(body.text, body.plain)
     for artifact in answer.artifacts:
-        yield cards.message_card(literal_body(artifact.name), artifact.name, artifact)
+        yield message_card(literal_body(artifact.name), artifact.name, artifact)
 
 
 def _adaptive_cards(answer: Answer) -> Iterator[dict[str, Any]]:
     """What a Workflows webhook takes. It has no buttons whose press arrives."""
     for body in render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT)):
-        yield cards.envelope(cards.card_with_body(body.text))
+        yield envelope(card_with_body(body.text))
     for artifact in answer.artifacts:
-        actions = [cards.open_url_action(artifact)]
-        yield cards.envelope(cards.card_with_body(literal_body(artifact.name), actions))
+        actions = [open_url_action(artifact)]
+        yield envelope(card_with_body(literal_body(artifact.name), actions))
 
 
 def _within(limit: TextLimit) -> TextLimit:
@@ -199,3 +227,185 @@ def _texts(markdown: str) -> Sequence[Rendered]:
         if all(len(json.dumps(piece.text, ensure_ascii=False).encode()) <= within.size for piece in pieces):
             return pieces
         limit = TextLimit(limit.size // 2, limit.unit)
+
+
+ADAPTIVE = "application/vnd.microsoft.card.adaptive"
+HERO = "application/vnd.microsoft.card.hero"
+_VERB = "decide"
+_SUMMARY = 100
+_TAG = re.compile(r"<(?=[A-Za-z/!])")
+"""A message card takes some HTML for HTML."""
+
+Json = dict[str, Any]
+
+
+def card_with_body(body: str, actions: Sequence[Json] = ()) -> Json:
+    """An adaptive card, version 1.4, as an attachment. `body`: rendered as `Markup.CARD`."""
+    card: Json = {
+        "type": "AdaptiveCard",
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "version": "1.4",
+        "msteams": {"width": "Full"},
+        "body": json.loads(body),
+    }
+    if actions:
+        card["actions"] = list(actions)
+    return {"contentType": ADAPTIVE, "contentUrl": None, "content": card}
+
+
+def choice_action(choice: Choice) -> Json:
+    """A button that sends a choice; clients that do not know Action.Execute send it as a message."""
+    data = {"choice": choice.button_value, "label": choice.label}
+    return {
+        "type": "Action.Execute",
+        "title": choice.label,
+        "verb": _VERB,
+        "data": data,
+        "fallback": {"type": "Action.Submit", "title": choice.label, "data": data},
+    }
+
+
+def hero_card(artifact: Artifact) -> Json:
+    """A file as a hero card with a button that downloads it, as an attachment."""
+    content: Json = {
+        "title": artifact.name,
+        "buttons": [{"type": "openUrl", "title": "Download", "value": artifact.url}],
+    }
+    if artifact.is_image:
+        content["images"] = [{"url": artifact.url, "alt": artifact.name}]
+    return {"contentType": HERO, "content": content}
+
+
+def envelope(attachment: Json) -> Json:
+    """What a Workflows webhook takes."""
+    return {"type": "message", "attachments": [attachment]}
+
+
+def open_url_action(artifact: Artifact) -> Json:
+    return {"type": "Action.OpenUrl", "title": "Download", "url": artifact.url}
+
+
+def message_card(body: str, summary: str, artifact: Artifact | None = None) -> Json:
+    """What a legacy connector takes: a message card, a file as an action that opens its address.
+
+    `body`: rendered as `Markup.CARD`; `summary`: the same as plain text, for notifications.
+    """
+    card: Json = {
+        "@type": "MessageCard",
+        "@context": "http://schema.org/extensions",
+        "summary": summary.strip().partition("\n")[0][:_SUMMARY] or "Message",
+        "text": _TAG.sub(f"<{ZERO_WIDTH}", "\n\n".join(_flat(json.loads(body)))),
+    }
+    if artifact is not None:
+        target = {"os": "default", "uri": artifact.url}
+        card["potentialAction"] = [{"@type": "OpenUri", "name": "Download", "targets": [target]}]
+    return card
+
+
+def _flat(elements: Sequence[Json]) -> Iterator[str]:
+    """The elements of a card's body as paragraphs of a message card, whose Markdown has headings and quotes."""
+    for element in elements:
+        if element["type"] == "Container":
+            for inner in _flat(element["items"]):
+                yield "> " + inner.replace("\n", "\n> ")
+        else:
+            yield ("### " if "size" in element else "") + element["text"]
+
+
+def activity(target: TeamsTarget, **content: Any) -> Json:
+    """A message activity of the bot, in answer to what `target` describes, if anything."""
+    message: Json = {
+        "type": "message",
+        "from": target.bot,
+        "conversation": {"id": target.conversation},
+        **content,
+    }
+    if target.user:
+        message["recipient"] = target.user
+    if target.reply_to:
+        message["replyToId"] = target.reply_to
+    return message
+
+
+_LEGACY = (".webhook.office.com", "outlook.office.com", "outlook.office365.com")
+_INNER_STATUS = re.compile(rb"HTTP error (\d{3})")
+_FAILED = b"delivery failed"
+
+
+def takes_message_cards(url: str) -> bool:
+    """Whether the address is one of a legacy connector, which takes message cards."""
+    host = urlsplit(url).hostname or ""
+    return host.endswith(_LEGACY)
+
+
+async def post_card(http: Http, url: str, body: Mapping[str, Any]) -> Sent:
+    """Posts a card. The address is the user's, so the address policy applies."""
+    return await send(http, HttpRequest("POST", url, json=body, user_address=True), outcome)
+
+
+def outcome(answer: HttpAnswer) -> Sent:
+    """Classifies an answer. Throttling and other refusals come as HTTP 200 with a text that names the status."""
+    inner = _INNER_STATUS.search(answer.body)
+    if answer.ok and inner:
+        return by_status(HttpAnswer(int(inner[1]), answer.headers, answer.body), excerpt(answer))
+    if answer.ok and _FAILED in answer.body:
+        return Sent(Outcome.TRANSIENT, excerpt(answer))
+    return by_status(answer)
+
+
+DRAFT_SECONDS = 1.5
+"""A conversation takes 1,800 messages an hour, edits included."""
+_LIMIT = TextLimit(BOT_LIMIT.size // 2, BOT_LIMIT.unit)
+"""Text whose JSON fits."""
+_GONE = ("HTTP 404",)
+
+
+class TeamsStreaming:
+    """The reference of a draft is the id of its activity."""
+
+    def __init__(self, connector: Connector) -> None:
+        self._connector = connector
+
+    def preview(self, config: TeamsConfig, target: TeamsTarget) -> Preview | None:
+        return preview(Markup.TEAMS, _LIMIT, DRAFT_SECONDS) if way(config, target) == BOT else None
+
+    async def draft(
+        self, config: TeamsConfig, target: TeamsTarget, message: OutboundMessage, draft: str, key: str
+    ) -> Sent:
+        content = {"text": message.payload["text"], "textFormat": "markdown"}
+        if draft:
+            return await self.change(config, target, content, draft)
+        return await self.post(config, target, content)
+
+    async def post(self, config: TeamsConfig, target: TeamsTarget, content: Mapping[str, Any]) -> Sent:
+        return await self._connector.send(config, target, activity(target, **content))
+
+    async def change(
+        self, config: TeamsConfig, target: TeamsTarget, content: Mapping[str, Any], draft: str
+    ) -> Sent:
+        """Replaces a draft; doing it twice is harmless."""
+        body = activity(replace(target, reply_to=""), **content)
+        sent = repeatable(await self._connector.send(config, target, body, replaces=draft))
+        return replace(sent, ref=draft) if sent.outcome is Outcome.SENT else sent
+
+    async def withdraw(self, config: TeamsConfig, target: TeamsTarget, draft: str) -> Sent:
+        """Deletes a draft; one that is gone already counts as deleted."""
+        sent = await self._connector.delete(config, target, draft)
+        is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_GONE)
+        return Sent(Outcome.SENT, ref=draft) if is_gone else repeatable(sent)
+
+
+BOT = "bot"
+WEBHOOK = "webhook"
+NOWHERE = "nowhere"
+
+
+def way(config: TeamsConfig, target: TeamsTarget) -> str:
+    """How an answer reaches the sender: as the bot where it can, else through the incoming webhook.
+
+    A target of an emulator is answered as the bot although there is no app.
+    """
+    is_bot = config.has_app or target.emulator
+    if is_bot and target.service_url and target.conversation:
+        return BOT
+    return WEBHOOK if config.webhook_url else NOWHERE

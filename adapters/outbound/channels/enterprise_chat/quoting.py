@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, frame_object, items, text
-from adapters.outbound.channels.common.cards import card_text
-from adapters.outbound.channels.common.contents import forwarded
+from adapters.outbound.channels.common.contents import card_text, forwarded
 from adapters.outbound.links import address_behind
 from adapters.outbound.mail.html_text import html_to_text
 from domain.channels.answers import Author

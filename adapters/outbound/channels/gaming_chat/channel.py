@@ -1,23 +1,37 @@
 """The gaming-chat channel: Discord (https://docs.discord.com/developers).
 
 Interactions arrive by webhook, messages over the gateway.
+
+Opens channels and direct messages for messages that answer none.
 """
 
-from adapters.outbound.channels.gaming_chat.api import BASE
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from adapters.outbound.channels.common.addresses import read_address
+from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.gaming_chat import delivery, webhook
+from adapters.outbound.channels.gaming_chat.api import BASE, DiscordApi
+from adapters.outbound.channels.gaming_chat.config import (
+    CONFIG,
+    DEFINITION,
+    TARGET,
+    DiscordConfig,
+    DiscordTarget,
+)
+from adapters.outbound.channels.gaming_chat.delivery import (
+    DiscordReactions,
+    DiscordStreaming,
+    Posting,
+    Prompts,
+)
+from adapters.outbound.channels.gaming_chat.gateway import Gateway
+from adapters.outbound.channels.gaming_chat.messages import Threads, session_of
 from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL
+from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import Channel, ChannelDependencies
-
-from . import delivery, webhook
-from .api import DiscordApi
-from .config import CONFIG, DEFINITION, TARGET, DiscordConfig, DiscordTarget
-from .gateway import Gateway
-from .opening import Opener
-from .posting import Posting
-from .prompts import Prompts
-from .reactions import DiscordReactions
-from .streaming import DiscordStreaming
-from .threads import Threads
 
 
 def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTarget]:
@@ -49,3 +63,36 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         connection_proof=Proof.PLATFORM,
         thread_reader=threads,
     )
+
+
+_ADDRESS = re.compile(r"(user:)?([1-9][0-9]{14,19})")
+_DIRECT = 1
+"""The type of a channel of two people (https://docs.discord.com/developers/resources/channel)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    api: DiscordApi
+    address: str = (
+        "the id of a channel or a user, such as 811100000000000001 (user:811100000000000001 for a user)"
+    )
+
+    def default_address(self, config: DiscordConfig) -> str:
+        return config.default_channel_id
+
+    async def open(self, config: DiscordConfig, request: OpenRequest) -> Opened[DiscordTarget]:
+        """A bare id is that of a channel, or else of a user."""
+        is_user, number = read_address(_ADDRESS, request.to, self.address).groups()
+        channel = None if is_user else await self.api.find_channel(config, number)
+        if channel is None:
+            return _opened(await self.api.open_direct(config, number), number)
+        people = items(channel, "recipients") if at(channel, "type") == _DIRECT else []
+        return _opened(channel, *(text(person, "id") for person in people[:1]))
+
+
+def _opened(channel: Mapping[str, object], person: str = "") -> Opened[DiscordTarget]:
+    """Nobody is known of a channel in a server: a conversation begins with each person who answers there."""
+    channel_id = text(channel, "id")
+    if not channel_id:
+        raise PlatformError("Discord's answer names no channel.")
+    return Opened(session_of(channel_id, person), DiscordTarget(channel_id=channel_id))

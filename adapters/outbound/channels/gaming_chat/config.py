@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.reactions import ack_reaction, reactions
+from adapters.outbound.channels.common.config import ack_reaction, reactions
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
 from domain.values import value

@@ -1,27 +1,55 @@
-"""Sends answers to Discord: interaction answers, channel messages, buttons and files."""
+"""Sends answers to Discord: interaction answers, channel messages, buttons and files.
+
+Messages on Discord: sent, changed and deleted by the interaction's token while it holds, else as the bot.
+
+Replaces a prompt that is over, and tells somebody who cannot decide it.
+
+Shows an answer on Discord while it is being made: a message, edited as the answer grows.
+
+Source: https://docs.discord.com/developers/resources/message#edit-message, and
+https://docs.discord.com/developers/interactions/receiving-and-responding#edit-original-interaction-response
+
+Reactions to messages in Discord, of the bot and of people.
+
+Sources: https://docs.discord.com/developers/resources/message#create-reaction and
+https://docs.discord.com/developers/events/gateway-events#message-reaction-add
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from adapters.outbound.channels.common.bodies import at, text
-from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft, replaced
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import file_payloads, split_question, text_payloads
+from adapters.outbound.channels.common.messages import (
+    WITHDRAWN,
+    closed_text,
+    cut_labels,
+    file_payloads,
+    in_place_of_draft,
+    preview,
+    replaced,
+    split_question,
+    text_payloads,
+)
+from adapters.outbound.channels.common.outcomes import repeatable
+from adapters.outbound.channels.gaming_chat.api import TOKEN_GONE, ApiResult, DiscordApi
+from adapters.outbound.channels.gaming_chat.config import TEXT_LIMIT, DiscordConfig, DiscordTarget
+from adapters.outbound.channels.gaming_chat.webhook import EPHEMERAL
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
-from domain.channels.answers import Answer, Artifact, OutboundMessage
+from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
-
-from .api import ApiResult, DiscordApi
-from .config import TEXT_LIMIT, DiscordConfig, DiscordTarget
-from .posting import NO_PINGS, Posting, channel_of, message_of
+from ports.system import Clock
 
 MAX_FILE = 10 * 1024 * 1024
 """In servers without boosts; an interaction tells of a larger limit."""
@@ -111,3 +139,227 @@ async def _upload(
     message = {"allowed_mentions": NO_PINGS, "attachments": [{"id": "0", "filename": artifact.name}]}
     result = await deliver(message, FormFile("files[0]", artifact.name, artifact.mime_type, content))
     return None if result.status == 413 or result.code == _TOO_LARGE else result.sent
+
+
+TOKEN_SECONDS = 15 * 60 - 15
+SETTLING_SECONDS = 5.0
+"""An answer may overtake our own acknowledgement: until then Discord does not know the interaction."""
+NO_PINGS: Mapping[str, list[str]] = {"parse": []}
+_ROW = 5
+"""Buttons in a row."""
+_LONGEST_LABEL = 80
+"""Of a button; its custom_id has up to 100 (https://docs.discord.com/developers/components/reference#button)."""
+_UNKNOWN_MESSAGE = 10008
+
+
+_HAS_THREAD = 160004
+"""The code of "A thread has already been created for this message"."""
+
+
+def channel_of(config: DiscordConfig, target: DiscordTarget) -> str:
+    """A thread has the id of the message below which it began."""
+    return target.thread_of or target.channel_id or config.default_channel_id
+
+
+class Posting:
+    def __init__(self, clock: Clock, api: DiscordApi) -> None:
+        self._clock = clock
+        self._api = api
+
+    async def deliver(
+        self,
+        config: DiscordConfig,
+        target: DiscordTarget,
+        key: str,
+        first: bool,
+        message: Mapping[str, Any],
+        file: FormFile | None = None,
+    ) -> ApiResult:
+        """Sends a message; the `first` one answers what `target` names."""
+        if self._has_token(target):
+            result = await self._respond(target, first, message, file)
+            if result.code in TOKEN_GONE and self._age(target) < SETTLING_SECONDS:
+                return replace(result, sent=Sent(Outcome.TRANSIENT, result.sent.detail))
+            if not result.is_gone:
+                return result
+        channel = channel_of(config, target)
+        if not channel:
+            detail = "There is no conversation to answer in; set config.defaultChannelId."
+            return ApiResult(Sent(Outcome.PERMANENT, detail))
+        body = {**message, "nonce": nonce(key), "enforce_nonce": True}
+        if target.thread_of:
+            return await self._in_thread(config, target, body, file)
+        if first and (message_id := target.reply_to):
+            body["message_reference"] = {"message_id": message_id, "fail_if_not_exists": False}
+        return await self._api.as_bot(config, "POST", f"/channels/{segment(channel)}/messages", body, file)
+
+    async def _in_thread(
+        self, config: DiscordConfig, target: DiscordTarget, body: Mapping[str, Any], file: FormFile | None
+    ) -> ApiResult:
+        """Sends into the thread, which is begun where there is none yet; into the channel where the bot may not."""
+        channel = f"/channels/{segment(target.channel_id)}"
+        path = f"{channel}/messages/{segment(target.thread_of)}/threads"
+        begun = await self._api.as_bot(config, "POST", path, {"name": target.thread_name})
+        if begun.sent.outcome is Outcome.SENT or begun.code == _HAS_THREAD:
+            channel = f"/channels/{segment(target.thread_of)}"
+        elif begun.sent.outcome is not Outcome.PERMANENT:
+            return replace(begun, sent=repeatable(begun.sent))
+        return await self._api.as_bot(config, "POST", f"{channel}/messages", body, file)
+
+    async def _respond(
+        self, target: DiscordTarget, first: bool, message: Mapping[str, Any], file: FormFile | None
+    ) -> ApiResult:
+        """A command's first message takes the place of 'is thinking'."""
+        if first and target.deferred:
+            result = await self._api.by_token(target, "PATCH", "/messages/@original", message, file)
+            if result.code != _UNKNOWN_MESSAGE or self._age(target) < SETTLING_SECONDS:
+                return result
+        return await self._api.by_token(target, "POST", "", message, file)
+
+    async def change(
+        self, config: DiscordConfig, target: DiscordTarget, message_id: str, message: Mapping[str, Any]
+    ) -> Sent:
+        """Replaces a message of ours; doing it twice is harmless."""
+        result = await self._on_message(config, target, "PATCH", message_id, message)
+        sent = repeatable(result.sent)
+        return replace(sent, ref=message_id) if sent.outcome is Outcome.SENT else sent
+
+    async def withdraw(self, config: DiscordConfig, target: DiscordTarget, message_id: str = "") -> Sent:
+        """Deletes a message, or takes 'is thinking' away. Where it is gone, there is nothing left to do."""
+        if message_id:
+            result = await self._on_message(config, target, "DELETE", message_id, {})
+            return Sent(Outcome.SENT) if result.is_gone else repeatable(result.sent)
+        if not self._has_token(target):
+            return Sent(Outcome.SENT)
+        result = await self._api.by_token(target, "DELETE", "/messages/@original", {})
+        if result.is_gone and self._age(target) >= SETTLING_SECONDS:
+            return Sent(Outcome.SENT)
+        return replace(result.sent, outcome=Outcome.TRANSIENT) if result.is_gone else repeatable(result.sent)
+
+    async def _on_message(
+        self,
+        config: DiscordConfig,
+        target: DiscordTarget,
+        method: str,
+        message_id: str,
+        body: Mapping[str, Any],
+    ) -> ApiResult:
+        path = f"/messages/{segment(message_id)}"
+        if self._has_token(target):
+            result = await self._api.by_token(target, method, path, body)
+            if not result.is_gone:
+                return result
+        channel = segment(channel_of(config, target))
+        return await self._api.as_bot(config, method, f"/channels/{channel}{path}", body)
+
+    def _has_token(self, target: DiscordTarget) -> bool:
+        return bool(target.token) and self._age(target) < TOKEN_SECONDS
+
+    def _age(self, target: DiscordTarget) -> float:
+        return 0.0 if target.since is None else self._clock.now().timestamp() - target.since
+
+
+def nonce(key: str) -> str:
+    """The nonce of a message, the same for every try: Discord makes one message of those that bear it."""
+    return hashlib.sha256(key.encode()).hexdigest()[:25]
+
+
+def message_of(content: str, choices: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    message: dict[str, Any] = {"content": content, "allowed_mentions": NO_PINGS}
+    labels = cut_labels([label for label, _ in choices], _LONGEST_LABEL)
+    buttons = [
+        {"type": 2, "style": 2, "label": label, "custom_id": value}
+        for label, (_, value) in zip(labels, choices, strict=True)
+    ]
+    if buttons:
+        rows = (buttons[start : start + _ROW] for start in range(0, len(buttons), _ROW))
+        message["components"] = [{"type": 1, "components": row} for row in rows]
+    return message
+
+
+_SETTLING_PAUSES = (0.0, 0.5, 1.0, 2.0)
+"""Seconds before each try to answer a press: the first may overtake our own acknowledgement."""
+
+
+class Prompts:
+    """Answers with the token of the press while it holds, else as the bot."""
+
+    def __init__(self, api: DiscordApi) -> None:
+        self._api = api
+
+    def prompt_target(
+        self,
+        config: DiscordConfig,
+        target: DiscordTarget,
+        message: OutboundMessage,
+        ref: str,
+        press: DiscordTarget | None,
+    ) -> DiscordTarget | None:
+        """The token of a press is good for the message with the button. What the token of a command calls the
+        original may be another message, so the prompt is named."""
+        if not message.payload.get("choices"):
+            return None
+        channel = channel_of(config, target)
+        return press or replace(target, channel_id=channel, prompt_id=ref, prompt_message=ref)
+
+    async def acknowledge_press(self, config: DiscordConfig, target: DiscordTarget, notice: str) -> None:
+        """Shows a text to the person who pressed and nobody else; a press without text needs no answer."""
+        if not notice or not target.token:
+            return
+        body = {"content": notice, "flags": EPHEMERAL, "allowed_mentions": NO_PINGS}
+        for pause in _SETTLING_PAUSES:
+            await asyncio.sleep(pause)
+            if (await self._api.by_token(target, "POST", "", body)).code not in TOKEN_GONE:
+                return
+
+    async def close_prompt(self, config: DiscordConfig, target: DiscordTarget, closed: ClosedPrompt) -> None:
+        """Replaces a prompt and its buttons with the outcome."""
+        prompt, named = target.prompt_id, target.prompt_message
+        shown = await closed_text(Markup.DISCORD, closed, TEXT_LIMIT)
+        if not prompt or shown is None:
+            return
+        body = {"content": shown.text, "components": [], "allowed_mentions": NO_PINGS}
+        if target.token:
+            path = f"/messages/{segment(named) if named else '@original'}"
+            if (await self._api.by_token(target, "PATCH", path, body)).sent.outcome is Outcome.SENT:
+                return
+        path = f"/channels/{segment(target.channel_id)}/messages/{segment(prompt)}"
+        await self._api.as_bot(config, "PATCH", path, body)
+
+
+DRAFT_SECONDS = 1.2
+"""A channel takes about five edits in five seconds; Discord's answers tell when it takes fewer."""
+
+
+class DiscordStreaming:
+    """The reference of a draft is the id of its message. For a command that is the one that takes the place of 'is
+    thinking'."""
+
+    def __init__(self, posting: Posting) -> None:
+        self._posting = posting
+
+    def preview(self, config: DiscordConfig, target: DiscordTarget) -> Preview | None:
+        if not (target.token or channel_of(config, target)):
+            return None
+        return preview(Markup.DISCORD, TEXT_LIMIT, DRAFT_SECONDS)
+
+    async def draft(
+        self, config: DiscordConfig, target: DiscordTarget, message: OutboundMessage, draft: str, key: str
+    ) -> Sent:
+        body = message_of(text(message.payload, "text"))
+        if draft:
+            return await self._posting.change(config, target, draft, body)
+        return (await self._posting.deliver(config, target, key, True, body)).sent
+
+
+class DiscordReactions:
+    def __init__(self, api: DiscordApi) -> None:
+        self._api = api
+
+    async def react(
+        self, config: DiscordConfig, target: DiscordTarget, message_id: str, emoji: str, *, present: bool
+    ) -> Sent:
+        """`emoji` is a character, or 'name:id' of one of the server's own."""
+        message = f"/channels/{segment(target.channel_id)}/messages/{segment(message_id)}"
+        path = f"{message}/reactions/{quote(emoji, safe='')}/@me"
+        return (await self._api.as_bot(config, "PUT" if present else "DELETE", path, {})).sent

@@ -18,6 +18,8 @@ from adapters.outbound.channels.common.reconnecting import (
     StatelessConnector,
     keep_connected,
 )
+from adapters.outbound.channels.gaming_chat.messages import READ_TIMEOUT, Threads
+from adapters.outbound.channels.gaming_chat.webhook import read_interaction
 from domain.channels.messages import Event
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
@@ -26,9 +28,7 @@ from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 
 from .api import DiscordApi
 from .config import DiscordConfig
-from .interactions import read_interaction
 from .messages import mentions, read_deletion, read_edit, read_message, read_reaction
-from .threads import READ_TIMEOUT, Threads
 
 INTENTS = 1 << 9 | 1 << 12
 """Messages in servers and direct messages. The content of mentions and direct messages comes without the

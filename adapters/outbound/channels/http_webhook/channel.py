@@ -8,9 +8,8 @@ from urllib.parse import urlsplit
 
 from adapters import trace_context
 from adapters.outbound.channels.common.addresses import LONGEST_ADDRESS, no_address
-from adapters.outbound.channels.common.calls import signature
+from adapters.outbound.channels.common.calls import BadSecret, signature, standard_headers
 from adapters.outbound.channels.common.outcomes import send
-from adapters.outbound.channels.common.standard_webhooks import BadSecret, standard_headers
 from domain.addresses import address_fault
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits

@@ -11,8 +11,13 @@ from typing import Any
 import orjson
 
 from adapters.outbound.channels.common.bodies import json_value, same
-from adapters.outbound.channels.common.calls import require_webhook, signature, signed_at
-from adapters.outbound.channels.common.standard_webhooks import BadSecret, standard_signature
+from adapters.outbound.channels.common.calls import (
+    BadSecret,
+    require_webhook,
+    signature,
+    signed_at,
+    standard_signature,
+)
 from domain.addresses import address_fault
 from domain.channels.answers import Answer
 from domain.channels.messages import CallOutcome, ChannelMetadata, Event, RawAnswer, RawCall, Received, Sender

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.setup import https_step
+from adapters.outbound.channels.common.config import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.values import value

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.common.cards import card_text
+from adapters.outbound.channels.common.contents import card_text
 
 LOG = "https://ci.example/log"
 CARDS: dict[str, Any] = {

@@ -9,8 +9,7 @@ import jwt
 
 from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft
-from adapters.outbound.channels.common.messages import split_question
+from adapters.outbound.channels.common.messages import WITHDRAWN, in_place_of_draft, split_question
 from adapters.outbound.rendering import markdown_nodes
 from domain.channels.answers import Answer, Artifact, Author, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits

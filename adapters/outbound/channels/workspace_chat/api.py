@@ -1,20 +1,31 @@
-"""Calls of Slack's Web API (https://docs.slack.dev/apis/web-api/)."""
+"""Calls of Slack's Web API (https://docs.slack.dev/apis/web-api/).
 
-from collections.abc import Mapping
-from dataclasses import replace
+Fetches files that were shared with the bot (https://docs.slack.dev/reference/objects/file-object).
+
+Reads threads of Slack (https://docs.slack.dev/reference/methods/conversations.replies).
+
+Opens conversations for messages that answer none.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, text
-from adapters.outbound.channels.common.client import PlatformClient, is_address_of
+from adapters.outbound.channels.common.addresses import no_address, read_address
+from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, is_address_of
 from adapters.outbound.channels.common.outcomes import by_status, exchange
+from adapters.outbound.channels.workspace_chat.config import SlackConfig, SlackTarget
+from adapters.outbound.channels.workspace_chat.events import attachment_of, posted, session_of
 from domain.channels.limits import Scope
-from domain.channels.messages import ChannelMetadata, Outcome, Sent
+from domain.channels.messages import Attachment, ChannelMetadata, Event, Outcome, Quoted, Sent, ThreadMessage
 from domain.channels.model import PlatformAddress
-from ports.capabilities import PlatformError
+from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
-
-from .config import SlackConfig
 
 BASE = PlatformAddress("WORKSPACE_CHAT_API_URL", "https://slack.com/api")
 RESPONSE_URL = "response_url"
@@ -171,3 +182,148 @@ def _reason(answer: HttpAnswer) -> str:
     body = answer.json()
     error, needed = text(body, "error"), text(body, "needed")
     return f"{error} (needed: {needed})" if needed else error
+
+
+MAX_DOWNLOAD = 1_000_000_000
+
+
+class Downloads:
+    """The token is sent to Slack's own hosts alone."""
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    async def fetch(self, config: SlackConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The bytes of a file, for which the bot needs the scope files:read. Raises `PlatformError`."""
+        url = text((await self.described(config, attachment)).source, "url")
+        if not is_address_of(url, self._api.base, DOMAINS):
+            raise PlatformError("Slack: the file lies at an address that is not Slack's; it is not fetched.")
+        request = HttpRequest(
+            "GET",
+            url,
+            headers=bearer(config.bot_token),
+            timeout=DOWNLOAD_TIMEOUT,
+            max_bytes=MAX_DOWNLOAD,
+            user_address=True,
+        )
+        first = True
+        async for piece in self._api.client.download(request):
+            if first and _is_sign_in(piece, attachment):
+                raise PlatformError("Slack: the file is not given out; the bot needs the scope files:read.")
+            first = False
+            yield piece
+
+    async def described(self, config: SlackConfig, attachment: Attachment) -> Attachment:
+        """Files of other organizations come as an id alone
+        (https://docs.slack.dev/reference/objects/file-object/#slack_connect_files). Raises `PlatformError`."""
+        if text(attachment.source, "url"):
+            return attachment
+        info = await self._api.read(config, "files.info", file=text(attachment.source, "id"))
+        return attachment_of(at(info, "file")) or attachment
+
+
+def _is_sign_in(piece: bytes, attachment: Attachment) -> bool:
+    """Without the scope, Slack answers with its sign-in page and status 200."""
+    if "html" in attachment.mime_type:
+        return False
+    return piece[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+
+
+PAGE = 200
+MOST_PAGES = 5
+"""Slack lists a thread from its beginning: of longer ones the messages of the first pages are handed on."""
+READ_TIMEOUT = 5.0
+
+
+class Threads:
+    """For which the bot needs the scopes channels:history and groups:history."""
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    async def read_quoted(self, config: SlackConfig, target: SlackTarget, quoted: Quoted) -> Quoted | None:
+        page = await self._api.read(
+            config, "conversations.replies", READ_TIMEOUT, channel=target.channel, ts=quoted.ref, limit="1"
+        )
+        found = [message for message in items(page, "messages") if text(message, "ts") == quoted.ref]
+        return posted(found[0], target.bot) if found else None
+
+    async def read_thread(
+        self, config: SlackConfig, target: SlackTarget, before: str, most: int
+    ) -> Sequence[ThreadMessage]:
+        form = {"channel": target.channel, "ts": target.thread_ts, "latest": before, "limit": str(PAGE)}
+        latest: list[ThreadMessage] = []
+        for _ in range(MOST_PAGES):
+            page = await self._api.read(config, "conversations.replies", READ_TIMEOUT, **form)
+            messages = (message for message in items(page, "messages") if text(message, "ts") != before)
+            earlier = (_earlier(message, target.bot) for message in messages)
+            latest = [*latest, *filter(None, earlier)][-most:]
+            cursor = text(page, "response_metadata", "next_cursor")
+            if not cursor:
+                break
+            form["cursor"] = cursor
+        return latest
+
+
+def _earlier(message: object, bot: str) -> ThreadMessage | None:
+    content = posted(message, bot)
+    try:
+        at = datetime.fromtimestamp(float(text(message, "ts")), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return ThreadMessage(content.text, content.author, at) if content.text else None
+
+
+_ADDRESS = re.compile(r"(?:([CGD][A-Z0-9]{2,20})(?::([0-9]{10}\.[0-9]{6}))?)|([UW][A-Z0-9]{2,20})")
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Messages go to channels that the bot is a member of, and to people
+    (https://docs.slack.dev/reference/methods/conversations.open)."""
+
+    api: WebApi
+    address: str = (
+        "the id of a channel such as C0123456789, with a thread behind it C0123456789:1767225600.000100, or of a"
+        " person such as U0123456789"
+    )
+
+    def default_address(self, config: SlackConfig) -> str:
+        return config.default_channel
+
+    async def open(self, config: SlackConfig, request: OpenRequest) -> Opened[SlackTarget]:
+        """The direct messages of a person have an id of their own, by which answers name them."""
+        channel, thread, person = read_address(_ADDRESS, request.to, self.address).groups()
+        if person:
+            opened = await self.api.read(config, "conversations.open", users=person)
+            channel = text(opened, "channel", "id")
+            if not channel:
+                raise no_address(f"Slack gives no direct messages with {person}")
+        return Opened(session_of(channel, thread or ""), SlackTarget(channel=channel, thread_ts=thread or ""))
+
+
+class DirectMessages:
+    """Finds the direct messages of a person who called a global shortcut, so that what the person writes there
+    continues the same conversation."""
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    async def placed(self, config: SlackConfig, event: Event) -> Event:
+        """An answer that cannot wait for Slack goes to the id of the person, in a session of its own."""
+        person = text(event.target, "user")
+        if not person or text(event.target, "channel") != person:
+            return event
+        try:
+            async with asyncio.timeout(OPEN_SECONDS):
+                opened = await self._api.read(config, "conversations.open", users=person)
+        except (PlatformError, TimeoutError):
+            return event
+        channel = text(opened, "channel", "id")
+        if not channel:
+            return event
+        return replace(event, session_id=channel, target={**event.target, "channel": channel})
+
+
+OPEN_SECONDS = 1.5
+"""Slack waits three seconds for the acknowledgement."""

@@ -1,6 +1,12 @@
 """The workspace-chat channel: Slack (https://docs.slack.dev/)."""
 
-from adapters.outbound.channels.workspace_chat.api import BASE
+from adapters.outbound.channels.workspace_chat.api import BASE, DirectMessages, Downloads, Opener, Threads
+from adapters.outbound.channels.workspace_chat.delivery import (
+    Prompts,
+    SlackReactions,
+    SlackStreaming,
+    ThreadStatus,
+)
 from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
@@ -8,14 +14,7 @@ from ports.channels import Channel, ChannelDependencies
 from . import delivery, webhook
 from .api import WebApi
 from .config import CONFIG, DEFINITION, TARGET, SlackConfig, SlackTarget
-from .downloads import Downloads
-from .opening import DirectMessages, Opener
-from .prompts import Prompts
-from .reactions import SlackReactions
 from .socket_mode import SocketMode
-from .streaming import SlackStreaming
-from .threads import Threads
-from .typing import ThreadStatus
 
 
 def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget]:

@@ -1,27 +1,56 @@
-"""Sends answers to Slack: messages in mrkdwn, buttons and files, by the ways that reach a conversation."""
+"""Sends answers to Slack: messages in mrkdwn, buttons and files, by the ways that reach a conversation.
 
+The JSON of Slack's messages: text, blocks with buttons, and the id of a repeated one. Pure.
+
+Shows an answer in Slack while it is being made: a message, changed as the answer grows.
+
+Sources: https://docs.slack.dev/reference/methods/chat.update (about 50 calls a minute) and
+https://docs.slack.dev/reference/methods/chat.delete
+
+Replaces a prompt that is over, and tells somebody who cannot decide it.
+
+Reactions to messages in Slack, of the bot and of people.
+
+Sources: https://docs.slack.dev/reference/methods/reactions.add (and reactions.remove), and
+https://docs.slack.dev/reference/events/reaction_added
+
+Slack's own sign that an answer is being written: the status of the bot in a thread.
+
+Source: https://docs.slack.dev/reference/methods/assistant.threads.setStatus
+"""
+
+from __future__ import annotations
+
+import hashlib
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import file_payloads, split_question, text_payloads
+from adapters.outbound.channels.common.messages import (
+    WITHDRAWN,
+    closed_text,
+    cut_labels,
+    file_payloads,
+    in_place_of_draft,
+    preview,
+    split_question,
+    text_payloads,
+)
 from adapters.outbound.channels.common.outcomes import repeatable, send
+from adapters.outbound.channels.workspace_chat.api import RESPONSE_URL, WebApi
+from adapters.outbound.channels.workspace_chat.config import TEXT_LIMIT, SlackConfig, SlackTarget
 from adapters.outbound.rendering import Markup, render
-from domain.channels.answers import Answer, Artifact, OutboundMessage
+from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
+from domain.channels.model import TextLimit
 from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
-
-from .api import RESPONSE_URL, WebApi
-from .config import TEXT_LIMIT, SlackConfig, SlackTarget
-from .messages import BLOCK_LIMIT, message_of, posted
-from .streaming import SlackStreaming, is_gone
 
 RESPONSE_URL_SECONDS = 30 * 60 - 30
 RESPONSE_URL_USES = 4
@@ -194,3 +223,179 @@ def _other_way_may_help(sent: Sent) -> bool:
     return sent.outcome is Outcome.PERMANENT and (
         RESPONSE_URL in sent.detail or sent.detail.startswith(_NOT_THERE)
     )
+
+
+BLOCK_LIMIT = TextLimit(3000)
+"""Of the text in one section block (https://docs.slack.dev/reference/block-kit/blocks/section-block)."""
+LONGEST_LABEL = 75
+"""Of a button (https://docs.slack.dev/reference/block-kit/block-elements/button-element)."""
+
+
+ACTION = "choice_"
+"""With which the ids of our buttons begin."""
+
+
+def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The text, and with choices the blocks of a message."""
+    message: dict[str, Any] = {"text": payload["text"]}
+    if choices := payload.get("choices"):
+        message["blocks"] = [section(payload["text"]), {"type": "actions", "elements": _buttons(choices)}]
+    return message
+
+
+def section(markup: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": markup}}
+
+
+def _buttons(choices: list[list[str]]) -> list[dict[str, Any]]:
+    labels = cut_labels([label for label, _ in choices], LONGEST_LABEL)
+    return [
+        {
+            "type": "button",
+            "text": {"type": "plain_text", "text": label},
+            "action_id": f"{ACTION}{number}",
+            "value": value,
+        }
+        for number, (label, (_, value)) in enumerate(zip(labels, choices, strict=True), start=1)
+    ]
+
+
+def posted(channel: str, thread: str, message: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The body of chat.postMessage. Its client_msg_id, a UUID, is the same for every try."""
+    message_id = str(UUID(bytes=hashlib.sha256(key.encode()).digest()[:16], version=4))
+    body = {"channel": channel, **message, "client_msg_id": message_id}
+    return {**body, "thread_ts": thread} if thread else body
+
+
+DRAFT_SECONDS = 1.5
+_GONE = ("message_not_found", "cant_update_message", "edit_window_closed", "channel_not_found", "is_archived")
+_DELETED = ("message_not_found", "cant_delete_message")
+
+
+class SlackStreaming:
+    """The reference of a draft is 'channel:ts', with the channel that Slack's answer named: chat.update needs it."""
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    def preview(self, config: SlackConfig, target: SlackTarget) -> Preview | None:
+        """A slash command is answered at another address: nothing is shown."""
+        if target.response_url or not target.channel:
+            return None
+        return preview(Markup.MRKDWN, TEXT_LIMIT, DRAFT_SECONDS)
+
+    async def draft(
+        self, config: SlackConfig, target: SlackTarget, message: OutboundMessage, draft: str, key: str
+    ) -> Sent:
+        """Sends a draft, or changes it; `ref` is its reference."""
+        shown = {"text": message.payload["text"]}
+        if draft:
+            return await self.change(config, draft, shown)
+        channel = target.channel
+        body = posted(channel, target.thread_ts, shown, key)
+        sent, answer = await self._api.call(config, "chat.postMessage", json=body)
+        return replace(sent, ref=f"{text(answer, 'channel') or channel}:{sent.ref}") if sent.ref else sent
+
+    async def change(self, config: SlackConfig, draft: str, message: Mapping[str, Any]) -> Sent:
+        """Replaces a draft; doing it twice is harmless."""
+        channel, _, ts = draft.rpartition(":")
+        body = {"channel": channel, "ts": ts, **message}
+        sent, _ = await self._api.call(config, "chat.update", json=body)
+        return replace(sent, ref=draft) if sent.outcome is Outcome.SENT else repeatable(sent)
+
+    async def withdraw(self, config: SlackConfig, draft: str) -> Sent:
+        """Deletes a draft; one that is gone already counts as deleted."""
+        channel, _, ts = draft.rpartition(":")
+        sent = await self._api.post(config, "chat.delete", channel=channel, ts=ts)
+        if sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_DELETED):
+            return Sent(Outcome.SENT, ref=draft)
+        return repeatable(sent)
+
+
+def is_gone(sent: Sent) -> bool:
+    """Whether a draft cannot be changed any more."""
+    return sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_GONE)
+
+
+class Prompts:
+    """Uses the response_url of the press; where it does not work, the Web API."""
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    def prompt_target(
+        self,
+        config: SlackConfig,
+        target: SlackTarget,
+        message: OutboundMessage,
+        ref: str,
+        press: SlackTarget | None,
+    ) -> SlackTarget | None:
+        """`ref` is the prompt's ts, behind 'channel:' where it took the place of a draft. A press names its message
+        itself, also where the prompt went to the sender directly."""
+        draft_channel, _, ts = ref.rpartition(":")
+        channel = draft_channel or target.channel or config.default_channel
+        if not message.payload.get("choices") or not channel:
+            return None
+        return press or SlackTarget(channel=channel, prompt_ts=ts)
+
+    async def close_prompt(self, config: SlackConfig, target: SlackTarget, closed: ClosedPrompt) -> None:
+        prompt, channel = target.prompt_ts, target.channel
+        shown = await closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT)
+        if not prompt or shown is None:
+            return
+        message = {"text": shown.text, "blocks": [section(shown.text)]}
+        if not await self._respond(target, {"replace_original": True, **message}):
+            await self._api.post(config, "chat.update", channel=channel, ts=prompt, **message)
+
+    async def acknowledge_press(self, config: SlackConfig, target: SlackTarget, notice: str) -> None:
+        """Shows a text to the person who pressed and nobody else; a press without text needs no answer."""
+        if not notice:
+            return
+        message = {"response_type": "ephemeral", "replace_original": False, "text": notice}
+        if not await self._respond(target, message):
+            body = {"channel": target.channel, "user": target.user, "text": notice}
+            if thread := target.thread_ts:
+                body["thread_ts"] = thread
+            await self._api.post(config, "chat.postEphemeral", **body)
+
+    async def _respond(self, target: SlackTarget, body: Mapping[str, Any]) -> bool:
+        url = target.prompt_url
+        return bool(url) and (await self._api.respond(url, body)).outcome is Outcome.SENT
+
+
+_DONE = ("already_reacted", "no_reaction", "message_not_found")
+
+
+class SlackReactions:
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    async def react(
+        self, config: SlackConfig, target: SlackTarget, message_id: str, emoji: str, *, present: bool
+    ) -> Sent:
+        """`message_id` is 'channel:ts'."""
+        channel, _, timestamp = message_id.rpartition(":")
+        method = "reactions.add" if present else "reactions.remove"
+        name = emoji.strip(":")
+        sent = await self._api.post(config, method, channel=channel, timestamp=timestamp, name=name)
+        return Sent(Outcome.SENT) if sent.detail.startswith(_DONE) else sent
+
+
+STATUS = "is writing ..."
+
+
+class ThreadStatus:
+    """Slack removes it when the bot writes in the thread. Outside of threads Slack has no such sign."""
+
+    typing_seconds = 100.0
+    """Slack shows it for two minutes."""
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    async def typing(self, config: SlackConfig, target: SlackTarget) -> Sent | None:
+        if not target.channel or not target.thread_ts:
+            return None
+        thread = {"channel_id": target.channel, "thread_ts": target.thread_ts}
+        return await self._api.post(config, "assistant.threads.setStatus", **thread, status=STATUS)

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
-from adapters.outbound.channels.common.cards import card_text
-from adapters.outbound.channels.common.contents import emoji_named, forwarded, unreadable
+from adapters.outbound.channels.common.contents import card_text, emoji_named, forwarded, unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import (
     Attachment,

@@ -15,6 +15,7 @@ from adapters.outbound.channels.common.reconnecting import (
     StatelessConnector,
     keep_connected,
 )
+from adapters.outbound.channels.workspace_chat.api import DirectMessages
 from domain.channels.messages import ChannelMetadata, Received
 from domain.refusals import Invalid
 from ports.capabilities import PlatformError, Registration
@@ -24,7 +25,6 @@ from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 
 from .api import WebApi
 from .config import SlackConfig
-from .opening import DirectMessages
 from .webhook import read_envelope
 
 log = logging.getLogger(__name__)

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.community_chat import webhook
-from adapters.outbound.channels.community_chat.buttons import attached
 from adapters.outbound.channels.community_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.community_chat.config import MattermostTarget
-from adapters.outbound.channels.community_chat.posts import Post, read_post
+from adapters.outbound.channels.community_chat.webhook import Post, attached, read_post
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call, refusal
 from domain.channels.messages import Attachment, Event, RawCall

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.enterprise_chat import incoming_webhook
+from adapters.outbound.channels.enterprise_chat import delivery as incoming_webhook
 from adapters.outbound.channels.enterprise_chat.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import client, dependencies

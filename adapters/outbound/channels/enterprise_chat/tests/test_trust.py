@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.channels.enterprise_chat.trust import is_host_entry, is_trusted
+from adapters.outbound.channels.enterprise_chat.connector import is_host_entry, is_trusted
 
 PUBLIC = (
     "https://login.microsoftonline.com",

@@ -13,7 +13,7 @@ from adapters.outbound.channels.common import reconnecting
 from adapters.outbound.channels.gaming_chat.channel import build
 from adapters.outbound.channels.gaming_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.gaming_chat.gateway import INTENTS, MESSAGE_CONTENT
-from adapters.outbound.channels.gaming_chat.interactions import read_interaction
+from adapters.outbound.channels.gaming_chat.webhook import read_interaction
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.listening import Listener
 from adapters.outbound.channels.tests.support import NOW, client, dependencies

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import dependencies
-from adapters.outbound.channels.workspace_chat import shortcuts
+from adapters.outbound.channels.workspace_chat import webhook as shortcuts
 from adapters.outbound.channels.workspace_chat.channel import build
 from adapters.outbound.channels.workspace_chat.config import CONFIG as MODEL
 from domain.channels.messages import Event

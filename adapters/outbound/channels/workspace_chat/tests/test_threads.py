@@ -10,7 +10,8 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import ChannelCalls, receiver
 from adapters.outbound.channels.tests.support import NOW, client, dependencies
-from adapters.outbound.channels.workspace_chat import threads, webhook
+from adapters.outbound.channels.workspace_chat import api as threads
+from adapters.outbound.channels.workspace_chat import webhook
 from adapters.outbound.channels.workspace_chat.channel import build
 from adapters.outbound.channels.workspace_chat.config import CONFIG as MODEL
 from domain.channels.messages import Attachment, Event, Quoted, Received, ThreadMessage

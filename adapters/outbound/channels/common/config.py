@@ -1,0 +1,31 @@
+"""Reactions: config fields of channels that have them, and the characters behind the names of emoji.
+
+Steps of setting up that channels share.
+"""
+
+from typing import Any
+
+from domain.channels.typed import setting
+
+
+def ack_reaction(example: str) -> Any:
+    """The field `ackReaction`; `example` is an emoji as the platform names it."""
+    return setting(
+        f"Emoji that is shown at a message while it is worked on, such as {example} (default none)."
+    )
+
+
+def reactions() -> Any:
+    """The field `reactions`."""
+    return setting(
+        "Hand reactions of people on as messages with 'reaction' and without text (default false)."
+    )
+
+
+def https_step(platform: str) -> str:
+    """The first step where a platform calls the service and offers no other way."""
+    return (
+        f"{platform} calls the service, so it needs a public https address: put a reverse proxy with TLS in front "
+        "of it ('caddy reverse-proxy --from agents.example.com --to localhost:3011'), or for a trial a tunnel "
+        "('cloudflared tunnel --url http://localhost:3011'), and start it with AGENT_URL set to that address."
+    )
