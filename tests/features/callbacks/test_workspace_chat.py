@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then
 
-from adapters.outbound.channels.workspace_chat import delivery as streaming
+from adapters.outbound.channels.workspace_chat import delivery
 from adapters.outbound.channels.workspace_chat.tests import samples
 from domain.channels.messages import RawCall
 from domain.routing.model import RunRequest, RunResult
@@ -116,7 +116,7 @@ class Slow:
 
 @pytest.fixture
 def slow(world: World, monkeypatch: pytest.MonkeyPatch) -> Slow:
-    monkeypatch.setattr(streaming, "DRAFT_SECONDS", 0.02)
+    monkeypatch.setattr(delivery, "DRAFT_SECONDS", 0.02)
     return Slow(world)
 
 

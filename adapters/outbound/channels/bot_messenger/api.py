@@ -56,12 +56,12 @@ class Rejection:
 
     @property
     def of_content(self) -> bool:
-        """Whether other content might be taken: neither the bot nor the chat is at fault."""
+        """Return True if other content might be taken: neither the bot nor the chat is at fault."""
         return self.status in (400, 413) and not self.contains("chat not found", "not enough rights")
 
     @property
     def of_recipient(self) -> bool:
-        """Whether this person or chat alone is at fault: blocked or removed the bot, is gone, takes no messages."""
+        """Return True if this person or chat alone is at fault: it blocked or removed the bot, or is gone."""
         return self.status == 403 or (self.status == 400 and self.contains(*_OF_CHAT))
 
     def contains(self, *phrases: str) -> bool:
@@ -75,13 +75,22 @@ class Attempt:
     sent: Sent
     rejection: Rejection | None = None
 
+    def is_rejected_as(self, phrase: str) -> bool:
+        return self.rejection is not None and self.rejection.contains(phrase)
+
 
 class BotApi:
     """Calls methods of a bot; the token in the addresses never leaves here."""
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._dependencies = dependencies
-        self._client = PlatformClient(dependencies.http, "Telegram", _description, _succeeded, _wait)
+        self._client = PlatformClient(
+            dependencies.http,
+            "Telegram",
+            reason=lambda answer: text(answer.json(), "description"),
+            succeeded=lambda answer: at(answer.json(), "ok") is True,
+            wait=_wait,
+        )
 
     async def call(
         self, token: str, method: str, payload: Mapping[str, Any] | None = None, timeout: float = SEND_TIMEOUT
@@ -121,8 +130,12 @@ class BotApi:
         self, token: str, method: str, payload: Mapping[str, Any], files: Sequence[FormFile] = ()
     ) -> Attempt:
         url = self._url(token, method)
-        if files:
-            request = HttpRequest("POST", url, fields=_fields(payload), files=files, timeout=TRANSFER_TIMEOUT)
+        if files:  # a form, whose values that are not text are JSON-serialized, as the Bot API documents
+            fields = {
+                name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                for name, value in payload.items()
+            }
+            request = HttpRequest("POST", url, fields=fields, files=files, timeout=TRANSFER_TIMEOUT)
         else:
             request = HttpRequest("POST", url, json=dict(payload), timeout=SEND_TIMEOUT)
         answer = await exchange(self._dependencies.http, request)
@@ -132,7 +145,7 @@ class BotApi:
 
     @property
     def is_own_server(self) -> bool:
-        """Whether the operator named a Bot API server of their own."""
+        """Return True if the operator named a Bot API server of their own."""
         return self._base() != BASE.default
 
     def _url(self, token: str, method: str) -> str:
@@ -160,17 +173,9 @@ def outcome(answer: HttpAnswer, description: str) -> Attempt:
     return Attempt(replace(sent, of_recipient=rejection.of_recipient), rejection)
 
 
-def _succeeded(answer: HttpAnswer) -> bool:
-    return at(answer.json(), "ok") is True
-
-
 def _wait(answer: HttpAnswer) -> float | None:
     wait = at(answer.json(), "parameters", "retry_after")
     return wait if isinstance(wait, int | float) and wait >= 0 else answer.retry_after
-
-
-def _description(answer: HttpAnswer) -> str:
-    return text(answer.json(), "description")
 
 
 def _in_path(token: str) -> str:
@@ -179,11 +184,3 @@ def _in_path(token: str) -> str:
 
 def _secrets(token: str) -> tuple[str, str]:
     return token, _in_path(token)
-
-
-def _fields(payload: Mapping[str, Any]) -> dict[str, str]:
-    """The payload as a form: values that are not text are JSON-serialized, as the Bot API documents."""
-    return {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in payload.items()
-    }

@@ -1,7 +1,5 @@
-"""What a Telegram message says to the bot: its text without mention and command, its files, what it shows.
-
-What a Telegram message replies to (https://core.telegram.org/bots/api#message). Pure.
-"""
+"""What a Telegram message says: its text without mention and command, its files, and the message that it answers or
+forwards (https://core.telegram.org/bots/api#message). Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +32,18 @@ _MIME_TYPES = {
     "animation": "video/mp4",
     "document": "application/octet-stream",
 }
-"""Kinds of files, and the media type of each where the message names none."""
+"""Kinds of files, and the media type of each if the message names none."""
+_UNREADABLE = {
+    "poll": "polls",
+    "checklist": "checklists",
+    "story": "stories",
+    "paid_media": "paid media",
+    "game": "games",
+    "invoice": "invoices",
+    "giveaway": "giveaways",
+    "giveaway_winners": "giveaways",
+}
+"""Kinds of messages without text that a person may send, and how a notice calls them."""
 
 
 @value
@@ -57,7 +66,13 @@ class AddressedText:
 
 def addressed(written: str, bot: Bot) -> AddressedText:
     """Removes the bot's mention and a leading command."""
-    body = _without_mention(written, bot)
+    if bot.username:
+        mention = _mention(bot.username)
+        body = mention.sub(lambda match: match["address"] or "", written) if "@" in written else written
+    else:
+        # Usernames of bots end in "bot": while ours is unknown, a leading one is taken for it.
+        body = _ANY_BOT.sub("", written, count=1) if _ANY_BOT.match(written) else written
+    body = body.strip()
     command = _COMMAND.match(body)
     if not command:
         return AddressedText(body, addresses_bot=body != written.strip())
@@ -102,15 +117,6 @@ def with_links(written: str, entities: Sequence[Any]) -> str:
     return b"".join([*pieces, units[position:]]).decode("utf-16-le", "replace")
 
 
-def _without_mention(written: str, bot: Bot) -> str:
-    if bot.username:
-        if "@" not in written:
-            return written.strip()
-        return _mention(bot.username).sub(lambda found: found["address"] or "", written).strip()
-    # Usernames of bots end in "bot": while ours is unknown, a leading one is taken for it.
-    return _ANY_BOT.sub("", written, count=1).strip() if _ANY_BOT.match(written) else written.strip()
-
-
 @lru_cache
 def _mention(username: str) -> re.Pattern[str]:
     return re.compile(
@@ -123,37 +129,16 @@ def attachments_of(message: Mapping[str, Any]) -> tuple[Attachment, ...]:
     kinds = [kind for kind in _MIME_TYPES if kind in message]
     if "animation" in kinds and "document" in kinds:
         kinds.remove("document")
-    return tuple(filter(None, [_attachment(kind, _file(message, kind)) for kind in kinds]))
-
-
-def _file(message: Mapping[str, Any], kind: str) -> Any:
-    """A photo comes in several sizes, the largest last."""
-    if kind != "photo":
-        return message[kind]
-    sizes = items(message, "photo")
-    return sizes[-1] if sizes else None
-
-
-def _attachment(kind: str, file: Any) -> Attachment | None:
-    file_id = text(file, "file_id")
-    if not file_id:
-        return None
-    mime_type = text(file, "mime_type") or _MIME_TYPES[kind]
-    name = text(file, "file_name") or file_name(kind, mime_type)
-    return Attachment(name, mime_type, {"file_id": file_id}, size(file, "file_size"), kind == "voice")
-
-
-_UNREADABLE = {
-    "poll": "polls",
-    "checklist": "checklists",
-    "story": "stories",
-    "paid_media": "paid media",
-    "game": "games",
-    "invoice": "invoices",
-    "giveaway": "giveaways",
-    "giveaway_winners": "giveaways",
-}
-"""Kinds of messages without text that a person may send, and how a notice calls them."""
+    attachments = []
+    for kind in kinds:
+        # A photo comes in several sizes, the largest last.
+        file = (items(message, "photo") or [None])[-1] if kind == "photo" else message[kind]
+        if file_id := text(file, "file_id"):
+            mime_type = text(file, "mime_type") or _MIME_TYPES[kind]
+            name = text(file, "file_name") or file_name(kind, mime_type)
+            source, is_voice = {"file_id": file_id}, kind == "voice"
+            attachments.append(Attachment(name, mime_type, source, size(file, "file_size"), is_voice))
+    return tuple(attachments)
 
 
 def described(message: Mapping[str, Any]) -> str:

@@ -1,22 +1,11 @@
-"""Writes answers to Telegram: text in the chosen markup, photos, documents, inline keyboards.
-
-Messages as Telegram takes them: where they go, their buttons, and other forms where one is rejected.
-
-Shows an answer in Telegram while it is being made: a message, edited as the answer grows.
-
-Sources: https://core.telegram.org/bots/api#editmessagetext, #deletemessage, and
-https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
-"""
-
-from __future__ import annotations
+"""Sends answers to Telegram: text in the chosen markup, photos, documents, inline keyboards, drafts and reactions."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from adapters.outbound.channels.bot_messenger.api import Attempt, BotApi, Rejection
-from adapters.outbound.channels.bot_messenger.config import GENERAL, MARKUPS, TEXT_LIMIT, BotConfig, BotTarget
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import (
@@ -29,7 +18,7 @@ from adapters.outbound.channels.common.messages import (
     split_question,
     text_payloads,
 )
-from adapters.outbound.channels.common.outcomes import repeatable
+from adapters.outbound.channels.common.outcomes import deleted, edited
 from adapters.outbound.rendering import render
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
@@ -38,9 +27,18 @@ from ports.capabilities import PlatformError
 from ports.channels import ArtifactReader
 from ports.http import FormFile
 
+from .api import Attempt, BotApi, Rejection
+from .config import GENERAL, MARKUPS, TEXT_LIMIT, BotConfig, BotTarget
+
 MAX_PHOTO = 10 * 1024 * 1024
 MAX_DOCUMENT = 50 * 1024 * 1024
 MAX_NOTICE = 200
+CHAT_SECONDS = 1.0
+GROUP_SECONDS = 5.0
+"""A group takes 20 messages a minute: the answer needs some of them."""
+_FORMS = 4
+"""How often one message is sent in another form, each time for another reason."""
+_DOCUMENT = ("sendDocument", "document")
 _BOT_QUOTAS = (Quota(30, 1.0, burst=6),)
 _CHAT_QUOTAS = (Quota(1, 1.0),)
 _GROUP_QUOTAS = (Quota(20, 60.0, burst=5), *_CHAT_QUOTAS)
@@ -48,14 +46,13 @@ _GROUP_QUOTAS = (Quota(20, 60.0, burst=5), *_CHAT_QUOTAS)
 
 
 class Delivery:
-    """Sends messages and replaces prompts."""
+    """Sends messages and replaces prompts. The reference of a draft is the id of its message in the target's chat."""
 
     typing_seconds = 4.0
     """Telegram shows it for five seconds."""
 
-    def __init__(self, api: BotApi, artifacts: ArtifactReader, streaming: TelegramStreaming) -> None:
+    def __init__(self, api: BotApi, artifacts: ArtifactReader) -> None:
         self._api = api
-        self._streaming = streaming
         self._artifacts = artifacts
 
     def render(self, config: BotConfig, target: BotTarget, answer: Answer) -> Sequence[OutboundMessage]:
@@ -70,46 +67,87 @@ class Delivery:
     def limits(self, config: BotConfig, target: BotTarget) -> Limits:
         """Topics of a group count together, and edits as messages."""
         chat = "" if target.chat_id is None else str(target.chat_id)
-        quotas = _GROUP_QUOTAS if is_group(target) else _CHAT_QUOTAS
-        return Limits(config.bot_token, chat, _BOT_QUOTAS, quotas)
+        return Limits(
+            config.bot_token, chat, _BOT_QUOTAS, _GROUP_QUOTAS if _is_group(target) else _CHAT_QUOTAS
+        )
 
     async def send(self, config: BotConfig, target: BotTarget, message: OutboundMessage, key: str) -> Sent:
         payload = message.payload
+        draft, is_first = text(payload, "draft"), bool(payload.get("first"))
+        withdraw = partial(self._withdraw, config, target, draft)
         if payload.get("kind") == WITHDRAWN:
-            return await self._streaming.withdraw(config, target, text(payload, "draft"))
-        if payload.get("kind") == FILE:
-            return await self._send_file(config, target, payload)
-        if draft := text(payload, "draft"):
-            return await replaced(
-                lambda: self._streaming.change(config, target, draft, payload),
-                lambda: self._streaming.withdraw(config, target, draft),
-                lambda: self._send_text(config, target, payload),
-            )
-        return await self._send_text(config, target, payload)
-
-    async def _send_text(self, config: BotConfig, target: BotTarget, payload: Mapping[str, Any]) -> Sent:
-        body = {**address_of(target, reply=bool(payload.get("first"))), **text_body(config, payload)}
-        attempt = await send_in_any_form(self._api, config, "sendMessage", body, plain=text(payload, "plain"))
-        return attempt.sent
-
-    async def _send_file(self, config: BotConfig, target: BotTarget, payload: Mapping[str, Any]) -> Sent:
-        address = address_of(target, reply=bool(payload.get("first")))
+            return await withdraw()
+        if payload.get("kind") != FILE:
+            post = partial(self._send_text, config, target, payload, reply=is_first)
+            change = partial(self._change, config, target, draft, payload)
+            return await (replaced(change, withdraw, post) if draft else post())
+        address = _address(target, reply=is_first)
 
         async def upload(artifact: Artifact, content: bytes) -> Sent | None:
-            for method, field in _methods(artifact, len(content)):
+            """A photo that Telegram rejects is sent as a document."""
+            is_photo = artifact.is_image and len(content) <= MAX_PHOTO
+            for method, field in [("sendPhoto", "photo"), _DOCUMENT] if is_photo else [_DOCUMENT]:
                 file = FormFile(field, artifact.name, artifact.mime_type, content)
-                attempt = await send_in_any_form(self._api, config, method, address, (file,))
+                attempt = await self._send(config, method, address, files=(file,))
                 if attempt.rejection is None or not attempt.rejection.of_content:
                     return attempt.sent
             return None
 
-        async def send_text(text: str) -> Sent:
-            return (await send_in_any_form(self._api, config, "sendMessage", {**address, "text": text})).sent
+        async def send_text(link: str) -> Sent:
+            return (await self._send(config, "sendMessage", {**address, "text": link})).sent
 
         return await send_file(self._artifacts, payload, MAX_DOCUMENT, upload, send_text)
 
+    async def _send(
+        self,
+        config: BotConfig,
+        method: str,
+        body: dict[str, Any],
+        plain: str = "",
+        files: Sequence[FormFile] = (),
+    ) -> Attempt:
+        """Sends a message; one that Telegram rejects for its form is sent again at once in another form."""
+        for _ in range(_FORMS):
+            attempt = await self._api.send(config.bot_token, method, body, files)
+            amended = _amended(body, attempt.rejection, plain) if attempt.rejection else None
+            if amended is None:
+                break
+            body = amended
+        return attempt
+
+    async def _send_text(
+        self, config: BotConfig, target: BotTarget, payload: Mapping[str, Any], *, reply: bool
+    ) -> Sent:
+        body = {**_address(target, reply=reply), **_text_body(config, payload)}
+        return (await self._send(config, "sendMessage", body, text(payload, "plain"))).sent
+
+    def preview(self, config: BotConfig, target: BotTarget) -> Preview | None:
+        seconds = GROUP_SECONDS if _is_group(target) else CHAT_SECONDS
+        return preview(MARKUPS[config.mode], TEXT_LIMIT, seconds)
+
+    async def draft(
+        self, config: BotConfig, target: BotTarget, message: OutboundMessage, draft: str, key: str
+    ) -> Sent:
+        if draft:
+            return await self._change(config, target, draft, message.payload)
+        return await self._send_text(config, target, message.payload, reply=True)
+
+    async def _change(
+        self, config: BotConfig, target: BotTarget, draft: str, payload: Mapping[str, Any]
+    ) -> Sent:
+        body = {"chat_id": target.chat_id, "message_id": int(draft), **_text_body(config, payload)}
+        attempt = await self._send(config, "editMessageText", body, text(payload, "plain"))
+        if attempt.is_rejected_as("not modified"):
+            return Sent(Outcome.SENT, ref=draft)
+        return edited(attempt.sent, draft)
+
+    async def _withdraw(self, config: BotConfig, target: BotTarget, draft: str) -> Sent:
+        body = {"chat_id": target.chat_id, "message_id": int(draft)}
+        attempt = await self._api.send(config.bot_token, "deleteMessage", body)
+        return deleted(attempt.sent, draft, is_gone=attempt.is_rejected_as("to delete not found"))
+
     async def typing(self, config: BotConfig, target: BotTarget) -> Sent:
-        body = {**address_of(target), "action": "typing"}
+        body = {**_address(target), "action": "typing"}
         return (await self._api.send(config.bot_token, "sendChatAction", body)).sent
 
     async def react(
@@ -121,7 +159,7 @@ class Delivery:
         return (await self._api.send(config.bot_token, "setMessageReaction", body)).sent
 
     async def acknowledge_press(self, config: BotConfig, target: BotTarget, notice: str) -> None:
-        """Answers the query of a pressed button: until then Telegram shows that it is being waited for."""
+        """Answers the query of a pressed button: until then Telegram shows that the bot is at work."""
         if not target.callback_query_id:
             return
         payload = {"callback_query_id": target.callback_query_id}
@@ -131,21 +169,20 @@ class Delivery:
             await self._api.call(config.bot_token, "answerCallbackQuery", payload)
 
     async def close_prompt(self, config: BotConfig, target: BotTarget, closed: ClosedPrompt) -> None:
-        """Shows the outcome to who pressed, and replaces the prompt; where its text cannot be changed, it loses at
-        least its buttons."""
+        """Shows the outcome to the person who pressed, and replaces the prompt. A prompt whose text cannot be changed
+        loses its buttons."""
         await self.acknowledge_press(config, target, closed.outcome)
-        text = await closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
-        if not target.prompt_id or text is None:
+        shown = await closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
+        if not target.prompt_id or shown is None:
             return
         prompt: dict[str, Any] = {
             "chat_id": target.chat_id,
             "message_id": target.prompt_id,
             "reply_markup": {"inline_keyboard": []},
         }
-        body = {**prompt, "text": text.text, "parse_mode": config.mode, **link_preview(config)}
-        attempt = await send_in_any_form(self._api, config, "editMessageText", body, plain=text.plain)
-        rejection = attempt.rejection
-        if rejection is not None and not rejection.contains("not modified"):
+        body = {**prompt, "text": shown.text, "parse_mode": config.mode, **_link_preview(config)}
+        attempt = await self._send(config, "editMessageText", body, shown.plain)
+        if attempt.rejection is not None and not attempt.is_rejected_as("not modified"):
             await self._api.send(config.bot_token, "editMessageReplyMarkup", prompt)
 
     def prompt_target(
@@ -161,36 +198,8 @@ class Delivery:
         return replace(press or BotTarget(), chat_id=target.chat_id, prompt_id=int(ref))
 
 
-def _methods(artifact: Artifact, size: int) -> list[tuple[str, str]]:
-    """Methods that may take the file, each with its field; a photo that Telegram rejects is sent as a document."""
-    document = ("sendDocument", "document")
-    return [("sendPhoto", "photo"), document] if artifact.is_image and size <= MAX_PHOTO else [document]
-
-
-_RETRIES = 4
-"""How often one message is sent in another form, each time for another reason."""
-
-
-async def send_in_any_form(
-    api: BotApi,
-    config: BotConfig,
-    method: str,
-    body: dict[str, Any],
-    files: Sequence[FormFile] = (),
-    plain: str = "",
-) -> Attempt:
-    """Sends a message; one that Telegram rejects for its form is sent again at once in another form."""
-    for _ in range(_RETRIES):
-        attempt = await api.send(config.bot_token, method, body, files)
-        amended = _amended(body, attempt.rejection, plain) if attempt.rejection else None
-        if amended is None:
-            break
-        body = amended
-    return attempt
-
-
 def _amended(body: dict[str, Any], rejection: Rejection, plain: str) -> dict[str, Any] | None:
-    """The message in a form that Telegram may take after this rejection, None where there is none."""
+    """The message in a form that Telegram may take after this rejection, or None."""
     if rejection.migrated_to is not None and body["chat_id"] != rejection.migrated_to:
         return _without(body, "reply_parameters") | {"chat_id": rejection.migrated_to}
     if rejection.contains("can't parse entities") and "parse_mode" in body:
@@ -206,20 +215,20 @@ def _without(body: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in body.items() if key != name}
 
 
-def text_body(config: BotConfig, payload: Mapping[str, Any]) -> dict[str, Any]:
+def _text_body(config: BotConfig, payload: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a text, wherever it is shown."""
-    body = {"text": payload["text"], "parse_mode": payload.get("mode", config.mode), **link_preview(config)}
+    body = {"text": payload["text"], "parse_mode": payload.get("mode", config.mode), **_link_preview(config)}
     if payload.get("choices"):
         buttons = [[{"text": label, "callback_data": value}] for label, value in payload["choices"]]
         body["reply_markup"] = {"inline_keyboard": buttons}
     return body
 
 
-def link_preview(config: BotConfig) -> dict[str, Any]:
+def _link_preview(config: BotConfig) -> dict[str, Any]:
     return {"link_preview_options": {"is_disabled": True}} if config.disable_web_page_preview else {}
 
 
-def address_of(target: BotTarget, *, reply: bool = False) -> dict[str, Any]:
+def _address(target: BotTarget, *, reply: bool = False) -> dict[str, Any]:
     address: dict[str, Any] = {"chat_id": target.chat_id}
     if target.message_thread_id not in (None, GENERAL):
         address["message_thread_id"] = target.message_thread_id
@@ -228,56 +237,6 @@ def address_of(target: BotTarget, *, reply: bool = False) -> dict[str, Any]:
     return address
 
 
-def is_group(target: BotTarget) -> bool:
+def _is_group(target: BotTarget) -> bool:
     """Groups have negative ids (https://core.telegram.org/bots/api#chat)."""
     return str(target.chat_id or "").startswith("-")
-
-
-CHAT_SECONDS = 1.0
-GROUP_SECONDS = 5.0
-"""A group takes 20 messages a minute: the answer needs some of them."""
-
-
-class TelegramStreaming:
-    """The reference of a draft is the id of its message in the chat of the target."""
-
-    def __init__(self, api: BotApi) -> None:
-        self._api = api
-
-    def preview(self, config: BotConfig, target: BotTarget) -> Preview | None:
-        seconds = GROUP_SECONDS if is_group(target) else CHAT_SECONDS
-        return preview(MARKUPS[config.mode], TEXT_LIMIT, seconds)
-
-    async def draft(
-        self, config: BotConfig, target: BotTarget, message: OutboundMessage, draft: str, key: str
-    ) -> Sent:
-        payload = message.payload
-        if draft:
-            return await self.change(config, target, draft, payload)
-        body = {**address_of(target, reply=True), **text_body(config, payload)}
-        attempt = await send_in_any_form(self._api, config, "sendMessage", body, plain=text(payload, "plain"))
-        return attempt.sent
-
-    async def change(
-        self, config: BotConfig, target: BotTarget, draft: str, payload: Mapping[str, Any]
-    ) -> Sent:
-        """Replaces a draft; doing it twice is harmless."""
-        body = {**_message(target, draft), **text_body(config, payload)}
-        attempt = await send_in_any_form(
-            self._api, config, "editMessageText", body, plain=text(payload, "plain")
-        )
-        if attempt.rejection is not None and attempt.rejection.contains("not modified"):
-            return Sent(Outcome.SENT, ref=draft)
-        sent = repeatable(attempt.sent)
-        return replace(sent, ref=draft) if sent.outcome is Outcome.SENT else sent
-
-    async def withdraw(self, config: BotConfig, target: BotTarget, draft: str) -> Sent:
-        """Deletes a draft; one that is gone already counts as deleted."""
-        attempt = await self._api.send(config.bot_token, "deleteMessage", _message(target, draft))
-        if attempt.rejection is not None and attempt.rejection.contains("to delete not found"):
-            return Sent(Outcome.SENT, ref=draft)
-        return repeatable(attempt.sent)
-
-
-def _message(target: BotTarget, draft: str) -> dict[str, Any]:
-    return {"chat_id": target.chat_id, "message_id": int(draft)}

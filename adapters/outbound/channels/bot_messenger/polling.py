@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, text
@@ -61,9 +62,9 @@ class Updates(StatelessConnector):
                     "at": self._clock.now().timestamp(),
                 }
                 received = [read_update(config, update, bot) for update in updates]
-                events = [event for result in received for event in result.events]
-                renames = [rename for result in received for rename in result.session_renames]
-                await emit.batch(events, cursor, renames)
+                events = chain.from_iterable(result.events for result in received)
+                renames = chain.from_iterable(result.session_renames for result in received)
+                await emit.batch(list(events), cursor, list(renames))
 
     async def _updates(self, config: BotConfig, offset: int | None, wait: int) -> Sequence[Mapping[str, Any]]:
         payload: dict[str, Any] = {"allowed_updates": list(ALLOWED_UPDATES)}
@@ -77,11 +78,11 @@ class Updates(StatelessConnector):
             await asyncio.sleep(SETTLING)
             await self._api.call(config.bot_token, "deleteWebhook")
             return []
-        given = updates if isinstance(updates, list) else []
-        return [update for update in given if isinstance(at(update, "update_id"), int)]
+        updates = updates if isinstance(updates, list) else []
+        return [update for update in updates if isinstance(at(update, "update_id"), int)]
 
     def _offset(self, cursor: Mapping[str, object], bot: Bot) -> int | None:
-        """The number of the next update; None where the stored one is another bot's, or too old."""
+        """The number of the next update; None if the stored one is another bot's, or too old."""
         offset, stored_at = cursor.get("offset"), cursor.get("at")
         if cursor.get("bot") != bot.id or not isinstance(offset, int) or not isinstance(stored_at, float):
             return None

@@ -8,9 +8,8 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from adapters.outbound.channels.bot_messenger.content import forwarded_in, name_of, quoted_in
-from adapters.outbound.channels.common.bodies import at, json_object, same, text
-from adapters.outbound.channels.common.calls import require_webhook
+from adapters.outbound.channels.common.bodies import at, integer, json_object, same, text
+from adapters.outbound.channels.common.calls import received, require_webhook
 from adapters.outbound.channels.common.contents import unreadable
 from adapters.outbound.channels.common.messages import is_own, pressed_text
 from domain.channels.messages import (
@@ -29,12 +28,16 @@ from domain.refusals import Unauthenticated
 
 from .config import GENERAL, TARGET, BotConfig, BotTarget
 from .content import (
+    AddressedText,
     Bot,
     addressed,
     attachments_of,
     buttons_of,
     context_of,
     described,
+    forwarded_in,
+    name_of,
+    quoted_in,
     unreadable_kind,
     written_in,
 )
@@ -73,33 +76,38 @@ def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Recei
     content = update[kind]
     if renames := _renames(content):
         return Received(session_renames=renames, kind="rename")
-    if kind == "edited_message" and "location" in content:  # a person's way, sent every few seconds
-        return Received(kind="ignored:live-location")
-    if kind == "edited_message" and unreadable_kind(content):  # such as each tick of a checklist
-        return Received(kind="ignored:unreadable")
+    if kind == "edited_message":
+        if "location" in content:  # of a person on the way, sent every few seconds
+            return Received(kind="ignored:live-location")
+        if unreadable_kind(content):  # such as each tick of a checklist
+            return Received(kind="ignored:unreadable")
     reason = _ignored(config, content, bot)
-    if reason and not (reason == CHANNEL and _may_be_refused(kind, content, bot)):
+    if reason and not (reason == CHANNEL and kind == "message" and _addresses(content, bot)):
         return Received(kind=f"ignored:{reason}")
-    update_id = text(update, "update_id")
+    return _received(update, kind, bot, reason)
+
+
+def _received(update: Mapping[str, Any], kind: str, bot: Bot, reason: str) -> Received:
+    """The event of a message or a press. `reason`: why it is refused, empty if it is not."""
+    content, update_id = update[kind], text(update, "update_id")
     key = f"{bot.id}:{update_id}" if update_id else None  # ids count per bot; an instance may change its bot
     event = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
     if isinstance(event, str):
-        return Received(kind=f"ignored:{event}")
+        return received(event)
     refused = event.refused or reason
+    if refused and kind != "message":
+        return received(refused)
     # A group may become a supergroup.
     alias = event.session_id if text(content.get("message", content), "chat", "type") == "group" else ""
-    context = {**_told(content, bot), **event.context}
+    context = {**_context(content, bot), **event.context}
     event = replace(event, context=context, alias=alias, refused=refused)
     if kind == "edited_message" and event.merge is None:
         event = replace(event, change=Change.EDITED, new_if_answered=True)
-    if refused and kind != "message":
-        return Received(kind=f"ignored:{refused}")
-    return Received(events=(event,), kind=f"ignored:{refused}" if refused else kind)
+    return received(event, kind)
 
 
-def _told(content: Mapping[str, Any], bot: Bot) -> dict[str, object]:
-    """What an agent needs beside the text of a message or a press: the person's language and name, the group, the
-    topic, the command."""
+def _context(content: Mapping[str, Any], bot: Bot) -> dict[str, object]:
+    """The person's language and name, the group, the topic, and the command of a message or a press."""
     message, person = content.get("message", content), at(content, "from")
     button = at(content, "web_app_data")
     chat = at(message, "chat")
@@ -130,7 +138,7 @@ def _renames(message: Mapping[str, Any]) -> tuple[SessionRename, ...]:
 
 
 def _ignored(config: BotConfig, content: Mapping[str, Any], bot: Bot) -> str:
-    """Why a message or a press of a group is not for the bot, empty where it is."""
+    """Why a message or a press of a group is not for the bot, empty if it is."""
     message = content.get("message", content)
     chat = at(message, "chat")
     if text(chat, "type") == "private":
@@ -148,15 +156,10 @@ def _addresses(message: Any, bot: Bot) -> bool:
     return is_reply or addressed(written_in(message), bot).addresses_bot
 
 
-def _may_be_refused(kind: str, message: Mapping[str, Any], bot: Bot) -> bool:
-    """A new message to the bot, which may be listed."""
-    return kind == "message" and _addresses(message, bot)
-
-
 def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | str:
-    """The event of a message, or a word that says why there is none."""
-    chat, sender = text(message, "chat", "id"), _sender(message)
-    if not chat or sender is None:
+    """The event of a message, or the reason why it is ignored."""
+    sender = _sender(message)
+    if not text(message, "chat", "id") or sender is None:
         return "incomplete"
     is_bot = at(message, "from", "is_bot") is True and "sender_chat" not in message
     is_own = sender.external_id == bot.id
@@ -165,76 +168,84 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
     written = addressed(written_in(message), bot)
     if written.for_other_bot:
         return "other-bot"
-    attachments = attachments_of(message)
+    return _event(message, key, bot, sender, written, refused=BOT if is_bot else "")
+
+
+def _event(
+    message: Mapping[str, Any],
+    key: str | None,
+    bot: Bot,
+    sender: Sender,
+    written: AddressedText,
+    *,
+    refused: str,
+) -> Event | str:
+    attachments, quoted = attachments_of(message), quoted_in(message, bot)
     body = written.text or ("" if written.command or attachments else described(message))
     direct = at(message, "chat", "type") == "private"
-    kind = "" if body or attachments or written.addresses_bot else unreadable_kind(message)
     to_bot = direct or text(message, "reply_to_message", "from", "id") == bot.id
-    if not (body or attachments or written.addresses_bot or (kind and to_bot)):
+    says_something = bool(body or attachments or written.addresses_bot)
+    kind = "" if says_something else unreadable_kind(message)
+    if not says_something and not (kind and to_bot):
         return "service"
-    quoted = quoted_in(message, bot)
-    is_greeting = written.command == "help" or (written.command == START and not body)
-    greeted = is_greeting or not (body or attachments or quoted)
+    has_content = any((body, attachments, quoted))
     return Event(
         key=key,
-        session_id=_session(chat, message),
+        session_id=_session(message),
         sender=sender,
         text=body,
         target=TARGET.dump(_target(message)),
         attachments=attachments,
-        canned_reply=unreadable(kind) if kind else GREETING if greeted else None,
+        canned_reply=_canned_reply(kind, written, body, has_content=has_content),
         is_direct=direct,
         merge=_album(message),
         message_id=text(message, "message_id"),
         quoted=quoted,
-        refused=BOT if is_bot else "",
+        refused=refused,
         context={**context_of(message), **forwarded_in(message)},
     )
+
+
+def _canned_reply(kind: str, written: AddressedText, body: str, *, has_content: bool) -> str | None:
+    """The reply to an unreadable kind of message, to /help, to a bare /start and to a message without content."""
+    if kind:
+        return unreadable(kind)
+    is_greeting = written.command == "help" or (written.command == START and not body)
+    return GREETING if is_greeting or not has_content else None
 
 
 def _album(message: Mapping[str, Any]) -> Merge | None:
     """Each picture of an album comes in an update of its own."""
     album = text(message, "media_group_id")
-    return Merge(album, _integer(message, "message_id")) if album else None
+    return Merge(album, integer(message, "message_id")) if album else None
 
 
 def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:
-    """The event of a pressed inline button, or a word that says why there is none."""
+    """The event of a pressed inline button, or the reason why it is ignored."""
     message, sender, value = query.get("message"), _sender(query), text(query, "data")
-    chat = text(message, "chat", "id")
-    if not chat or sender is None or not isinstance(message, dict):
+    if sender is None or not isinstance(message, dict) or not text(message, "chat", "id"):
         return "inline"
     if not value:
         return "no-data"
+    buttons = [button for button in buttons_of(message) if text(button, "callback_data") == value]
+    # Telegram takes any value from a client (https://core.telegram.org/bots/api#callbackquery). A message whose
+    # buttons are not known any more has no date.
+    is_invented = bool(message.get("date")) and not buttons
     target = replace(
         _target(message),
         reply_to=None,
         callback_query_id=text(query, "id"),
-        prompt_id=_integer(message, "message_id"),
+        prompt_id=integer(message, "message_id"),
     )
     return Event(
         key=key,
-        session_id=_session(chat, message),
+        session_id=_session(message),
         sender=sender,
-        text=pressed_text(_label(message, value), value),
+        text=pressed_text(text(buttons[0], "text") if buttons else "", value),
         target=TARGET.dump(target),
         choice=value,
-        claims_choice=not is_own(value) and not _has_button(message, value),
+        claims_choice=not is_own(value) and is_invented,
         is_direct=at(message, "chat", "type") == "private",
-    )
-
-
-def _label(message: Mapping[str, Any], value: str) -> str:
-    """What the pressed button shows."""
-    buttons = (button for button in buttons_of(message) if text(button, "callback_data") == value)
-    return next((text(button, "text") for button in buttons), "")
-
-
-def _has_button(message: Mapping[str, Any], value: str) -> bool:
-    """False for a value that a client invented: Telegram takes any (https://core.telegram.org/bots/api#callbackquery).
-    True for a message whose buttons are not told any more, which has no date."""
-    return not message.get("date") or any(
-        text(button, "callback_data") == value for button in buttons_of(message)
     )
 
 
@@ -249,12 +260,12 @@ def _sender(source: Mapping[str, Any]) -> Sender | None:
     return Sender(user, name_of(at(source, "from")), (Identity("bot-messenger", user),))
 
 
-def _session(chat: str, message: Mapping[str, Any]) -> str:
+def _session(message: Mapping[str, Any]) -> str:
     """The chat, and the thread in it. In a group without topics a reply has the first message of its chain as a
     thread: it belongs to the conversation of the group, and so does an answer to a prompt."""
     is_reply = message.get("is_topic_message") is not True and "reply_to_message" in message
     thread = "" if is_reply else text(message, "message_thread_id")
-    return session_of(chat, "" if thread == str(GENERAL) else thread)
+    return session_of(text(message, "chat", "id"), "" if thread == str(GENERAL) else thread)
 
 
 def session_of(chat: str, thread: str) -> str:
@@ -267,11 +278,6 @@ def _target(message: Mapping[str, Any]) -> BotTarget:
     is_private = at(message, "chat", "type") == "private"
     return BotTarget(
         chat_id=at(message, "chat", "id"),
-        message_thread_id=_integer(message, "message_thread_id") if is_topic else None,
-        reply_to=None if is_private else _integer(message, "message_id"),
+        message_thread_id=integer(message, "message_thread_id") if is_topic else None,
+        reply_to=None if is_private else integer(message, "message_id"),
     )
-
-
-def _integer(source: Mapping[str, Any], name: str) -> int | None:
-    value = source.get(name)
-    return value if isinstance(value, int) else None

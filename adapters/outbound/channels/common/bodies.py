@@ -39,11 +39,13 @@ def json_value(body: bytes) -> Any:
         value = _exact(body) if _LONG_NUMBER in body.translate(_AS_NULLS) else orjson.loads(body)
     except orjson.JSONDecodeError:
         value = _exact(body)
-    return _cleaned(value) if b"\\" in body and b"\\u0000" in body else value  # one byte is found faster
+    return (
+        _cleaned(value) if b"\\" in body and b"\\u0000" in body else value
+    )  # the test for one byte is faster
 
 
 def frame_object(frame: str | bytes) -> Mapping[str, Any]:
-    """A message of a WebSocket as JSON object, empty where it is none."""
+    """A message of a WebSocket as a JSON object, empty for any other message."""
     try:
         body = json_value(frame.encode() if isinstance(frame, str) else frame)
     except Invalid:
@@ -82,7 +84,7 @@ def clean(text: str) -> str:
 
 
 def form(body: bytes) -> dict[str, str]:
-    """The fields of a form-urlencoded body; the last one wins where a name repeats. Raises `Invalid`."""
+    """The fields of a form-urlencoded body; the last one wins if a name repeats. Raises `Invalid`."""
     try:
         pairs = parse_qsl(
             body.decode("utf-8", "replace"),
@@ -101,7 +103,7 @@ def query(call: RawCall) -> dict[str, str]:
 
 
 def text(source: object, *path: str) -> str:
-    """The string or number at the end of the path as a string, "" where there is none."""
+    """The string or number at the end of the path as a string, "" if it is absent."""
     for name in path:
         if not isinstance(source, dict):
             return ""
@@ -114,7 +116,7 @@ def text(source: object, *path: str) -> str:
 
 
 def at(source: object, *path: str) -> Any:
-    """The value at the end of the path of keys, None where there is none."""
+    """The value at the end of the path of keys, None if it is absent."""
     for name in path:
         if not isinstance(source, dict):
             return None
@@ -123,7 +125,7 @@ def at(source: object, *path: str) -> Any:
 
 
 def items(source: object, *path: str) -> list[Any]:
-    """The list at the end of the path, empty where there is none."""
+    """The list at the end of the path, empty if it is absent."""
     value = at(source, *path)
     return value if isinstance(value, list) else []
 
@@ -138,19 +140,19 @@ def camel_case(value: object) -> Any:
 
 
 def size(source: object, *path: str) -> int | None:
-    """The number of bytes at the end of the path, None where there is none."""
+    """The number of bytes at the end of the path, None if it is absent."""
     value = integer(source, *path)
     return value if value is not None and value >= 0 else None
 
 
 def integer(source: object, *path: str) -> int | None:
-    """The integer at the end of the path, None where there is none."""
+    """The integer at the end of the path, None if it is absent."""
     value = at(source, *path)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def same(given: str, expected: str) -> bool:
-    """Whether two secrets are equal, in constant time. An empty secret equals nothing."""
+def same(secret: str, expected: str) -> bool:
+    """Return True if two secrets are equal, in constant time. An empty secret equals nothing."""
     if not expected:
         return False
-    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode("utf-8", "replace"))
+    return hmac.compare_digest(secret.encode("utf-8", "replace"), expected.encode("utf-8", "replace"))

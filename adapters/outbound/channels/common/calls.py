@@ -1,6 +1,4 @@
-"""Calls from platforms: the callback's name, the time of a signature, answers in JSON.
-
-Signatures of Standard Webhooks.
+"""Calls from platforms: the callback's name, the time of a signature, results and answers; Standard Webhooks.
 
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
@@ -13,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from domain.channels.messages import RawAnswer, RawCall
+from domain.channels.messages import TAKEN, Event, RawAnswer, RawCall, Received
 from domain.refusals import NotFound, Unauthenticated
 from domain.subscriptions.model import standard_key
 
@@ -39,6 +37,13 @@ def signed_at(call: RawCall, header: str, now: datetime) -> str:
 def signature(secret: str, body: bytes) -> str:
     """The signature of a body as several platforms write it: 'sha256=' and an HMAC-SHA256 in hex."""
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def received(event: Event | str, kind: str = "message", answer: RawAnswer = TAKEN) -> Received:
+    """The result of a call with one message: its event, or the reason why it is ignored."""
+    if isinstance(event, str):
+        return Received(answer, kind=f"ignored:{event}")
+    return Received(answer, (event,), kind=f"ignored:{event.refused}" if event.refused else kind)
 
 
 def json_answer(body: Any, status: int = 200) -> RawAnswer:

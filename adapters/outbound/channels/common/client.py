@@ -12,28 +12,19 @@ DOWNLOAD_TIMEOUT = 120.0
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def is_object(answer: HttpAnswer) -> bool:
-    """Whether the status is 2xx and the body a JSON object."""
-    return answer.ok and isinstance(answer.json(), dict)
-
-
-def retry_after(answer: HttpAnswer) -> float | None:
-    return answer.retry_after
-
-
 @dataclass(frozen=True, slots=True)
 class PlatformClient:
     """Reads from one platform.
 
-    `reason` gives the platform's own error message, empty without one; `succeeded` says whether an answer is one,
-    `wait` after how many seconds to try again where the platform says that.
+    `reason` reads the platform's own error message, empty without one. `succeeded` returns True for an answer with a
+    result: by default status 2xx and a JSON object. `wait` reads after how many seconds to try again.
     """
 
     http: Http
     platform: str
     reason: Callable[[HttpAnswer], str]
-    succeeded: Callable[[HttpAnswer], bool] = is_object
-    wait: Callable[[HttpAnswer], float | None] = retry_after
+    succeeded: Callable[[HttpAnswer], bool] = lambda answer: answer.ok and isinstance(answer.json(), dict)
+    wait: Callable[[HttpAnswer], float | None] = lambda answer: answer.retry_after
 
     async def read(self, request: HttpRequest, secrets: Sequence[str] = ()) -> dict[str, Any]:
         """The JSON object that answers a request. Raises `PlatformError`, with `secrets` masked."""
@@ -41,7 +32,7 @@ class PlatformClient:
         return body
 
     async def find(self, request: HttpRequest, secrets: Sequence[str] = ()) -> dict[str, Any] | None:
-        """As `read`; None where the platform says that there is no such thing (404)."""
+        """As `read`; None if the platform answers 404."""
         client = replace(self, succeeded=lambda answer: answer.status == 404 or self.succeeded(answer))
         answer = await client.answer(request, secrets)
         return None if answer.status == 404 else answer.json()
@@ -82,16 +73,16 @@ def masked(message: str, secrets: Sequence[str]) -> str:
 
 
 def is_address_of(url: str, base: str, domains: Sequence[str] = ()) -> bool:
-    """Whether a platform's credentials may be sent to an address.
+    """Return True if a platform's credentials may be sent to an address.
 
-    True at the origin of `base`, and over https for each of `domains` and their subdomains.
+    They may at the origin of `base`, and over https for each of `domains` and their subdomains.
     """
-    given = origin(url)
-    if given is None:
+    target = origin(url)
+    if target is None:
         return False
-    scheme, host, _ = given
+    scheme, host, _ = target
     in_domain = any(host == domain or host.endswith(f".{domain}") for domain in domains)
-    return given == origin(base) or (scheme == "https" and in_domain)
+    return target == origin(base) or (scheme == "https" and in_domain)
 
 
 def origin(url: str) -> tuple[str, str, int | None] | None:

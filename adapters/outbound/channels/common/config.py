@@ -1,7 +1,4 @@
-"""Reactions: config fields of channels that have them, and the characters behind the names of emoji.
-
-Steps of setting up that channels share.
-"""
+"""Config fields and steps of setting up that channels share."""
 
 from typing import Any
 

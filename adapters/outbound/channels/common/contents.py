@@ -1,9 +1,8 @@
 """Contents of messages that several platforms have: names of nameless files, locations, contacts and orders as text
-and as `context`, forwarded messages, and kinds that cannot be read.
+and as `context`, forwarded and deleted messages, emoji, unreadable kinds; the text of what programs show:
+Discord's embeds and components, Slack's blocks and attachments, Teams' cards. Pure.
 
-What programs' messages show: Discord's embeds and components, Slack's blocks and attachments, Teams' cards. Pure.
-
-Sources: https://docs.discord.com/developers/resources/message#embed-object,
+Sources of the latter: https://docs.discord.com/developers/resources/message#embed-object,
 https://docs.discord.com/developers/components/reference, https://docs.slack.dev/reference/block-kit/blocks,
 https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments and
 https://adaptivecards.io/explorer/
@@ -16,6 +15,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.links import address_behind
+from domain.channels.messages import Change, Event, Sender
 from domain.values import iso_milliseconds
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -54,6 +54,12 @@ def forwarded(author: str, at: object = None) -> dict[str, object]:
     except (ValueError, OverflowError, OSError):
         written_at = ""
     return {"forwarded": {"author": author, "at": written_at}}
+
+
+def deletion(message_id: str) -> Event:
+    """The event of a deleted message, of which platforms send nothing but the id."""
+    key = f"{message_id}:{Change.DELETED}"
+    return Event(key, "", Sender(""), "", {}, message_id=message_id, change=Change.DELETED)
 
 
 def location_context(location: object, name: str = "", address: str = "") -> dict[str, object]:
@@ -111,9 +117,9 @@ def emoji_named(name: str) -> str:
         return "".join(chr(ord(letter) + _TO_REGIONAL) for letter in base[-2:])
     person, _, act = base.partition("-")
     names = (base, base.replace("-", "_"), f"{act}_{person}", f"{person}_{act}")
-    candidates = (emoji.emojize(f":{each}:", language="alias") for each in names)
-    found = next((found for found in candidates if not found.startswith(":")), f":{base}:")
-    return f"{found}{_SKIN.get(tone, '')}"
+    candidates = (emoji.emojize(f":{alias}:", language="alias") for alias in names)
+    characters = next((emojized for emojized in candidates if not emojized.startswith(":")), f":{base}:")
+    return f"{characters}{_SKIN.get(tone, '')}"
 
 
 MOST_PARTS = 1_000

@@ -1,7 +1,5 @@
-"""Messages to a platform: payloads of texts and files, choices below the last text, prompts that are closed.
-
-Unfinished answers in a message that is edited, and the finished answers that take its place.
-"""
+"""Messages to a platform: payloads of texts and files, choices below the last text, drafts and the finished answers
+that replace them, prompts that are closed."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -49,7 +47,7 @@ def file_payloads(answer: Answer) -> list[dict[str, Any]]:
 
 
 async def closed_text(markup: Markup, closed: ClosedPrompt, limit: TextLimit) -> Rendered | None:
-    """The text of a closed prompt in one message, None where it takes more and has no brief form."""
+    """The text of a closed prompt in one message, None if it takes more and has no brief form."""
     pieces = await off_loop(len(closed.text), render, markup, closed.text, limit)
     if len(pieces) == 1:
         return pieces[0]
@@ -62,6 +60,12 @@ def cut_labels(labels: Sequence[str], size: int) -> list[str]:
     if len(set(cut)) == len(cut):
         return cut
     return [_cut(f"{number}. {label}", size) for number, label in enumerate(labels, start=1)]
+
+
+def labelled(choices: Sequence[Sequence[str]], size: int) -> list[tuple[str, str]]:
+    """The [label, value] pairs of choices, with labels of at most `size` characters."""
+    labels = cut_labels([label for label, _ in choices], size)
+    return [(label, value) for label, (_, value) in zip(labels, choices, strict=True)]
 
 
 def _cut(label: str, size: int) -> str:

@@ -18,7 +18,7 @@ async def send(http: Http, request: HttpRequest, outcome: Callable[[HttpAnswer],
 
 
 async def exchange(http: Http, request: HttpRequest) -> HttpAnswer | Sent:
-    """The answer to a request, or the outcome when there is none."""
+    """The answer to a request, or the outcome of a request without an answer."""
     try:
         return await http.send(request)
     except HttpFailed as error:
@@ -48,6 +48,16 @@ def without_token(error: TokenRefused | TokenUnavailable) -> Sent:
 def repeatable(sent: Sent) -> Sent:
     """The outcome of a request that does no harm when it arrives twice: `UNKNOWN` is tried again."""
     return replace(sent, outcome=Outcome.TRANSIENT) if sent.outcome is Outcome.UNKNOWN else sent
+
+
+def edited(sent: Sent, ref: str) -> Sent:
+    """The outcome of an edit of the message `ref`. Editing twice is harmless, so `UNKNOWN` is tried again."""
+    return replace(sent, ref=ref) if sent.outcome is Outcome.SENT else repeatable(sent)
+
+
+def deleted(sent: Sent, ref: str, *, is_gone: bool) -> Sent:
+    """The outcome of the deletion of the message `ref`. A message that is gone already counts as deleted."""
+    return Sent(Outcome.SENT, ref=ref) if is_gone else repeatable(sent)
 
 
 def by_status(answer: HttpAnswer, detail: str = "", ref: str = "") -> Sent:

@@ -1,16 +1,9 @@
-"""Calls of Slack's Web API (https://docs.slack.dev/apis/web-api/).
-
-Fetches files that were shared with the bot (https://docs.slack.dev/reference/objects/file-object).
-
-Reads threads of Slack (https://docs.slack.dev/reference/methods/conversations.replies).
-
-Opens conversations for messages that answer none.
-"""
+"""Slack's Web API (https://docs.slack.dev/apis/web-api/): calls, and what they read and open in a workspace."""
 
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,21 +11,38 @@ from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, is_address_of
 from adapters.outbound.channels.common.outcomes import by_status, exchange
-from adapters.outbound.channels.workspace_chat.config import SlackConfig, SlackTarget
-from adapters.outbound.channels.workspace_chat.events import attachment_of, posted, session_of
 from domain.channels.limits import Scope
-from domain.channels.messages import Attachment, ChannelMetadata, Event, Outcome, Quoted, Sent, ThreadMessage
+from domain.channels.messages import (
+    Attachment,
+    ChannelMetadata,
+    Event,
+    Outcome,
+    Quoted,
+    Sent,
+    ThreadMessage,
+)
 from domain.channels.model import PlatformAddress
 from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
 
+from .config import SlackConfig, SlackTarget
+from .events import attachment_of, posted, session_of
+
 BASE = PlatformAddress("WORKSPACE_CHAT_API_URL", "https://slack.com/api")
 RESPONSE_URL = "response_url"
 SEND_TIMEOUT = 15.0
+READ_TIMEOUT = 5.0
+OPEN_SECONDS = 1.5
+"""Slack waits three seconds for the acknowledgement."""
 DOMAINS = ("slack.com", "slack-files.com", "slack-gov.com")
 """Slack's own hosts, and those below them."""
 SENDING_SCOPES = ("chat:write", "files:write")
+MAX_DOWNLOAD = 1_000_000_000
+PAGE = 200
+MOST_PAGES = 5
+"""Slack lists a thread from its beginning: messages of longer ones come from the first pages."""
+_ADDRESS = re.compile(r"(?:([CGD][A-Z0-9]{2,20})(?::([0-9]{10}\.[0-9]{6}))?)|([UW][A-Z0-9]{2,20})")
 _TRY_AGAIN = frozenset(
     {
         "internal_error",
@@ -72,7 +82,9 @@ class WebApi:
     metadata_seconds = 3600.0
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
-        self.client = PlatformClient(dependencies.http, "Slack", _reason, _is_ok)
+        self.client = PlatformClient(
+            dependencies.http, "Slack", _reason, lambda answer: at(answer.json(), "ok") is True
+        )
         self._address = dependencies.address
 
     async def read(
@@ -109,7 +121,7 @@ class WebApi:
         return {"user_id": text(me, "user_id")}
 
     async def probe(self, config: SlackConfig) -> None:
-        """Raises `PlatformError` where the token is refused, or lacks a scope that answers need.
+        """Raises `PlatformError` if the token is refused, or lacks a scope that answers need.
 
         Each answer of Slack has a header with the scopes of the token; classic apps have the scope `bot`.
         """
@@ -121,7 +133,6 @@ class WebApi:
                 f"Slack: the token lacks {' and '.join(missing)}, so that answers or their files are refused; add it"
                 " under OAuth & Permissions, and reinstall the app"
             )
-
         if config.app_token:
             await self.open_connection(config)
 
@@ -137,6 +148,13 @@ class WebApi:
             raise PlatformError("Slack: the address for Socket Mode is not Slack's; it is not connected to.")
         return address
 
+    async def direct_messages(self, config: SlackConfig, person: str) -> str:
+        """The id of the channel of direct messages with a person, empty if Slack names none. Raises `PlatformError`.
+
+        Source: https://docs.slack.dev/reference/methods/conversations.open
+        """
+        return text(await self.read(config, "conversations.open", users=person), "channel", "id")
+
     @property
     def base(self) -> str:
         return self._address(BASE).rstrip("/")
@@ -147,6 +165,100 @@ class WebApi:
         return HttpRequest(
             "POST", f"{self.base}/{method}", headers=bearer(config.bot_token), timeout=timeout, **content
         )
+
+
+class Workspace:
+    """Files, threads and conversations. For threads the bot needs the scopes channels:history and groups:history."""
+
+    address = (
+        "the id of a channel such as C0123456789, with a thread behind it C0123456789:1767225600.000100, or of a"
+        " person such as U0123456789"
+    )
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    def default_address(self, config: SlackConfig) -> str:
+        return config.default_channel
+
+    async def open(self, config: SlackConfig, request: OpenRequest) -> Opened[SlackTarget]:
+        """Messages go to channels that the bot is a member of, and to people, whose direct messages have an id of
+        their own."""
+        channel, thread, person = read_address(_ADDRESS, request.to, self.address).groups()
+        if person:
+            channel = await self._api.direct_messages(config, person)
+            if not channel:
+                raise no_address(f"Slack gives no direct messages with {person}")
+        return Opened(session_of(channel, thread or ""), SlackTarget(channel=channel, thread_ts=thread or ""))
+
+    async def placed(self, config: SlackConfig, event: Event) -> Event:
+        """The event of a global shortcut in the direct messages of the person, so that what the person writes there
+        continues the conversation. If Slack does not answer in time, the answer goes to the id of the person, in a
+        session of its own."""
+        person = text(event.target, "user")
+        if not person or text(event.target, "channel") != person:
+            return event
+        try:
+            async with asyncio.timeout(OPEN_SECONDS):
+                channel = await self._api.direct_messages(config, person)
+        except (PlatformError, TimeoutError):
+            return event
+        if not channel:
+            return event
+        return replace(event, session_id=channel, target={**event.target, "channel": channel})
+
+    async def fetch(self, config: SlackConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The bytes of a file, for which the bot needs the scope files:read. The token is sent to Slack's own hosts
+        alone. Raises `PlatformError`."""
+        url = text((await self.described(config, attachment)).source, "url")
+        if not is_address_of(url, self._api.base, DOMAINS):
+            raise PlatformError("Slack: the file lies at an address that is not Slack's; it is not fetched.")
+        request = HttpRequest(
+            "GET",
+            url,
+            headers=bearer(config.bot_token),
+            timeout=DOWNLOAD_TIMEOUT,
+            max_bytes=MAX_DOWNLOAD,
+            user_address=True,
+        )
+        # Without the scope, Slack answers with its sign-in page and status 200.
+        may_be_sign_in = "html" not in attachment.mime_type
+        async for piece in self._api.client.download(request):
+            if may_be_sign_in and piece[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+                raise PlatformError("Slack: the file is not given out; the bot needs the scope files:read.")
+            may_be_sign_in = False
+            yield piece
+
+    async def described(self, config: SlackConfig, attachment: Attachment) -> Attachment:
+        """Files of other organizations come as an id alone
+        (https://docs.slack.dev/reference/objects/file-object/#slack_connect_files). Raises `PlatformError`."""
+        if text(attachment.source, "url"):
+            return attachment
+        info = await self._api.read(config, "files.info", file=text(attachment.source, "id"))
+        return attachment_of(at(info, "file")) or attachment
+
+    async def read_quoted(self, config: SlackConfig, target: SlackTarget, quoted: Quoted) -> Quoted | None:
+        page = await self._api.read(
+            config, "conversations.replies", READ_TIMEOUT, channel=target.channel, ts=quoted.ref, limit="1"
+        )
+        messages = (message for message in items(page, "messages") if text(message, "ts") == quoted.ref)
+        return next((posted(message, target.bot) for message in messages), None)
+
+    async def read_thread(
+        self, config: SlackConfig, target: SlackTarget, before: str, most: int
+    ) -> Sequence[ThreadMessage]:
+        form = {"channel": target.channel, "ts": target.thread_ts, "latest": before, "limit": str(PAGE)}
+        latest: list[ThreadMessage] = []
+        for _ in range(MOST_PAGES):
+            page = await self._api.read(config, "conversations.replies", READ_TIMEOUT, **form)
+            messages = (message for message in items(page, "messages") if text(message, "ts") != before)
+            earlier = (_thread_message(message, target.bot) for message in messages)
+            latest = [*latest, *filter(None, earlier)][-most:]
+            cursor = text(page, "response_metadata", "next_cursor")
+            if not cursor:
+                break
+            form["cursor"] = cursor
+        return latest
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -174,156 +286,16 @@ def outcome(answer: HttpAnswer) -> Sent:
     return Sent(Outcome.PERMANENT, _reason(answer), of_recipient=of_recipient)
 
 
-def _is_ok(answer: HttpAnswer) -> bool:
-    return at(answer.json(), "ok") is True
-
-
 def _reason(answer: HttpAnswer) -> str:
     body = answer.json()
     error, needed = text(body, "error"), text(body, "needed")
     return f"{error} (needed: {needed})" if needed else error
 
 
-MAX_DOWNLOAD = 1_000_000_000
-
-
-class Downloads:
-    """The token is sent to Slack's own hosts alone."""
-
-    def __init__(self, api: WebApi) -> None:
-        self._api = api
-
-    async def fetch(self, config: SlackConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        """The bytes of a file, for which the bot needs the scope files:read. Raises `PlatformError`."""
-        url = text((await self.described(config, attachment)).source, "url")
-        if not is_address_of(url, self._api.base, DOMAINS):
-            raise PlatformError("Slack: the file lies at an address that is not Slack's; it is not fetched.")
-        request = HttpRequest(
-            "GET",
-            url,
-            headers=bearer(config.bot_token),
-            timeout=DOWNLOAD_TIMEOUT,
-            max_bytes=MAX_DOWNLOAD,
-            user_address=True,
-        )
-        first = True
-        async for piece in self._api.client.download(request):
-            if first and _is_sign_in(piece, attachment):
-                raise PlatformError("Slack: the file is not given out; the bot needs the scope files:read.")
-            first = False
-            yield piece
-
-    async def described(self, config: SlackConfig, attachment: Attachment) -> Attachment:
-        """Files of other organizations come as an id alone
-        (https://docs.slack.dev/reference/objects/file-object/#slack_connect_files). Raises `PlatformError`."""
-        if text(attachment.source, "url"):
-            return attachment
-        info = await self._api.read(config, "files.info", file=text(attachment.source, "id"))
-        return attachment_of(at(info, "file")) or attachment
-
-
-def _is_sign_in(piece: bytes, attachment: Attachment) -> bool:
-    """Without the scope, Slack answers with its sign-in page and status 200."""
-    if "html" in attachment.mime_type:
-        return False
-    return piece[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
-
-
-PAGE = 200
-MOST_PAGES = 5
-"""Slack lists a thread from its beginning: of longer ones the messages of the first pages are handed on."""
-READ_TIMEOUT = 5.0
-
-
-class Threads:
-    """For which the bot needs the scopes channels:history and groups:history."""
-
-    def __init__(self, api: WebApi) -> None:
-        self._api = api
-
-    async def read_quoted(self, config: SlackConfig, target: SlackTarget, quoted: Quoted) -> Quoted | None:
-        page = await self._api.read(
-            config, "conversations.replies", READ_TIMEOUT, channel=target.channel, ts=quoted.ref, limit="1"
-        )
-        found = [message for message in items(page, "messages") if text(message, "ts") == quoted.ref]
-        return posted(found[0], target.bot) if found else None
-
-    async def read_thread(
-        self, config: SlackConfig, target: SlackTarget, before: str, most: int
-    ) -> Sequence[ThreadMessage]:
-        form = {"channel": target.channel, "ts": target.thread_ts, "latest": before, "limit": str(PAGE)}
-        latest: list[ThreadMessage] = []
-        for _ in range(MOST_PAGES):
-            page = await self._api.read(config, "conversations.replies", READ_TIMEOUT, **form)
-            messages = (message for message in items(page, "messages") if text(message, "ts") != before)
-            earlier = (_earlier(message, target.bot) for message in messages)
-            latest = [*latest, *filter(None, earlier)][-most:]
-            cursor = text(page, "response_metadata", "next_cursor")
-            if not cursor:
-                break
-            form["cursor"] = cursor
-        return latest
-
-
-def _earlier(message: object, bot: str) -> ThreadMessage | None:
+def _thread_message(message: object, bot: str) -> ThreadMessage | None:
     content = posted(message, bot)
     try:
-        at = datetime.fromtimestamp(float(text(message, "ts")), UTC)
+        written_at = datetime.fromtimestamp(float(text(message, "ts")), UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return ThreadMessage(content.text, content.author, at) if content.text else None
-
-
-_ADDRESS = re.compile(r"(?:([CGD][A-Z0-9]{2,20})(?::([0-9]{10}\.[0-9]{6}))?)|([UW][A-Z0-9]{2,20})")
-
-
-@dataclass(frozen=True, slots=True)
-class Opener:
-    """Messages go to channels that the bot is a member of, and to people
-    (https://docs.slack.dev/reference/methods/conversations.open)."""
-
-    api: WebApi
-    address: str = (
-        "the id of a channel such as C0123456789, with a thread behind it C0123456789:1767225600.000100, or of a"
-        " person such as U0123456789"
-    )
-
-    def default_address(self, config: SlackConfig) -> str:
-        return config.default_channel
-
-    async def open(self, config: SlackConfig, request: OpenRequest) -> Opened[SlackTarget]:
-        """The direct messages of a person have an id of their own, by which answers name them."""
-        channel, thread, person = read_address(_ADDRESS, request.to, self.address).groups()
-        if person:
-            opened = await self.api.read(config, "conversations.open", users=person)
-            channel = text(opened, "channel", "id")
-            if not channel:
-                raise no_address(f"Slack gives no direct messages with {person}")
-        return Opened(session_of(channel, thread or ""), SlackTarget(channel=channel, thread_ts=thread or ""))
-
-
-class DirectMessages:
-    """Finds the direct messages of a person who called a global shortcut, so that what the person writes there
-    continues the same conversation."""
-
-    def __init__(self, api: WebApi) -> None:
-        self._api = api
-
-    async def placed(self, config: SlackConfig, event: Event) -> Event:
-        """An answer that cannot wait for Slack goes to the id of the person, in a session of its own."""
-        person = text(event.target, "user")
-        if not person or text(event.target, "channel") != person:
-            return event
-        try:
-            async with asyncio.timeout(OPEN_SECONDS):
-                opened = await self._api.read(config, "conversations.open", users=person)
-        except (PlatformError, TimeoutError):
-            return event
-        channel = text(opened, "channel", "id")
-        if not channel:
-            return event
-        return replace(event, session_id=channel, target={**event.target, "channel": channel})
-
-
-OPEN_SECONDS = 1.5
-"""Slack waits three seconds for the acknowledgement."""
+    return ThreadMessage(content.text, content.author, written_at) if content.text else None

@@ -9,6 +9,8 @@ from domain.values import value
 
 TEXT_LIMIT = TextLimit(4000)
 """What Slack advises for a message; one in blocks has 3000."""
+ACTION = "choice_"
+"""The ids of our buttons begin with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,25 +1,7 @@
-"""Sends answers to Slack: messages in mrkdwn, buttons and files, by the ways that reach a conversation.
+"""Sends answers to Slack: messages in mrkdwn, buttons, files, drafts and reactions.
 
-The JSON of Slack's messages: text, blocks with buttons, and the id of a repeated one. Pure.
-
-Shows an answer in Slack while it is being made: a message, changed as the answer grows.
-
-Sources: https://docs.slack.dev/reference/methods/chat.update (about 50 calls a minute) and
-https://docs.slack.dev/reference/methods/chat.delete
-
-Replaces a prompt that is over, and tells somebody who cannot decide it.
-
-Reactions to messages in Slack, of the bot and of people.
-
-Sources: https://docs.slack.dev/reference/methods/reactions.add (and reactions.remove), and
-https://docs.slack.dev/reference/events/reaction_added
-
-Slack's own sign that an answer is being written: the status of the bot in a thread.
-
-Source: https://docs.slack.dev/reference/methods/assistant.threads.setStatus
+A message goes by the first way that reaches the conversation.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -34,16 +16,14 @@ from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import (
     WITHDRAWN,
     closed_text,
-    cut_labels,
     file_payloads,
     in_place_of_draft,
+    labelled,
     preview,
     split_question,
     text_payloads,
 )
-from adapters.outbound.channels.common.outcomes import repeatable, send
-from adapters.outbound.channels.workspace_chat.api import RESPONSE_URL, WebApi
-from adapters.outbound.channels.workspace_chat.config import TEXT_LIMIT, SlackConfig, SlackTarget
+from adapters.outbound.channels.common.outcomes import deleted, edited, repeatable, send
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
@@ -52,15 +32,34 @@ from domain.channels.model import TextLimit
 from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 
+from .api import RESPONSE_URL, WebApi
+from .config import ACTION, TEXT_LIMIT, SlackConfig, SlackTarget
+
+BLOCK_LIMIT = TextLimit(3000)
+"""Of the text in one section block (https://docs.slack.dev/reference/block-kit/blocks/section-block)."""
+LONGEST_LABEL = 75
+"""Of a button (https://docs.slack.dev/reference/block-kit/block-elements/button-element)."""
 RESPONSE_URL_SECONDS = 30 * 60 - 30
 RESPONSE_URL_USES = 4
 """Slack takes five answers in 30 minutes; one is left for a message that has to be sent again."""
 MAX_FILE = 100 * 1024 * 1024
 """Slack takes 1 GB; our limit bounds the memory that an upload takes."""
 UPLOAD_TIMEOUT = 120.0
+DRAFT_SECONDS = 1.5
+"""https://docs.slack.dev/reference/methods/chat.update takes about 50 calls a minute."""
 UNANSWERED = "unanswered"
 NO_ANSWER = "Done. There is no answer to show."
+TYPING = "is writing ..."
 _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_action")
+_NOT_EDITABLE = (
+    "message_not_found",
+    "cant_update_message",
+    "edit_window_closed",
+    "channel_not_found",
+    "is_archived",
+)
+_DELETED = ("message_not_found", "cant_delete_message")
+_REACTED = ("already_reacted", "no_reaction", "message_not_found")
 _OF_CHANNEL = (Quota(4, 4.0, burst=2),)
 _EDITS = (Quota(50, 60.0, burst=10),)
 """https://docs.slack.dev/reference/methods/chat.update: tier 3, in a workspace."""
@@ -77,22 +76,20 @@ def limits(config: SlackConfig, target: SlackTarget) -> Limits:
 
 
 def shows_waiting(config: SlackConfig, target: SlackTarget) -> bool:
-    """Whether the sender of a command was told that it is being worked on."""
+    """Return True for a command, whose sender sees that it is being worked on."""
     return bool(target.response_url)
 
 
-def _channel(config: SlackConfig, target: SlackTarget) -> str:
-    return target.channel or config.default_channel
-
-
 class Delivery:
-    """Sends each message by the first way that works."""
+    """The reference of a draft is 'channel:ts', with the channel that Slack's answer named: chat.update needs it."""
 
-    def __init__(self, dependencies: ChannelDependencies, api: WebApi, streaming: SlackStreaming) -> None:
+    typing_seconds = 100.0
+    """Slack shows it for two minutes."""
+
+    def __init__(self, dependencies: ChannelDependencies, api: WebApi) -> None:
         self._clock = dependencies.clock
         self._artifacts = dependencies.artifacts
         self._api = api
-        self._streaming = streaming
 
     def render(self, config: SlackConfig, target: SlackTarget, answer: Answer) -> list[OutboundMessage]:
         """Texts, the choices under the last of them, then each file; for a command without any of these a note.
@@ -113,9 +110,18 @@ class Delivery:
     ) -> Sent:
         payload = message.payload
         if payload.get("kind") == WITHDRAWN:
-            return await self._streaming.withdraw(config, text(payload, "draft"))
+            draft = text(payload, "draft")
+            channel, _, ts = draft.rpartition(":")
+            sent = await self._api.post(config, "chat.delete", channel=channel, ts=ts)
+            is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_DELETED)
+            return deleted(sent, draft, is_gone=is_gone)
         if payload.get("kind") == UNANSWERED:
-            return await self._end_command(target)
+            # Replaces 'Working on it', which the sender alone sees, as long as the address works.
+            if not self._is_fresh(target):
+                return Sent(Outcome.SENT)
+            note = {"response_type": "ephemeral", "replace_original": True, "text": NO_ANSWER}
+            sent = await self._api.respond(target.response_url, note)
+            return Sent(Outcome.SENT) if sent.outcome is Outcome.PERMANENT else sent
         if payload.get("kind") == FILE:
             return await send_file(
                 self._artifacts,
@@ -129,13 +135,13 @@ class Delivery:
     async def _send_text(
         self, config: SlackConfig, target: SlackTarget, payload: Mapping[str, Any], key: str
     ) -> Sent:
-        sent = await self._place(config, target, payload, message_of(payload), key)
+        sent = await self._deliver(config, target, payload, _message(payload), key)
         if sent.outcome is Outcome.PERMANENT and "invalid_blocks" in sent.detail:
-            sent = await self._place(config, target, payload, {"text": payload["plain"]}, key)
+            sent = await self._deliver(config, target, payload, {"text": payload["plain"]}, key)
         of_recipient = sent.of_recipient and _channel(config, target) != config.default_channel
         return replace(sent, of_recipient=of_recipient)
 
-    async def _place(
+    async def _deliver(
         self,
         config: SlackConfig,
         target: SlackTarget,
@@ -143,10 +149,10 @@ class Delivery:
         message: Mapping[str, Any],
         key: str,
     ) -> Sent:
-        """Replaces the draft; without one, or where it is gone, sends a new message."""
+        """Replaces the draft; without one, or if it cannot be changed any more, sends a new message."""
         if draft := text(payload, "draft"):
-            sent = await self._streaming.change(config, draft, message)
-            if not is_gone(sent):
+            sent = await self._change(config, draft, message)
+            if sent.outcome is not Outcome.PERMANENT or not sent.detail.startswith(_NOT_EDITABLE):
                 return sent
         sent = Sent(Outcome.PERMANENT, "There is no conversation to answer in; set config.defaultChannel.")
         later: Sent | None = None
@@ -160,41 +166,32 @@ class Delivery:
     async def _ways(
         self, config: SlackConfig, target: SlackTarget, message: Mapping[str, Any], index: int, key: str
     ) -> AsyncIterator[Sent]:
-        """A slash command may come from a conversation that the bot is not in: its response_url comes
-        first there, and a direct message to the person last. A question is posted where the bot may do so:
-        response_url tells no id, by which a typed decision could take the buttons away."""
-        url = target.response_url
+        """Outcomes of one way after the other. A slash command may come from a conversation that the bot is not in:
+        its response_url comes first there, and a direct message to the person last. A question is posted where the
+        bot may do so: response_url returns no id, by which a typed decision could take the buttons away."""
+        url, asks = target.response_url, "blocks" in message
         usable = bool(url) and index < RESPONSE_URL_USES and self._is_fresh(target)
-        asks = "blocks" in message
         response = {"response_type": "in_channel", "replace_original": False, **message}
         if usable and not asks:
             yield await self._api.respond(url, response)
         if channel := _channel(config, target):
-            body = posted(channel, target.thread_ts, message, key)
+            body = _post(channel, target.thread_ts, message, key)
             yield await self._api.post(config, "chat.postMessage", **body)
         if usable and asks:
             yield await self._api.respond(url, response)
         if user := target.user:
-            yield await self._api.post(config, "chat.postMessage", **posted(user, "", message, key))
+            yield await self._api.post(config, "chat.postMessage", **_post(user, "", message, key))
 
     def _is_fresh(self, target: SlackTarget) -> bool:
         now = self._clock.now().timestamp()
         return target.since is None or now - target.since < RESPONSE_URL_SECONDS
-
-    async def _end_command(self, target: SlackTarget) -> Sent:
-        """Replaces 'Working on it', which the sender alone sees, as long as the address works."""
-        if not self._is_fresh(target):
-            return Sent(Outcome.SENT)
-        note = {"response_type": "ephemeral", "replace_original": True, "text": NO_ANSWER}
-        sent = await self._api.respond(target.response_url, note)
-        return Sent(Outcome.SENT) if sent.outcome is Outcome.PERMANENT else sent
 
     async def _upload(
         self, config: SlackConfig, target: SlackTarget, artifact: Artifact, content: bytes
     ) -> Sent | None:
         """Uploads a file in three steps (https://docs.slack.dev/messaging/working-with-files#upload).
 
-        None where Slack does not take it. Nobody sees anything before the last step, so the others can be repeated.
+        None if Slack does not take it. Nobody sees anything before the last step, so the others can be repeated.
         """
         size = {"filename": artifact.name, "length": str(len(content))}
         sent, upload = await self._api.call(config, "files.getUploadURLExternal", form=size)
@@ -204,82 +201,17 @@ class Delivery:
             sent = await send(self._api.client.http, request) if url and file_id else Sent(Outcome.PERMANENT)
         if sent.outcome is not Outcome.SENT:
             return None if sent.outcome is Outcome.PERMANENT else repeatable(sent)
-        form = {
-            "files": json.dumps([{"id": file_id, "title": artifact.name}]),
-            "channel_id": _channel(config, target),
-        }
-        if thread := target.thread_ts:
-            form["thread_ts"] = thread
+        files = json.dumps([{"id": file_id, "title": artifact.name}])
+        form = {"files": files, "channel_id": _channel(config, target)}
+        if target.thread_ts:
+            form["thread_ts"] = target.thread_ts
         sent, _ = await self._api.call(config, "files.completeUploadExternal", form=form)
         if sent.outcome is Outcome.PERMANENT:
             return None
         return replace(sent, ref=file_id) if sent.outcome is Outcome.SENT else sent
 
-
-def _other_way_may_help(sent: Sent) -> bool:
-    """Whether the message is surely not there, for a reason that lies with the way."""
-    if sent.outcome is Outcome.TRANSIENT:
-        return RESPONSE_URL in sent.detail
-    return sent.outcome is Outcome.PERMANENT and (
-        RESPONSE_URL in sent.detail or sent.detail.startswith(_NOT_THERE)
-    )
-
-
-BLOCK_LIMIT = TextLimit(3000)
-"""Of the text in one section block (https://docs.slack.dev/reference/block-kit/blocks/section-block)."""
-LONGEST_LABEL = 75
-"""Of a button (https://docs.slack.dev/reference/block-kit/block-elements/button-element)."""
-
-
-ACTION = "choice_"
-"""With which the ids of our buttons begin."""
-
-
-def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The text, and with choices the blocks of a message."""
-    message: dict[str, Any] = {"text": payload["text"]}
-    if choices := payload.get("choices"):
-        message["blocks"] = [section(payload["text"]), {"type": "actions", "elements": _buttons(choices)}]
-    return message
-
-
-def section(markup: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": markup}}
-
-
-def _buttons(choices: list[list[str]]) -> list[dict[str, Any]]:
-    labels = cut_labels([label for label, _ in choices], LONGEST_LABEL)
-    return [
-        {
-            "type": "button",
-            "text": {"type": "plain_text", "text": label},
-            "action_id": f"{ACTION}{number}",
-            "value": value,
-        }
-        for number, (label, (_, value)) in enumerate(zip(labels, choices, strict=True), start=1)
-    ]
-
-
-def posted(channel: str, thread: str, message: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """The body of chat.postMessage. Its client_msg_id, a UUID, is the same for every try."""
-    message_id = str(UUID(bytes=hashlib.sha256(key.encode()).digest()[:16], version=4))
-    body = {"channel": channel, **message, "client_msg_id": message_id}
-    return {**body, "thread_ts": thread} if thread else body
-
-
-DRAFT_SECONDS = 1.5
-_GONE = ("message_not_found", "cant_update_message", "edit_window_closed", "channel_not_found", "is_archived")
-_DELETED = ("message_not_found", "cant_delete_message")
-
-
-class SlackStreaming:
-    """The reference of a draft is 'channel:ts', with the channel that Slack's answer named: chat.update needs it."""
-
-    def __init__(self, api: WebApi) -> None:
-        self._api = api
-
     def preview(self, config: SlackConfig, target: SlackTarget) -> Preview | None:
-        """A slash command is answered at another address: nothing is shown."""
+        """A slash command is answered at another address, so it has no draft."""
         if target.response_url or not target.channel:
             return None
         return preview(Markup.MRKDWN, TEXT_LIMIT, DRAFT_SECONDS)
@@ -287,41 +219,37 @@ class SlackStreaming:
     async def draft(
         self, config: SlackConfig, target: SlackTarget, message: OutboundMessage, draft: str, key: str
     ) -> Sent:
-        """Sends a draft, or changes it; `ref` is its reference."""
         shown = {"text": message.payload["text"]}
         if draft:
-            return await self.change(config, draft, shown)
-        channel = target.channel
-        body = posted(channel, target.thread_ts, shown, key)
+            return await self._change(config, draft, shown)
+        body = _post(target.channel, target.thread_ts, shown, key)
         sent, answer = await self._api.call(config, "chat.postMessage", json=body)
-        return replace(sent, ref=f"{text(answer, 'channel') or channel}:{sent.ref}") if sent.ref else sent
+        channel = text(answer, "channel") or target.channel
+        return replace(sent, ref=f"{channel}:{sent.ref}") if sent.ref else sent
 
-    async def change(self, config: SlackConfig, draft: str, message: Mapping[str, Any]) -> Sent:
-        """Replaces a draft; doing it twice is harmless."""
+    async def _change(self, config: SlackConfig, draft: str, message: Mapping[str, Any]) -> Sent:
         channel, _, ts = draft.rpartition(":")
-        body = {"channel": channel, "ts": ts, **message}
-        sent, _ = await self._api.call(config, "chat.update", json=body)
-        return replace(sent, ref=draft) if sent.outcome is Outcome.SENT else repeatable(sent)
+        return edited(await self._api.post(config, "chat.update", channel=channel, ts=ts, **message), draft)
 
-    async def withdraw(self, config: SlackConfig, draft: str) -> Sent:
-        """Deletes a draft; one that is gone already counts as deleted."""
-        channel, _, ts = draft.rpartition(":")
-        sent = await self._api.post(config, "chat.delete", channel=channel, ts=ts)
-        if sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_DELETED):
-            return Sent(Outcome.SENT, ref=draft)
-        return repeatable(sent)
+    async def typing(self, config: SlackConfig, target: SlackTarget) -> Sent | None:
+        """Sets the status of the bot in a thread, until the bot writes there. Outside of threads it has no status.
 
+        Source: https://docs.slack.dev/reference/methods/assistant.threads.setStatus
+        """
+        if not target.channel or not target.thread_ts:
+            return None
+        thread = {"channel_id": target.channel, "thread_ts": target.thread_ts}
+        return await self._api.post(config, "assistant.threads.setStatus", **thread, status=TYPING)
 
-def is_gone(sent: Sent) -> bool:
-    """Whether a draft cannot be changed any more."""
-    return sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_GONE)
-
-
-class Prompts:
-    """Uses the response_url of the press; where it does not work, the Web API."""
-
-    def __init__(self, api: WebApi) -> None:
-        self._api = api
+    async def react(
+        self, config: SlackConfig, target: SlackTarget, message_id: str, emoji: str, *, present: bool
+    ) -> Sent:
+        """`message_id` is 'channel:ts' (https://docs.slack.dev/reference/methods/reactions.add)."""
+        channel, _, timestamp = message_id.rpartition(":")
+        method = "reactions.add" if present else "reactions.remove"
+        name = emoji.strip(":")
+        sent = await self._api.post(config, method, channel=channel, timestamp=timestamp, name=name)
+        return Sent(Outcome.SENT) if sent.detail.startswith(_REACTED) else sent
 
     def prompt_target(
         self,
@@ -331,8 +259,8 @@ class Prompts:
         ref: str,
         press: SlackTarget | None,
     ) -> SlackTarget | None:
-        """`ref` is the prompt's ts, behind 'channel:' where it took the place of a draft. A press names its message
-        itself, also where the prompt went to the sender directly."""
+        """`ref` is the prompt's ts, behind 'channel:' if it replaced a draft. A press names its message itself, also
+        if the prompt went to the sender directly."""
         draft_channel, _, ts = ref.rpartition(":")
         channel = draft_channel or target.channel or config.default_channel
         if not message.payload.get("choices") or not channel:
@@ -344,7 +272,7 @@ class Prompts:
         shown = await closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT)
         if not prompt or shown is None:
             return
-        message = {"text": shown.text, "blocks": [section(shown.text)]}
+        message = {"text": shown.text, "blocks": [_section(shown.text)]}
         if not await self._respond(target, {"replace_original": True, **message}):
             await self._api.post(config, "chat.update", channel=channel, ts=prompt, **message)
 
@@ -355,47 +283,52 @@ class Prompts:
         message = {"response_type": "ephemeral", "replace_original": False, "text": notice}
         if not await self._respond(target, message):
             body = {"channel": target.channel, "user": target.user, "text": notice}
-            if thread := target.thread_ts:
-                body["thread_ts"] = thread
+            if target.thread_ts:
+                body["thread_ts"] = target.thread_ts
             await self._api.post(config, "chat.postEphemeral", **body)
 
     async def _respond(self, target: SlackTarget, body: Mapping[str, Any]) -> bool:
+        """Posts to the response_url of a press. Return False if it does not work."""
         url = target.prompt_url
         return bool(url) and (await self._api.respond(url, body)).outcome is Outcome.SENT
 
 
-_DONE = ("already_reacted", "no_reaction", "message_not_found")
+def _channel(config: SlackConfig, target: SlackTarget) -> str:
+    return target.channel or config.default_channel
 
 
-class SlackReactions:
-    def __init__(self, api: WebApi) -> None:
-        self._api = api
-
-    async def react(
-        self, config: SlackConfig, target: SlackTarget, message_id: str, emoji: str, *, present: bool
-    ) -> Sent:
-        """`message_id` is 'channel:ts'."""
-        channel, _, timestamp = message_id.rpartition(":")
-        method = "reactions.add" if present else "reactions.remove"
-        name = emoji.strip(":")
-        sent = await self._api.post(config, method, channel=channel, timestamp=timestamp, name=name)
-        return Sent(Outcome.SENT) if sent.detail.startswith(_DONE) else sent
+def _other_way_may_help(sent: Sent) -> bool:
+    """Return True if the message is surely not there, for a reason that lies with the way."""
+    if sent.outcome is Outcome.TRANSIENT:
+        return RESPONSE_URL in sent.detail
+    return sent.outcome is Outcome.PERMANENT and (
+        RESPONSE_URL in sent.detail or sent.detail.startswith(_NOT_THERE)
+    )
 
 
-STATUS = "is writing ..."
+def _message(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The text of a message, and with choices its blocks."""
+    message: dict[str, Any] = {"text": payload["text"]}
+    buttons = [
+        {
+            "type": "button",
+            "text": {"type": "plain_text", "text": label},
+            "action_id": f"{ACTION}{number}",
+            "value": value,
+        }
+        for number, (label, value) in enumerate(labelled(payload.get("choices") or (), LONGEST_LABEL), 1)
+    ]
+    if buttons:
+        message["blocks"] = [_section(payload["text"]), {"type": "actions", "elements": buttons}]
+    return message
 
 
-class ThreadStatus:
-    """Slack removes it when the bot writes in the thread. Outside of threads Slack has no such sign."""
+def _section(markup: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": markup}}
 
-    typing_seconds = 100.0
-    """Slack shows it for two minutes."""
 
-    def __init__(self, api: WebApi) -> None:
-        self._api = api
-
-    async def typing(self, config: SlackConfig, target: SlackTarget) -> Sent | None:
-        if not target.channel or not target.thread_ts:
-            return None
-        thread = {"channel_id": target.channel, "thread_ts": target.thread_ts}
-        return await self._api.post(config, "assistant.threads.setStatus", **thread, status=STATUS)
+def _post(channel: str, thread: str, message: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The body of chat.postMessage. Its client_msg_id, a UUID, is the same for every try."""
+    message_id = str(UUID(bytes=hashlib.sha256(key.encode()).digest()[:16], version=4))
+    body = {"channel": channel, **message, "client_msg_id": message_id}
+    return {**body, "thread_ts": thread} if thread else body

@@ -15,7 +15,6 @@ from adapters.outbound.channels.common.reconnecting import (
     StatelessConnector,
     keep_connected,
 )
-from adapters.outbound.channels.workspace_chat.api import DirectMessages
 from domain.channels.messages import ChannelMetadata, Received
 from domain.refusals import Invalid
 from ports.capabilities import PlatformError, Registration
@@ -23,7 +22,7 @@ from ports.channels import ChannelDependencies
 from ports.connections import Emit, LinkRecorder
 from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 
-from .api import WebApi
+from .api import WebApi, Workspace
 from .config import SlackConfig
 from .webhook import read_envelope
 
@@ -34,24 +33,13 @@ DRAIN_SECONDS = 30.0
 _TURNED_OFF = "link_disabled"
 
 
-@dataclass(frozen=True, slots=True)
-class _Session:
-    """An instance in Socket Mode."""
-
-    config: SlackConfig
-    emit: Emit
-    recorder: LinkRecorder
-    attempt: Attempt
-    metadata: ChannelMetadata
-
-
 class SocketMode(StatelessConnector):
     """The next connection is open before Slack closes the last one, and Slack sends each event over one of them."""
 
-    def __init__(self, dependencies: ChannelDependencies, api: WebApi, direct: DirectMessages) -> None:
+    def __init__(self, dependencies: ChannelDependencies, api: WebApi, workspace: Workspace) -> None:
         self._dependencies = dependencies
         self._api = api
-        self._direct = direct
+        self._workspace = workspace
 
     def wants(self, config: SlackConfig, registration: Registration) -> bool:
         return bool(config.app_token)
@@ -61,32 +49,32 @@ class SocketMode(StatelessConnector):
 
     async def listen(self, instance_id: int, config: SlackConfig, emit: Emit, recorder: LinkRecorder) -> None:
         async def connect(attempt: Attempt) -> None:
+            """One connection after the other. Raises `PlatformError` when the current one breaks."""
             metadata = await self._api.fetch_metadata(config)
-            await self._run(_Session(config, emit, recorder, attempt, metadata))
+            tasks: set[asyncio.Task[None]] = set()
+            try:
+                while True:
+                    connection = _Connection(
+                        self._dependencies, self._workspace, config, emit, recorder, attempt, metadata
+                    )
+                    address = await self._api.open_connection(config)
+                    current = asyncio.create_task(connection.run(address))
+                    tasks.add(current)
+                    while not connection.replaced.is_set():
+                        tasks = await _watched(tasks, current, connection.replaced)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
 
         await keep_connected(connect, instance_id, recorder)
-
-    async def _run(self, session: _Session) -> None:
-        """One connection after the other. Raises `PlatformError` when the current one breaks."""
-        tasks: set[asyncio.Task[None]] = set()
-        try:
-            while True:
-                connection = _Connection(self._dependencies, session, self._direct)
-                current = asyncio.create_task(connection.run(await self._api.open_connection(session.config)))
-                tasks.add(current)
-                while not connection.replaced.is_set():
-                    tasks = await _watched(tasks, current, connection.replaced)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _watched(
     tasks: set[asyncio.Task[None]], current: asyncio.Task[None], replaced: asyncio.Event
 ) -> set[asyncio.Task[None]]:
-    """Waits until a connection ends, or the current one is to be replaced; those that go on. Raises what broke the
-    current one, and what concerns this service in any of them."""
+    """Waits until a connection ends, or the current one is to be replaced, and returns those that go on. Raises what
+    broke the current one, and what concerns this service in any of them."""
     waiting = asyncio.create_task(replaced.wait())
     try:
         done, going_on = await asyncio.wait({*tasks, waiting}, return_when=asyncio.FIRST_COMPLETED)
@@ -105,8 +93,12 @@ class _Connection:
     """`replaced`: Slack closes it soon, and the next one is to be opened."""
 
     dependencies: ChannelDependencies
-    session: _Session
-    direct: DirectMessages
+    workspace: Workspace
+    config: SlackConfig
+    emit: Emit
+    recorder: LinkRecorder
+    attempt: Attempt
+    metadata: ChannelMetadata
     replaced: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self, address: str) -> None:
@@ -130,33 +122,24 @@ class _Connection:
     async def _handle(self, socket: WebSocket, frame: Mapping[str, Any]) -> None:
         match text(frame, "type"):
             case "hello":
-                self.session.attempt.greeted = True
-                await self.session.recorder.set_connected_since(self.dependencies.clock.now())
+                self.attempt.greeted = True
+                await self.recorder.set_connected_since(self.dependencies.clock.now())
             case "disconnect" if text(frame, "reason") == _TURNED_OFF:
                 raise Refused("Slack: Socket Mode is turned off for the app: turn it on, or remove appToken.")
             case "disconnect":
                 self.replaced.set()
-            case _ if text(frame, "envelope_id"):
-                received = self._received(frame)
+            case _ if envelope_id := text(frame, "envelope_id"):
+                try:
+                    now = self.dependencies.clock.now()
+                    received = read_envelope(self.config, frame, self.metadata, now)
+                except Invalid as reason:  # it is acknowledged: else it would come again and again
+                    log.warning("Slack: an event of Socket Mode cannot be read: %s", reason)
+                    received = Received(kind="ignored:invalid")
                 for alias in received.session_aliases:
-                    await self.session.emit.join(alias)
+                    await self.emit.join(alias)
                 for event in received.events:
-                    await self.session.emit(await self.direct.placed(self.session.config, event))
-                await socket.send(_acknowledgement(frame, received))
-
-    def _received(self, envelope: Mapping[str, Any]) -> Received:
-        """What cannot be read is acknowledged: it would come again and again."""
-        try:
-            session, now = self.session, self.dependencies.clock.now()
-            return read_envelope(session.config, envelope, session.metadata, now)
-        except Invalid as reason:
-            log.warning("Slack: an event of Socket Mode cannot be read: %s", reason)
-            return Received(kind="ignored:invalid")
-
-
-def _acknowledgement(envelope: Mapping[str, Any], received: Received) -> str:
-    """With what an HTTP call would be answered, where Slack takes that."""
-    acknowledged: dict[str, object] = {"envelope_id": text(envelope, "envelope_id")}
-    if envelope.get("accepts_response_payload") is True and received.answer.body:
-        acknowledged["payload"] = frame_object(received.answer.body)
-    return orjson.dumps(acknowledged).decode()
+                    await self.emit(await self.workspace.placed(self.config, event))
+                acknowledged: dict[str, object] = {"envelope_id": envelope_id}
+                if frame.get("accepts_response_payload") is True and received.answer.body:
+                    acknowledged["payload"] = frame_object(received.answer.body)
+                await socket.send(orjson.dumps(acknowledged).decode())

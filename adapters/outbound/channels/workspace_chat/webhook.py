@@ -1,12 +1,9 @@
 """Calls from Slack: signed events, slash commands, pressed buttons and shortcuts. Pure.
 
 Sources: https://docs.slack.dev/authentication/verifying-requests-from-slack/,
-https://docs.slack.dev/interactivity/implementing-slash-commands and
-https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
-
-Shortcuts that people call from the search, the composer or the menu of a message.
-
-Source: https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
+https://docs.slack.dev/interactivity/implementing-slash-commands,
+https://docs.slack.dev/reference/interaction-payloads/block_actions-payload and
+https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
 """
 
 import hashlib
@@ -17,12 +14,15 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, form, items, json_object, same, text
-from adapters.outbound.channels.common.calls import json_answer, require_webhook, signed_at
+from adapters.outbound.channels.common.calls import json_answer, received, require_webhook, signed_at
 from adapters.outbound.channels.common.contents import forwarded
 from adapters.outbound.channels.common.messages import pressed_text
-from adapters.outbound.channels.workspace_chat.config import TARGET, SlackConfig, SlackTarget
-from adapters.outbound.channels.workspace_chat.delivery import ACTION
-from adapters.outbound.channels.workspace_chat.events import (
+from domain.channels.messages import ChannelMetadata, Event, Identity, RawAnswer, RawCall, Received, Sender
+from domain.channels.refused import CHANNEL
+from domain.refusals import Invalid, Unauthenticated
+
+from .config import ACTION, TARGET, SlackConfig, SlackTarget
+from .events import (
     GREETING,
     chat_of,
     plain_command,
@@ -32,18 +32,19 @@ from adapters.outbound.channels.workspace_chat.events import (
     shared_message,
     without_mention,
 )
-from domain.channels.messages import ChannelMetadata, Event, Identity, RawAnswer, RawCall, Received, Sender
-from domain.channels.refused import CHANNEL
-from domain.refusals import Invalid, Unauthenticated
 
-_WORKING_ON_IT = "Working on it…"
 NOT_HERE = "I am not set up to answer in this channel."
+_WORKING_ON_IT = "Working on it…"
+_SHORTCUT = "shortcut"
+_MESSAGE_SHORTCUT = "message_action"
 
 
 def receive(config: SlackConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
-    """Verifies that a call comes from Slack and reads it."""
+    """Verifies that a call was signed with signingSecret within five minutes, and reads it."""
     require_webhook(call)
-    _verify(config, call, now)
+    seconds, secret = signed_at(call, "X-Slack-Request-Timestamp", now), config.signing_secret
+    if not secret or not same(call.headers.get("x-slack-signature", ""), sign(secret, seconds, call.body)):
+        raise Unauthenticated("The header X-Slack-Signature does not fit the body and signingSecret.")
     if "json" in call.headers.get("content-type", "").lower() or call.body[:1] == b"{":
         return _read_json(config, json_object(call.body), metadata)
     fields = form(call.body)
@@ -52,7 +53,7 @@ def receive(config: SlackConfig, call: RawCall, metadata: ChannelMetadata, now: 
     if fields.get("ssl_check") == "1":
         return Received(kind="ignored:ssl-check")
     if fields.get("command"):
-        return _read_command(config, fields, text(metadata, "user_id"), now)
+        return _read_command(config, fields, metadata, now)
     raise Invalid("The body is neither an event, a slash command nor an interaction.")
 
 
@@ -67,19 +68,10 @@ def read_envelope(
         case "events_api":
             return _read_json(config, payload, metadata)
         case "slash_commands":
-            fields = {name: text(payload, name) for name in payload}
-            return _read_command(config, fields, text(metadata, "user_id"), now)
+            return _read_command(config, {name: text(payload, name) for name in payload}, metadata, now)
         case "interactive":
             return _read_interaction(config, payload, now)
     return Received(kind="ignored:other")
-
-
-def _verify(config: SlackConfig, call: RawCall, now: datetime) -> None:
-    """Raises `Unauthenticated` unless the call was signed with signingSecret within five minutes."""
-    seconds = signed_at(call, "X-Slack-Request-Timestamp", now)
-    secret = config.signing_secret
-    if not secret or not same(call.headers.get("x-slack-signature", ""), sign(secret, seconds, call.body)):
-        raise Unauthenticated("The header X-Slack-Signature does not fit the body and signingSecret.")
 
 
 def sign(secret: str, seconds: str, body: bytes) -> str:
@@ -90,68 +82,51 @@ def sign(secret: str, seconds: str, body: bytes) -> str:
 def _read_json(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMetadata) -> Received:
     kind = text(body, "type")
     if kind == "url_verification":
-        return _answer_challenge(body)
+        challenge = at(body, "challenge")
+        if not isinstance(challenge, str) or not challenge:
+            raise Invalid("challenge: a url_verification needs one.")
+        answer = RawAnswer(200, challenge.encode(), {"content-type": "text/plain; charset=utf-8"})
+        return Received(answer=answer, kind="challenge")
     event = read_event(config, body, metadata) if kind == "event_callback" else "other"
     chat = chat_of(at(body, "event"))
-    aliases = (chat,) if chat else ()
-    if isinstance(event, str):
-        return Received(session_aliases=aliases, kind=f"ignored:{event}")
-    kind = f"ignored:{event.refused}" if event.refused else "message"
-    return Received(events=(event,), session_aliases=aliases, kind=kind)
+    return replace(received(event), session_aliases=(chat,) if chat else ())
 
 
-def _answer_challenge(body: Mapping[str, Any]) -> Received:
-    challenge = at(body, "challenge")
-    if not isinstance(challenge, str) or not challenge:
-        raise Invalid("challenge: a url_verification needs one.")
-    answer = RawAnswer(200, challenge.encode(), {"content-type": "text/plain; charset=utf-8"})
-    return Received(answer=answer, kind="challenge")
-
-
-def _read_command(config: SlackConfig, fields: Mapping[str, str], bot: str, now: datetime) -> Received:
+def _read_command(
+    config: SlackConfig, fields: Mapping[str, str], metadata: ChannelMetadata, now: datetime
+) -> Received:
     """A slash command: acknowledged to its sender alone, answered later at its response_url."""
     channel, user = fields.get("channel_id", ""), fields.get("user_id", "")
     if not channel or not user:
         raise Invalid("channel_id and user_id: a slash command needs both.")
-    written = fields.get("text", "")
-    question = plain_command(without_mention(written, bot) if bot else written)
-    trigger = fields.get("trigger_id", "")
+    question = plain_command(without_mention(fields.get("text", ""), text(metadata, "user_id")))
+    trigger, direct = fields.get("trigger_id", ""), channel.startswith("D")
+    response_url = fields.get("response_url", "")
+    target = SlackTarget(channel=channel, user=user, response_url=response_url, since=now.timestamp())
     event = Event(
         key=f"slash:{trigger}" if trigger else None,
         session_id=channel,
-        sender=Sender(user, fields.get("user_name", ""), (Identity("workspace-chat", user),)),
+        sender=_sender(user, fields.get("user_name", "")),
         text=question,
-        target=TARGET.dump(
-            SlackTarget(
-                channel=channel,
-                user=user,
-                response_url=fields.get("response_url", ""),
-                since=now.timestamp(),
-            )
-        ),
+        target=TARGET.dump(target),
         canned_reply=None if question else GREETING,
-        is_direct=channel.startswith("D"),
+        is_direct=direct,
         context={
             "command": fields["command"].removeprefix("/"),
-            "group": _group(channel, fields.get("channel_name", ""), direct=channel.startswith("D")),
+            "group": _group(channel, fields.get("channel_name", ""), direct),
         },
     )
-    if not event.is_direct and not config.allows(channel):
+    if not direct and not config.allows(channel):
         answer = json_answer({"response_type": "ephemeral", "text": NOT_HERE})
-        return Received(answer, events=(replace(event, refused=CHANNEL),), kind=f"ignored:{CHANNEL}")
-    answer = json_answer({"response_type": "ephemeral", "text": _WORKING_ON_IT})
-    return Received(answer=answer, events=(event,), kind="command")
+        return received(replace(event, refused=CHANNEL), answer=answer)
+    return received(event, "command", json_answer({"response_type": "ephemeral", "text": _WORKING_ON_IT}))
 
 
 def _read_interaction(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Received:
     """A pressed button, a chosen option or a shortcut."""
     kind = text(payload, "type")
-    if kind in (GLOBAL, OF_MESSAGE):
-        called = read_shortcut(config, payload, now)
-        if isinstance(called, str):
-            return Received(kind=f"ignored:{called}")
-        kind = f"ignored:{called.refused}" if called.refused else "shortcut"
-        return Received(events=(called,), kind=kind)
+    if kind in (_SHORTCUT, _MESSAGE_SHORTCUT):
+        return received(_shortcut(config, payload, now), "shortcut")
     if kind != "block_actions":
         return Received(kind="ignored:interaction")
     action = next((action for action in items(payload, "actions") if _value(action)), None)
@@ -166,13 +141,15 @@ def _read_interaction(config: SlackConfig, payload: Mapping[str, Any], now: date
 
 
 def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, now: datetime) -> Event:
-    direct = channel.startswith("D") or text(payload, "channel", "name") == "directmessage"
+    name = text(payload, "channel", "name")
+    action_id, pressed_at = text(action, "action_id"), text(action, "action_ts")
+    direct = channel.startswith("D") or name == "directmessage"
     thread = text(payload, "message", "thread_ts") or text(payload, "container", "thread_ts")
     prompt = text(payload, "message", "ts") or text(payload, "container", "message_ts")
     if thread == prompt:  # somebody answered below the prompt, which itself stands in the channel
         thread = ""
-    is_ours = text(action, "action_id").startswith(ACTION)
-    pressed_at = text(action, "action_ts")
+    session_id, alias = _sessions(channel, thread, direct)
+    label = text(action, "text", "text") or text(action, "selected_option", "text", "text")
     target = SlackTarget(
         channel=channel,
         thread_ts=thread,
@@ -181,85 +158,89 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
         prompt_url=text(payload, "response_url"),
         since=now.timestamp(),
     )
-    name = text(payload, "user", "name") or text(payload, "user", "username")
     return Event(
-        key=f"action:{prompt}:{pressed_at}:{text(action, 'action_id')}" if pressed_at else None,
-        session_id=session_of(channel, "" if direct else thread),
-        alias=session_of(channel, thread) if direct and thread else "",
-        sender=Sender(user, name, (Identity("workspace-chat", user),)),
-        text=pressed_text(_label(action), _value(action)),
+        key=f"action:{prompt}:{pressed_at}:{action_id}" if pressed_at else None,
+        session_id=session_id,
+        alias=alias,
+        sender=_sender(user, _user_name(payload)),
+        text=pressed_text(label, _value(action)),
         target=TARGET.dump(target),
         choice=_value(action),
         is_direct=direct,
         context={
-            "group": _group(channel, text(payload, "channel", "name"), direct=direct),
-            "platform": {"actionId": "" if is_ours else text(action, "action_id")},
+            "group": _group(channel, name, direct),
+            "platform": {"actionId": "" if action_id.startswith(ACTION) else action_id},
         },
     )
 
 
-def _group(channel: str, name: str, *, direct: bool) -> dict[str, str]:
-    return {} if direct else {"id": channel, "name": name}
+def _shortcut(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Event | str:
+    """The event of a shortcut, or the reason why it is ignored.
 
-
-def _label(action: object) -> str:
-    return text(action, "text", "text") or text(action, "selected_option", "text", "text")
-
-
-def _value(action: object) -> str:
-    return text(action, "value") or text(action, "selected_option", "value")
-
-
-GLOBAL = "shortcut"
-OF_MESSAGE = "message_action"
-
-
-def read_shortcut(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Event | str:
-    """The event of a shortcut, or the reason why there is none.
-
-    One of a message hands on its text and files, and is answered where it stands. A global one belongs to no channel:
-    it is answered by direct message (see `DirectMessages`).
+    The shortcut of a message brings its text and files, and is answered where it stands. A global one belongs to no
+    channel: it is answered by direct message (see `Workspace.placed`).
     """
-    user, name = text(payload, "user", "id"), text(payload, "callback_id")
-    of_message = text(payload, "type") == OF_MESSAGE
+    user, name, trigger = (
+        text(payload, "user", "id"),
+        text(payload, "callback_id"),
+        text(payload, "trigger_id"),
+    )
+    of_message = text(payload, "type") == _MESSAGE_SHORTCUT
     channel = text(payload, "channel", "id") if of_message else user
     if not user or not name or not channel:
         return "incomplete"
     direct = not of_message or channel.startswith("D")
-    trigger = text(payload, "trigger_id")
     event = Event(
         key=f"shortcut:{trigger}" if trigger else None,
         session_id=channel,
-        sender=Sender(
-            user,
-            text(payload, "user", "name") or text(payload, "user", "username"),
-            (Identity("workspace-chat", user),),
-        ),
+        sender=_sender(user, _user_name(payload)),
         text=name,
         target=TARGET.dump(SlackTarget(channel=channel, user=user, since=now.timestamp())),
         is_direct=direct,
         refused="" if direct or config.allows(channel) else CHANNEL,
         context={"command": name},
     )
-    return _of_message(config, payload, event) if of_message else event
+    return _with_message(config, payload, event) if of_message else event
 
 
-def _of_message(config: SlackConfig, payload: Mapping[str, Any], event: Event) -> Event:
-    channel, message = text(event.target, "channel"), at(payload, "message")
+def _with_message(config: SlackConfig, payload: Mapping[str, Any], event: Event) -> Event:
+    """The event of a shortcut with the message on which it was called."""
+    channel, message, direct = text(payload, "channel", "id"), at(payload, "message"), event.is_direct
     ts = text(message, "ts") or text(payload, "message_ts")
-    thread = text(message, "thread_ts")
-    if config.reply_in_thread and not event.is_direct:
-        thread = thread or ts
+    thread = text(message, "thread_ts") or (ts if config.reply_in_thread and not direct else "")
+    session_id, alias = _sessions(channel, thread, direct)
     content = posted(message, "")
     if not content.is_given and isinstance(message, dict):
         content = shared_message(message) or content
-    group = {} if event.is_direct else {"id": channel, "name": text(payload, "channel", "name")}
+    group = _group(channel, text(payload, "channel", "name"), direct)
     return replace(
         event,
-        session_id=session_of(channel, "" if event.is_direct else thread),
-        alias=session_of(channel, thread) if event.is_direct and thread else "",
+        session_id=session_id,
+        alias=alias,
         text=content.text or ("" if content.attachments else event.text),
         attachments=content.attachments,
         target={**event.target, **TARGET.dump(SlackTarget(thread_ts=thread))},
         context={**event.context, **forwarded(content.author, ts), "group": group},
     )
+
+
+def _sessions(channel: str, thread: str, direct: bool) -> tuple[str, str]:
+    """The session of a message and its alias: direct messages are one session with their threads."""
+    in_thread = session_of(channel, thread)
+    return (channel, in_thread if thread else "") if direct else (in_thread, "")
+
+
+def _sender(user: str, name: str) -> Sender:
+    return Sender(user, name, (Identity("workspace-chat", user),))
+
+
+def _user_name(payload: Mapping[str, Any]) -> str:
+    return text(payload, "user", "name") or text(payload, "user", "username")
+
+
+def _group(channel: str, name: str, direct: bool) -> dict[str, str]:
+    return {} if direct else {"id": channel, "name": name}
+
+
+def _value(action: object) -> str:
+    return text(action, "value") or text(action, "selected_option", "value")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.enterprise_chat import delivery as incoming_webhook
+from adapters.outbound.channels.enterprise_chat import delivery
 from adapters.outbound.channels.enterprise_chat.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import client, dependencies
@@ -118,7 +118,7 @@ async def test_cards_are_whole_whatever_is_in_them(
     ],
 )
 def test_legacy_connectors_are_known_by_their_host(url: str, legacy: bool) -> None:
-    assert incoming_webhook.takes_message_cards(url) == legacy
+    assert delivery.takes_message_cards(url) == legacy
 
 
 @pytest.mark.parametrize("letter", ["word ", '"\\" ', "\N{CJK UNIFIED IDEOGRAPH-4E00}"])
@@ -150,7 +150,7 @@ async def test_every_card_is_within_the_limit(
     ],
 )
 def test_throttling_that_comes_as_success_is_noticed(status: int, body: bytes, outcome: Outcome) -> None:
-    assert incoming_webhook.outcome(HttpAnswer(status, {}, body)).outcome is outcome
+    assert delivery.outcome(HttpAnswer(status, {}, body)).outcome is outcome
 
 
 async def test_the_outbound_policy_holds_for_a_webhook(teams: Teams, target: dict[str, Any]) -> None:

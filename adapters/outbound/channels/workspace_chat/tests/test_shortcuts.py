@@ -9,7 +9,7 @@ import pytest
 
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import dependencies
-from adapters.outbound.channels.workspace_chat import webhook as shortcuts
+from adapters.outbound.channels.workspace_chat import api
 from adapters.outbound.channels.workspace_chat.channel import build
 from adapters.outbound.channels.workspace_chat.config import CONFIG as MODEL
 from domain.channels.messages import Event
@@ -54,7 +54,7 @@ async def test_without_slacks_help_the_person_is_written_to(answer: HttpAnswer |
 
 
 async def test_the_acknowledgement_does_not_wait_for_slack(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shortcuts, "OPEN_SECONDS", 0.01)
+    monkeypatch.setattr(api, "OPEN_SECONDS", 0.01)
     assert await placed("shortcut", Silent((), DIRECT)) == event("shortcut")
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import ChannelCalls, receiver
 from adapters.outbound.channels.tests.support import NOW, client, dependencies
-from adapters.outbound.channels.workspace_chat import api as threads
-from adapters.outbound.channels.workspace_chat import webhook
+from adapters.outbound.channels.workspace_chat import api, webhook
 from adapters.outbound.channels.workspace_chat.channel import build
 from adapters.outbound.channels.workspace_chat.config import CONFIG as MODEL
 from domain.channels.messages import Attachment, Event, Quoted, Received, ThreadMessage
@@ -161,7 +160,7 @@ async def reading() -> AsyncIterator[Reading]:
 async def test_the_latest_messages_before_the_mention_are_read(
     reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(threads, "PAGE", 10)
+    monkeypatch.setattr(api, "PAGE", 10)
     reading.slack.threads[ROOT] = [message(number) for number in range(1, 41)]
     found = await reading.thread("1800000036.000100")
     assert [earlier.text for earlier in found] == [f"message {number}" for number in range(16, 36)]
