@@ -14,7 +14,7 @@ from pathlib import Path
 
 from adapters.outbound.backup import dumps
 from adapters.outbound.backup.archive import BLOBS, DATABASE, DEVICES, SECRETS, NewArchive, is_member, written
-from adapters.outbound.security.encryption import ConfigCipher
+from adapters.outbound.system.encryption import ConfigCipher
 from adapters.version import VERSION
 from apps import restore
 from apps.backup_file import reported

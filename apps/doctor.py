@@ -9,11 +9,11 @@ from dataclasses import replace
 from functools import partial
 
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
-from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.instances import check_key
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.retention import Retention
+from adapters.outbound.system.encryption import ConfigCipher
 from apps import findings
 from apps.container import CommandContainer
 from apps.containers.storage import blob_store, times_of

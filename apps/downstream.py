@@ -6,14 +6,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapters.outbound.downstream.builtin import Builtins, Echo
-from adapters.outbound.downstream.directory import Directory
-from adapters.outbound.downstream.grpc_runner import GrpcChannels
-from adapters.outbound.downstream.retrying import Retrying
-from adapters.outbound.downstream.router import Router, Runners, Timed
-from adapters.outbound.downstream.rule_models import RuleModels
-from adapters.outbound.downstream.rules import BadRules, Rule
-from adapters.outbound.downstream.rules_file import Build, RulesFile
+from adapters.outbound.resources.builtin import Builtins, Echo
+from adapters.outbound.resources.grpc_runner import GrpcChannels
+from adapters.outbound.resources.router import Retrying, Router, RuleModels, Runners, Timed
+from adapters.outbound.resources.rules import BadRules, Rule
+from adapters.outbound.resources.rules_file import Build, Directory, RulesFile
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 from ports.http import Http

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import psycopg
 
 from adapters.outbound.knowledge.embedding.installed import InstalledEmbedders
-from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.instances import check_key
 from adapters.outbound.storage.migrate import first_line
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import Retention
+from adapters.outbound.system.encryption import ConfigCipher
 from apps import findings
 from apps.containers.knowledge import Knowledge
 from apps.containers.storage import blob_store, times_of

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.outbound.downstream.rules import named_bases
 from adapters.outbound.knowledge.embedding.installed import InstalledEmbedders
+from adapters.outbound.resources.rules import named_bases
 from adapters.outbound.storage.pool import Database
 from apps.containers.knowledge import Knowledge
 from apps.downstream import rules_of

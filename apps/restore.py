@@ -13,9 +13,9 @@ from pathlib import Path
 
 from adapters.outbound.backup import dumps
 from adapters.outbound.backup.archive import BLOBS, DATABASE, DEVICES, SECRETS, Archive
-from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.embedded.data_paths import is_owned
 from adapters.outbound.storage.migrate import head
+from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from apps.backup_file import reported
 from apps.containers.storage import UPLOADS, blob_store
 from apps.secrets import ENCRYPTION_KEY, FOLDER, complete

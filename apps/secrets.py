@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from adapters.outbound.security.encryption import ConfigCipher, DecryptionError, new_key
+from adapters.outbound.system.encryption import ConfigCipher, DecryptionError, new_key
 from apps.setting_types import SettingsError, check_service_key
 from apps.settings import Settings
 

@@ -148,9 +148,9 @@ def unlocked(settings: Settings, dsn: str) -> str:
     """The DSN, once CONFIG_ENCRYPTION_KEY proves to be the key of that database. Raises `StartError`."""
     import psycopg
 
-    from adapters.outbound.security.encryption import ConfigCipher
     from adapters.outbound.storage.instances import WrongKey, check_key
     from adapters.outbound.storage.migrate import first_line
+    from adapters.outbound.system.encryption import ConfigCipher
     from apps.secrets import folder_of_encryption_key
 
     try:

@@ -14,7 +14,7 @@ from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
 from adapters.outbound.oauth.identity import Client, OAuthIdentities
 from adapters.outbound.storage.identities import DeepLinkStore, PostgresCodes, PostgresStates
-from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
+from adapters.outbound.system.verification_bot import TelegramVerificationBot
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Storage
 from apps.process import Component, Phase

@@ -1,6 +1,6 @@
 """The web chat, as it is set."""
 
-from adapters.outbound.security.signed_tokens import Signer
+from adapters.outbound.system.signed_tokens import Signer
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage

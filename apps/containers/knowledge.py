@@ -6,10 +6,10 @@ from pathlib import Path
 from adapters.outbound.knowledge.embedding.installed import Computing, InstalledEmbedders
 from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from adapters.outbound.knowledge.embedding.onnx_embedder import has_fast_int8
+from adapters.outbound.knowledge.memory import HttpMemory
 from adapters.outbound.knowledge.models.catalogue import SCALES
 from adapters.outbound.knowledge.models.folder import SPEECH, ModelFolder
 from adapters.outbound.knowledge.parsing.parser import ParsingOptions, SandboxedParser
-from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.storage.knowledge.bases import PostgresBases, PostgresChosenModel, PostgresFileStates
 from adapters.outbound.storage.knowledge.files import PostgresFileChanges, PostgresFiles
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex

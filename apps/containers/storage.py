@@ -8,8 +8,6 @@ from adapters.outbound.event_bus import EventBus
 from adapters.outbound.event_feed import LogFeed
 from adapters.outbound.knowledge.message_files import Artifacts
 from adapters.outbound.metadata import MemoryMetadata
-from adapters.outbound.security.encryption import ConfigCipher
-from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.conversations.erasure import ConversationExpiry, PostgresFileRecords
 from adapters.outbound.storage.conversations.messages import PostgresMessages
 from adapters.outbound.storage.events import PostgresEventLog
@@ -33,6 +31,8 @@ from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSc
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
 from adapters.outbound.storage.web_chat import PostgresChatFeed, PostgresChatLog
+from adapters.outbound.system.encryption import ConfigCipher
+from adapters.outbound.system.signed_tokens import SignedTokens
 from apps.containers.foundation import Foundation
 from apps.settings import Settings
 from domain.files import StoredFiles

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from dependency_injector import providers
 
-from adapters.outbound.security.encryption import new_key
+from adapters.outbound.system.encryption import new_key
 from apps.components import StorageComponent, WorkerComponent
 from apps.container import Container
 from apps.grpc_server.component import GrpcComponent

@@ -16,9 +16,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.instances import check_key
 from adapters.outbound.storage.migrate import head, schema_version
+from adapters.outbound.system.encryption import ConfigCipher, new_key
 from apps.cli import main
 from tests.support.postgres import fresh_database
 from tests.support.released import released_database, revision

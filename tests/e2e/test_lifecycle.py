@@ -19,7 +19,7 @@ from ports.keys import Sessions
 
 from adapters.inbound.console.sessions import SESSION
 from adapters.outbound.core_client.connection import CoreConnection
-from adapters.outbound.security.encryption import new_key
+from adapters.outbound.system.encryption import new_key
 from adapters.rpc.tables import ACCESS
 from tests.support.ports import free_port
 from tests.support.service import (

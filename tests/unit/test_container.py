@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.security.encryption import new_key
+from adapters.outbound.system.encryption import new_key
 from apps.components import WorkerComponent
 from apps.container import Container
 from apps.knowledge import KnowledgeComponent

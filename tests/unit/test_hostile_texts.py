@@ -27,8 +27,6 @@ from adapters.outbound.channels.gaming_chat.messages import plain as discord_tex
 from adapters.outbound.channels.http_webhook.webhook import at_path
 from adapters.outbound.channels.sms_provider.webhook import opt_out_type
 from adapters.outbound.channels.workspace_chat.events import plain_command, without_mention
-from adapters.outbound.downstream.chat_wire import EventStream
-from adapters.outbound.downstream.server_events import ServerEvents
 from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.mail.authentication import authenticated_sender
 from adapters.outbound.mail.charsets import charset_of_html
@@ -39,6 +37,8 @@ from adapters.outbound.mail.quotes import split_answer, without_signature
 from adapters.outbound.mail.subjects import is_forwarded, reply_subject
 from adapters.outbound.rendering import GrowingText, Markup, markdown_nodes, render
 from adapters.outbound.rendering.cards import literal_body
+from adapters.outbound.resources.answers import ServerEvents
+from adapters.outbound.resources.chat_wire import EventStream
 from apps.printable import escaped
 from domain import limits
 from domain.channels.answers import Answer, Choice

@@ -15,7 +15,7 @@ from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.calls import calls
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import dependencies
-from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
+from adapters.outbound.system.verification_bot import TelegramVerificationBot
 from domain.channels.messages import RawCall
 from domain.json_text import MAX_DEPTH, TooDeep, is_too_deep, loads
 from domain.refusals import Invalid, Unauthenticated

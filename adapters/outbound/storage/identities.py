@@ -25,7 +25,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import Insert
 
-from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.codec import dump, key_of, storable
 from adapters.outbound.storage.events import log_one
 from adapters.outbound.storage.failures import retried
@@ -43,6 +42,7 @@ from adapters.outbound.storage.tables import (
     verification_state,
     verified_identity,
 )
+from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.channels.messages import Identity, OptOut, SessionAlias
 from domain.events import EventKind
 from domain.verification.model import CODE_LIFE, CODE_TRIES, SENDS_PER_HOUR, SENDS_PER_USER, Provider, normal

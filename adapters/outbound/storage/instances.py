@@ -19,13 +19,13 @@ from typing import Any
 import psycopg
 from sqlalchemy import Select, UpdateBase, bindparam, delete, false, func, insert, or_, select, update
 
-from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.codec import stored_event
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.health import LOG_SAVED
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_log, inbox, outbox, queue
+from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.channels.messages import Event
 from domain.instances.health import UNDECRYPTED
 from domain.instances.model import ACTIVE, UNREADABLE, Activity, Instance, InstanceChange, NewInstance

@@ -11,7 +11,6 @@ import orjson
 from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 
 from adapters.outbound.clock import url_uuid
-from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.arrays import Bigints, Texts, unnest_sql
 from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.events import log_one
@@ -26,6 +25,7 @@ from adapters.outbound.storage.queue.statements import (
 )
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
+from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.events import EventKind, LoggedEvent
 from domain.paging import Page
 from domain.subscriptions.model import (

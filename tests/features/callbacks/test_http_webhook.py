@@ -184,7 +184,7 @@ def works(hook: Hook) -> None:
 
 
 def runners_for(world: World, receiver: Receiver) -> Any:
-    from adapters.outbound.downstream.http_runner import HttpRunner
+    from adapters.outbound.resources.http_runner import HttpRunner
 
     return HttpRunner(world.container.foundation().http, receiver.url)
 

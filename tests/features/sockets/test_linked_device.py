@@ -10,8 +10,8 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.linked_device_messaging.device import Dropped, Linked, LoggedOut, Unlinked
-from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.instances.model import Instance, Pairing
 from domain.instances.pairing import PairingService
 from tests.support.socket_world import SocketWorld

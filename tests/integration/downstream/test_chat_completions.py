@@ -11,11 +11,16 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adapters.outbound.downstream.chat_completions import ChatCompletionsRunner
-from adapters.outbound.downstream.chat_model import ChatModel
-from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, ChatTool
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.resources.chat_completions import ChatCompletionsRunner
+from adapters.outbound.resources.chat_model import (
+    INTERRUPTED,
+    REJECTED_BY_USER,
+    UNDECIDED,
+    ChatModel,
+    ChatTool,
+)
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
 from ports.resources import DownstreamFailed, Role, Turn
 from tests.support.model_server import Server, calling, text

@@ -12,12 +12,12 @@ from types import ModuleType
 import pytest
 from aiohttp.test_utils import TestServer
 
-from adapters.outbound.downstream.builtin import Builtins
-from adapters.outbound.downstream.grpc_runner import GrpcChannels
-from adapters.outbound.downstream.router import Router, Runners
-from adapters.outbound.downstream.rules_file import RulesFile
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.resources.builtin import Builtins
+from adapters.outbound.resources.grpc_runner import GrpcChannels
+from adapters.outbound.resources.router import Router, Runners
+from adapters.outbound.resources.rules_file import RulesFile
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult
 from ports.resources import Downstream
 from tests.support.runs import Knowledge, Remembered, a_request

@@ -16,7 +16,7 @@ from switchboard.downstream.v1.runner_pb2_grpc import (
     add_ResourceRunnerServicer_to_server,
 )
 
-from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
+from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
 from domain.channels.answers import Choice
 from domain.channels.model import Proof
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from adapters.outbound.downstream.http_runner import HttpRunner
-from adapters.outbound.downstream.router import Router
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.resources.http_runner import HttpRunner
+from adapters.outbound.resources.router import Router
 from adapters.outbound.storage.codec import dump
 from domain.json_text import MAX_DEPTH
 from domain.routing.model import RunResult

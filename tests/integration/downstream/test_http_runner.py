@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from adapters.outbound.downstream.http_runner import HttpRunner
-from adapters.outbound.downstream.retrying import Retrying
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.resources.http_runner import HttpRunner
+from adapters.outbound.resources.router import Retrying
 from domain.routing.model import Confirmation, ResultArtifact, RunResult
 from ports.resources import Downstream, DownstreamFailed
 from tests.support.ports import free_port

@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from adapters.outbound.downstream.http_runner import HttpRunner
-from adapters.outbound.downstream.messages import MAX_TEXT
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.resources.http_runner import HttpRunner
+from adapters.outbound.resources.messages import MAX_TEXT
 from domain.routing.model import Confirmation, RunResult
 from ports.resources import DownstreamFailed
 from tests.support.runs import a_request

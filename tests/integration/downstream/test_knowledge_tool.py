@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.downstream.chat_completions import MAX_ROUNDS, ChatCompletionsRunner
-from adapters.outbound.downstream.chat_model import ChatModel
-from adapters.outbound.downstream.chat_tools import ChatTool
-from adapters.outbound.downstream.knowledge_tool import (
+from adapters.outbound.http.client import AioHttp
+from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.resources.chat_completions import MAX_ROUNDS, ChatCompletionsRunner
+from adapters.outbound.resources.chat_model import ChatModel, ChatTool
+from adapters.outbound.resources.knowledge_tool import (
     GONE,
     MOST_PASSAGES,
     MOST_SEARCHES,
@@ -21,8 +22,6 @@ from adapters.outbound.downstream.knowledge_tool import (
     Knowledge,
     WithSources,
 )
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
 from domain.knowledge.model import SearchResult
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
 from ports.resources import DownstreamFailed

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.security.encryption import new_key
+from adapters.outbound.system.encryption import new_key
 from apps.components import WorkerComponent
 from domain.routing.model import RunResult
 from tests.drivers.groups import GROUPS

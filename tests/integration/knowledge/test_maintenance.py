@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.memory.http import HttpMemory
+from adapters.outbound.knowledge.memory import HttpMemory
 from adapters.outbound.storage.knowledge.staging import PostgresMemoryTasks, PostgresStaging
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database

@@ -11,8 +11,8 @@ import pytest
 from adapters.inbound.sockets import supervisor
 from adapters.outbound.channels.linked_device_messaging.device import Incoming, Linked, Unlinked
 from adapters.outbound.channels.tests.support import NOW
-from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.channels.messages import Change, Event, Sender
 from domain.instances.model import Instance
 from domain.instances.pairing import PairingService

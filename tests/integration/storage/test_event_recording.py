@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.events import PostgresEventLog
@@ -23,6 +22,7 @@ from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import UntakenAnswers
 from adapters.outbound.storage.retention import Retention, Times
+from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, DeliveryStatus, Event, Identity, Sender
 from domain.confirmations.model import Pending

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import ClauseElement, Select
 
-from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
+from adapters.outbound.system.encryption import ConfigCipher
 from domain.instances.model import InstanceChange, NewInstance
 from tests.support.database import opened
 

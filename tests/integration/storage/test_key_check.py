@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.instances import (
     PostgresInstances,
     WrongKey,
@@ -15,6 +14,7 @@ from adapters.outbound.storage.instances import (
     replace_key,
 )
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.instances.model import ACTIVE, UNREADABLE, InstanceChange, NewInstance
 from domain.refusals import Unavailable
 

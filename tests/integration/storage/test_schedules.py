@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
@@ -20,6 +19,7 @@ from adapters.outbound.storage.schedules import (
     PostgresSchedules,
 )
 from adapters.outbound.storage.statements import render
+from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance
 from ports.instances import Due

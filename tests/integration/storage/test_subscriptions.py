@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.subscriptions import STATE, PostgresPushes, PostgresSubscriptions
+from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.subscriptions.model import SubscriptionFields
 from domain.subscriptions.planning import ALL, MOST_WAITING, PlannedPush, PushPlan, PushState
 

@@ -21,7 +21,7 @@ from switchboard.downstream.v1.runner_pb2_grpc import (
 )
 
 from adapters.outbound.core_client.connection import CoreConnection
-from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
+from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
 from adapters.tls.credentials import ClientTls, server_credentials
 from adapters.tls.files import PemSetting, TlsFiles
 from adapters.tls.probe import probe

@@ -81,8 +81,8 @@ from adapters.outbound.channels.email.tests.conftest import NO_HTTP, settings as
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import dependencies
 from adapters.outbound.core_client.connection import CoreConnection
-from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
-from adapters.outbound.downstream.rules_tls import rule_tls
+from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
+from adapters.outbound.resources.rules import rule_tls
 from adapters.outbound.jobs.arq_queue import connect
 from adapters.outbound.mail.smtp import Security, SmtpServer, Submission
 from apps.tls import tls_to_core

@@ -20,7 +20,6 @@ from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
 from adapters.outbound.oauth.identity import Client, OAuthIdentities
-from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.identities import (
     DeepLinkStore,
     PostgresCodes,
@@ -28,7 +27,8 @@ from adapters.outbound.storage.identities import (
     PostgresStates,
 )
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
+from adapters.outbound.system.encryption import ConfigCipher, new_key
+from adapters.outbound.system.verification_bot import TelegramVerificationBot
 from domain.access.model import Caller
 from domain.refusals import Unauthenticated
 from domain.verification.model import Provider

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from adapters.outbound.channels.tests.support import SetClock
-from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
+from adapters.outbound.system.verification_bot import TelegramVerificationBot
 from ports.capabilities import PlatformError
 from tests.integration.verification.conftest import SERVICE_KEY, key
 from tests.support.platforms.bot_api import BOT_TOKEN, VerificationBotApi

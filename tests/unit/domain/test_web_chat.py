@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.outbound.security.signed_tokens import Signer
+from adapters.outbound.system.signed_tokens import Signer
 from domain.instances.model import Instance
 from domain.refusals import Unauthenticated
 from domain.web_chat.model import SignedIdentity, Site, Visitor, embed_tag, own_origin, plain_nodes, public_id

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.outbound.downstream.messages import result_of
-from adapters.outbound.downstream.outcomes import gathered
+from adapters.outbound.resources.answers import gathered
+from adapters.outbound.resources.messages import result_of
 from domain.routing.model import RunDelta, RunResult
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.downstream.chat_wire import (
+from adapters.outbound.resources.chat_wire import (
     EventStream,
     ToolCall,
     message_of,
@@ -18,7 +18,7 @@ from adapters.outbound.downstream.chat_wire import (
     tokens,
     within_budget,
 )
-from adapters.outbound.downstream.messages import BadAnswer
+from adapters.outbound.resources.messages import BadAnswer
 from ports.resources import Role, Turn
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from google.protobuf.json_format import MessageToDict
 
-from adapters.outbound.downstream.chat_completions import message_text
-from adapters.outbound.downstream.messages import request_json
+from adapters.outbound.resources.chat_completions import message_text
+from adapters.outbound.resources.messages import request_json
 from adapters.rpc.runs import run_request_to_pb
 from tests.support.runs import a_request
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.downstream.messages import MAX_ARTIFACT_BYTES, BadAnswer, request_json, result_of
+from adapters.outbound.resources.messages import MAX_ARTIFACT_BYTES, BadAnswer, request_json, result_of
 from domain.channels.answers import Choice
 from domain.channels.model import Proof
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender

@@ -7,7 +7,7 @@ import contextlib
 
 import pytest
 
-from adapters.outbound.downstream.retrying import Retrying
+from adapters.outbound.resources.router import Retrying
 from domain.routing.model import Approval, RunRequest, RunResult
 from ports.resources import Downstream, DownstreamFailed
 from tests.support.runs import ScriptedRunner, a_request

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.downstream.builtin import Builtins
-from adapters.outbound.downstream.router import Router
-from adapters.outbound.downstream.rules_file import RulesFile
+from adapters.outbound.resources.builtin import Builtins
+from adapters.outbound.resources.router import Router
+from adapters.outbound.resources.rules_file import RulesFile
 from domain.routing.model import RunResult
 from ports.resources import Downstream
 from tests.support.runs import Knowledge, ScriptedRunner, a_request

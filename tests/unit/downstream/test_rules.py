@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.downstream.chat_model import ChatModel
-from adapters.outbound.downstream.rules import (
+from adapters.outbound.resources.chat_model import ChatModel
+from adapters.outbound.resources.rules import (
     BadRules,
     BuiltinTarget,
     GrpcTarget,
     HttpTarget,
     Rule,
+    RuleTls,
     named_bases,
     parse_rules,
 )
-from adapters.outbound.downstream.rules_file import RulesFile
-from adapters.outbound.downstream.rules_tls import RuleTls
+from adapters.outbound.resources.rules_file import RulesFile
 from adapters.tls.files import TlsFiles
 from domain.routing.model import RunResult
 from domain.routing.resource import parse_resource

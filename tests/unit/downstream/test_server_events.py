@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.downstream.messages import BadAnswer
-from adapters.outbound.downstream.server_events import Lines, ServerEvents
+from adapters.outbound.resources.answers import Lines, ServerEvents
+from adapters.outbound.resources.messages import BadAnswer
 
 STREAM = b": hello\nevent: message\nid: 7\ndata: one\n\ndata:two\r\ndata: three\r\n\r\n\n\ndata: half"
 

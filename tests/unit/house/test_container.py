@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from dependency_injector import providers
 
-from adapters.outbound.security.encryption import new_key
+from adapters.outbound.system.encryption import new_key
 from apps.container import Container
 from apps.settings_loading import load
 

@@ -111,7 +111,12 @@ BUS = ("adapters/outbound/event_bus.py", "adapters/outbound/storage/signals.py")
 SANDBOX = ("adapters/outbound/knowledge/parsing/sandbox",)
 RENDERING = ("adapters/outbound/rendering",)
 REST = ("adapters/inbound/rest", "adapters/rpc")
-SECRETS = ("adapters/outbound/security", "adapters/outbound/storage/instances.py", "apps")
+SECRETS = (
+    "adapters/outbound/system/encryption.py",
+    "adapters/outbound/system/signed_tokens.py",
+    "adapters/outbound/storage/instances.py",
+    "apps",
+)
 REPLACED_IN = {
     "places": ("SlotAllocator or DataPaths", (*QUEUE, "adapters/outbound/storage/embedded")),
     "room": ("Capacity", QUEUE),

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer
-from adapters.outbound.downstream.server_events import Lines, data_of
+from adapters.outbound.resources.answers import Lines, data_of
+from adapters.outbound.resources.messages import MAX_TEXT, BadAnswer
 from domain.json_text import loads
 from ports.resources import Role, Turn
 

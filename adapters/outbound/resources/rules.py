@@ -1,26 +1,120 @@
-"""The rules that say what runs behind which resource ids: TOML, checked to the last key and to the files of
-certificates that it names."""
+"""Finds the line of a key in a rules file, which the TOML parser of the standard library does not tell.
+
+TLS of a rule of the kind grpc, read from its keys.
+
+The rules that say what runs behind which resource ids: TOML, checked to the last key and to the files of
+certificates that it names.
+"""
+
+from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from fnmatch import translate
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.outbound.downstream.builtin import is_builtin, knowledge_base_of
-from adapters.outbound.downstream.chat_model import ChatModel
-from adapters.outbound.downstream.chat_tools import ChatTool
-from adapters.outbound.downstream.knowledge_tool import SEARCH
-from adapters.outbound.downstream.rules_lines import Lines
-from adapters.outbound.downstream.rules_tls import KEYS as TLS_KEYS
-from adapters.outbound.downstream.rules_tls import RuleTls, rule_tls
-from adapters.tls.files import BadCertificate
+from adapters.outbound.resources.builtin import is_builtin, knowledge_base_of
+from adapters.outbound.resources.chat_model import ChatModel, ChatTool
+from adapters.outbound.resources.knowledge_tool import SEARCH
+from adapters.tls.credentials import ClientTls
+from adapters.tls.files import BadCertificate, PemSetting, TlsFiles
+from adapters.tls.watching import WatchedFiles
 from domain.refusals import Invalid
 from domain.routing.model import Resource
 from domain.routing.resource import parse_resource
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]#]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[=.]")
+_TRIPLE = re.compile(r'"""|\'\'\'')
+
+
+@dataclass(slots=True)
+class _Section:
+    """The lines from one header to the next; line numbers begin at 1."""
+
+    name: str
+    line: int
+    keys: dict[str, int] = field(default_factory=dict)
+
+
+class Lines:
+    """Where the keys of a document's sections stand. Text inside multi-line strings is passed over."""
+
+    def __init__(self, text: str) -> None:
+        self._sections = [_Section("", 1)]
+        delimiter: str | None = None
+        for number, line in enumerate(text.splitlines(), start=1):
+            if delimiter is None:
+                self._read(line, number)
+            for quotes in _TRIPLE.findall(line):
+                if delimiter is None:
+                    delimiter = quotes
+                elif delimiter == quotes:
+                    delimiter = None
+
+    def top(self, name: str) -> int | None:
+        """The line of a key or section at the top of the document."""
+        lines = [section.line for section in self._sections if section.name.split(".")[0] == name]
+        return self._sections[0].keys.get(name) or (lines[0] if lines else None)
+
+    def rule(self, index: int, key: str, tool: int | None = None) -> int | None:
+        """The line of a key of a rule, or of one of its tools; of the header where the key is missing."""
+        starts = [at for at, section in enumerate(self._sections) if section.name == "rule"]
+        if index >= len(starts):
+            return self.top("rule")
+        end = starts[index + 1] if index + 1 < len(starts) else len(self._sections)
+        section, *below = self._sections[starts[index] : end]
+        if tool is not None:
+            tools = [item for item in below if item.name == "rule.tool"]
+            section = tools[tool] if tool < len(tools) else section
+        subsection = next((item.line for item in below if item.name == f"{section.name}.{key}"), None)
+        return section.keys.get(key) or subsection or section.line
+
+    def _read(self, line: str, number: int) -> None:
+        header = _HEADER.match(line)
+        if header:
+            name = ".".join(part.strip() for part in header[2].split("."))
+            self._sections.append(_Section(name, number))
+            return
+        key = _KEY.match(line)
+        if key:
+            self._sections[-1].keys.setdefault(key[1], number)
+
+
+KEYS = ("ca_file", "cert_file", "key_file", "server_name")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTls:
+    """`server_name`: the name that the resource's certificate must have; empty: that of the target."""
+
+    files: TlsFiles
+    server_name: str = ""
+
+    def watched(self) -> ClientTls:
+        """Raises `BadCertificate`."""
+        return ClientTls(WatchedFiles(self.files, lambda: datetime.now(UTC)), self.server_name)
+
+
+def rule_tls(text: Callable[[str], str], trusted: str) -> RuleTls:
+    """`text` gives the value of a key, or an empty one. `trusted`: the file of CAs where the rule names none, empty
+    for the system's. Raises `BadCertificate`."""
+    authorities = _file("ca_file", text("ca_file")) or _file("SSL_CERT_FILE", trusted)
+    own, key = _file("cert_file", text("cert_file")), _file("key_file", text("key_file"))
+    tls = RuleTls(TlsFiles(own, key, authorities), text("server_name"))
+    tls.watched()
+    return tls
+
+
+def _file(name: str, path: str) -> PemSetting | None:
+    return PemSetting(name, Path(path).expanduser()) if path else None
+
 
 Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
@@ -181,8 +275,8 @@ class _Reader:
     def tls(self) -> RuleTls | None:
         """None without `tls`."""
         wanted = self.flag("tls", default=False)
-        given = {key: self.text(key, "") for key in TLS_KEYS}
-        for key in TLS_KEYS:
+        given = {key: self.text(key, "") for key in KEYS}
+        for key in KEYS:
             if given[key] and not wanted:
                 raise self.fault(key, "is of no use without tls = true")
         for key, other in (("cert_file", "key_file"), ("key_file", "cert_file")):

@@ -5,13 +5,20 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from adapters.outbound.downstream.builtin import knowledge_base_of
-from adapters.outbound.downstream.chat_model import ChatModel, Extra, ModelClient
-from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, call_tool
-from adapters.outbound.downstream.chat_wire import Reply, ToolCall, within_budget
-from adapters.outbound.downstream.knowledge_tool import INSTRUCTION, SEARCH, Knowledge, KnowledgeRun, kept
-from adapters.outbound.downstream.messages import BadAnswer, checked_confirmation
-from adapters.outbound.downstream.outcomes import gathered
+from adapters.outbound.resources.answers import gathered
+from adapters.outbound.resources.builtin import knowledge_base_of
+from adapters.outbound.resources.chat_model import (
+    INTERRUPTED,
+    REJECTED_BY_USER,
+    UNDECIDED,
+    ChatModel,
+    Extra,
+    ModelClient,
+    call_tool,
+)
+from adapters.outbound.resources.chat_wire import Reply, ToolCall, within_budget
+from adapters.outbound.resources.knowledge_tool import INSTRUCTION, SEARCH, Knowledge, KnowledgeRun, kept
+from adapters.outbound.resources.messages import BadAnswer, checked_confirmation
 from domain.rendering import off_loop
 from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
 from domain.values import iso_milliseconds

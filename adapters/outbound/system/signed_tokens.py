@@ -1,9 +1,16 @@
-"""Signed tokens: HMAC-SHA256 under a key derived from the encryption keys, for one purpose each."""
+"""Signed tokens: HMAC-SHA256 under a key derived from the encryption keys, for one purpose each.
+
+Signed tokens for the addresses of files.
+"""
 
 import base64
 import binascii
 import hashlib
 import hmac
+import json
+from datetime import datetime
+
+from ports.files import SharedFile
 
 SIGNATURE = 32
 
@@ -35,3 +42,25 @@ class Signer:
 
 def _encoded(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+PURPOSE = b"switchboard: addresses of files"
+
+
+class SignedTokens:
+    """`ports.files.FileTokens`."""
+
+    def __init__(self, keys: str) -> None:
+        self._signer = Signer(keys, PURPOSE)
+
+    def sign(self, file: SharedFile, until: datetime) -> str:
+        record = [] if file.record is None else [file.record]
+        content = [file.blob, file.name, file.mime_type, int(until.timestamp()), *record]
+        return self._signer.sign(json.dumps(content, separators=(",", ":")).encode())
+
+    def read(self, token: str, now: datetime) -> SharedFile | None:
+        payload = self._signer.read(token)
+        if payload is None:
+            return None
+        blob, name, mime_type, until, *record = json.loads(payload)
+        return SharedFile(blob, name, mime_type, *record) if now.timestamp() < until else None

@@ -10,15 +10,14 @@ from typing import Any, cast
 import orjson
 
 from adapters import trace_context
-from adapters.outbound.downstream.messages import (
+from adapters.outbound.resources.answers import ServerEvents, broken_exchange
+from adapters.outbound.resources.messages import (
     MAX_ANSWER_BYTES,
     MAX_TEXT,
     BadAnswer,
     request_json,
     result_of,
 )
-from adapters.outbound.downstream.outcomes import broken_exchange
-from adapters.outbound.downstream.server_events import ServerEvents
 from domain.json_text import MAX_DEPTH, loads
 from domain.rendering import off_loop
 from domain.routing.model import RunRequest, RunResult

@@ -10,13 +10,13 @@ from switchboard.downstream.v1 import runner_pb2 as pb
 from switchboard.downstream.v1.runner_pb2_grpc import ResourceRunnerStub
 
 from adapters import trace_context
-from adapters.outbound.downstream.messages import (
+from adapters.outbound.resources.answers import gathered
+from adapters.outbound.resources.messages import (
     MAX_ANSWER_BYTES,
     BadAnswer,
     checked_artifact,
     checked_confirmation,
 )
-from adapters.outbound.downstream.outcomes import gathered
 from adapters.rpc.runs import run_request_to_pb
 from adapters.tasks import end
 from adapters.tls.credentials import ClientTls, channel_credentials

@@ -1,0 +1,238 @@
+"""Tries again where that may help, within the time that a message has.
+
+A conversation that comes with a question.
+
+Finds and makes what runs behind a resource id: by rule, built-in, or the address for all others.
+
+The models that rules put behind knowledge bases, for questions that come over the API.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from math import ldexp
+from typing import Any
+
+from adapters.outbound.resources.builtin import Builtins
+from adapters.outbound.resources.chat_completions import ChatCompletionsRunner
+from adapters.outbound.resources.chat_model import ChatModel
+from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
+from adapters.outbound.resources.http_runner import HttpRunner
+from adapters.outbound.resources.knowledge_tool import Knowledge, WithSources
+from adapters.outbound.resources.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule
+from adapters.outbound.resources.rules_file import RulesFile
+from domain.knowledge.model import Base
+from domain.routing.model import Resource, RunRequest, RunResult
+from ports.http import Http
+from ports.resources import ChatHistory, Downstream, DownstreamFailed, KnowledgeReader, Turn
+
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 20.0
+MAX_ATTEMPTS = 6
+
+
+class Retrying:
+    """Runs `inner` until it answers, fails for good, or the request's `timeout` leaves no room.
+
+    Waits double from half a second, with a random part of up to half; Retry-After is never undercut.
+    What may have used a tool that a person approved is not tried again: that was approved for one use.
+    `sleep`, `now` (monotonic seconds) and `chance` (in [0, 1)) are injected.
+    """
+
+    def __init__(
+        self,
+        inner: Downstream,
+        *,
+        sleep: Callable[[float], Awaitable[object]],
+        now: Callable[[], float],
+        chance: Callable[[], float],
+        attempts: int = MAX_ATTEMPTS,
+    ) -> None:
+        self._inner = inner
+        self._sleep = sleep
+        self._now = now
+        self._chance = chance
+        self._attempts = attempts
+
+    async def run(self, request: RunRequest) -> RunResult:
+        """Raises `DownstreamFailed`: the last one, when there were several."""
+        deadline = self._now() + request.timeout
+        attempt, attempted = 1, request
+        while True:
+            try:
+                return await self._once(attempted, request.timeout)
+            except DownstreamFailed as failed:
+                wait = None if _used_up(request, failed) else self._wait(attempt, failed)
+                if attempt >= self._attempts or wait is None or self._now() + wait >= deadline:
+                    raise
+            await self._sleep(wait)
+            attempt += 1
+            attempted = replace(request, timeout=deadline - self._now())
+
+    async def _once(self, request: RunRequest, whole: float) -> RunResult:
+        try:
+            async with asyncio.timeout(request.timeout):
+                return await self._inner.run(request)
+        except TimeoutError:
+            raise DownstreamFailed(
+                f"the resource does not answer within {whole:g} s", retryable=False
+            ) from None
+
+    def _wait(self, attempt: int, failed: DownstreamFailed) -> float | None:
+        if not failed.retryable:
+            return None
+        backoff = min(LONGEST_WAIT, ldexp(FIRST_WAIT, attempt - 1))
+        jittered = backoff * (1 + self._chance() / 2)
+        return max(failed.retry_after or 0.0, jittered)
+
+
+def _used_up(request: RunRequest, failed: DownstreamFailed) -> bool:
+    approval = request.approval
+    return approval is not None and approval.permits and failed.begun
+
+
+class GivenTurns:
+    """`ports.resources.ChatHistory`: the turns that came with a question. Nothing of the answer is kept."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self._turns = turns
+
+    async def load(self, instance_id: int, session_id: str, request_id: str) -> Sequence[Turn]:
+        return self._turns
+
+    async def append(
+        self,
+        instance_id: int,
+        session_id: str,
+        request_id: str,
+        turns: Sequence[Turn],
+        inbox_id: int | None = None,
+    ) -> None:
+        return
+
+
+Retry = Callable[[Downstream], Downstream]
+
+log = logging.getLogger(__name__)
+
+
+class Router:
+    """Runs each request where its resource lives. An id that nothing is connected to is answered with a plain
+    note: trying again would not help the sender. `default` runs what no rule and no built-in takes."""
+
+    def __init__(self, rules: RulesFile, builtins: Builtins, default: Downstream | None = None) -> None:
+        self._rules = rules
+        self._builtins = builtins
+        self.default = default
+
+    async def run(self, request: RunRequest) -> RunResult:
+        runner = self._rules.find(request.resource) or self._builtins.find(request.resource) or self.default
+        if runner is None:
+            return _nothing_connected(request.resource)
+        return _without_nul(await runner.run(request))
+
+
+def _without_nul(result: RunResult) -> RunResult:
+    """The result without NUL characters, which no platform takes and no database stores as text."""
+    asked = result.confirmation
+    if asked is None and "\0" not in result.text:
+        return result
+    if asked is not None:
+        asked = replace(asked, parameters=_clean(asked.parameters))
+    return replace(result, text=_clean(result.text), confirmation=asked)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "")
+    if isinstance(value, Mapping):
+        return {_clean(name): _clean(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    return value
+
+
+def _nothing_connected(resource: Resource) -> RunResult:
+    log.warning("nothing is connected to a resource id", extra={"resource": str(resource)})
+    return RunResult(f"No resource is connected to {resource}, so nobody can answer.")
+
+
+class Timed:
+    """Gives each run the time that its rule says, in place of the default."""
+
+    def __init__(self, inner: Downstream, seconds: float) -> None:
+        self._inner = inner
+        self._seconds = seconds
+
+    async def run(self, request: RunRequest) -> RunResult:
+        if request.timeout != self._seconds:
+            request = replace(request, timeout=self._seconds)
+        return await self._inner.run(request)
+
+
+class Runners:
+    """Builds runners over the shared HTTP client, gRPC connections and chat history."""
+
+    def __init__(
+        self,
+        http: Http,
+        channels: GrpcChannels,
+        history: ChatHistory,
+        builtins: Builtins,
+        reader: KnowledgeReader,
+        retry: Retry,
+    ) -> None:
+        self._http = http
+        self._channels = channels
+        self._history = history
+        self._builtins = builtins
+        self._reader = reader
+        self._retry = retry
+
+    def build(self, rule: Rule) -> Downstream:
+        runner = self._runner(rule)
+        return runner if rule.timeout is None else Timed(runner, rule.timeout)
+
+    def for_url(self, url: str) -> Downstream:
+        """What runs everything that no rule and no built-in takes."""
+        return self._retry(HttpRunner(self._http, url))
+
+    def for_question(self, model: ChatModel, base: Base, earlier: Sequence[Turn]) -> Downstream:
+        """What answers one question from a base: with no other tools, as nobody could confirm their use."""
+        knowledge = Knowledge(self._reader, base)
+        alone = replace(model, tools=())
+        return self._retry(ChatCompletionsRunner(self._http, GivenTurns(earlier), alone, knowledge))
+
+    def _runner(self, rule: Rule) -> Downstream:
+        target = rule.target
+        if isinstance(target, BuiltinTarget):
+            return self._builtins.get(target.resource)
+        if isinstance(target, HttpTarget):
+            return self._retry(HttpRunner(self._http, target.url, target.token))
+        if isinstance(target, GrpcTarget):
+            tls = target.tls.watched() if target.tls else None
+            return self._retry(GrpcRunner(self._channels, target.target, tls=tls, token=target.token))
+        model: ChatModel = target
+        runner = ChatCompletionsRunner(self._http, self._history, model, Knowledge(self._reader))
+        return WithSources(self._retry(runner))
+
+
+MOST_SECONDS = 120.0
+"""For one question, whatever the rule says."""
+
+
+class RuleModels:
+    """`ports.resources.KnowledgeModels`. `seconds` is the time of rules that say none."""
+
+    def __init__(self, rules: RulesFile, runners: Runners, seconds: float) -> None:
+        self._rules = rules
+        self._runners = runners
+        self._seconds = seconds
+
+    async def answer(self, request: RunRequest, base: Base, earlier: Sequence[Turn]) -> RunResult | None:
+        rule = self._rules.rule(request.resource)
+        if rule is None or not isinstance(rule.target, ChatModel):
+            return None
+        timed = replace(request, timeout=min(rule.timeout or self._seconds, MOST_SECONDS))
+        return await self._runners.for_question(rule.target, base, earlier).run(timed)

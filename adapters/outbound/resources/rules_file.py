@@ -1,0 +1,135 @@
+"""The rules file as it is used: read at start, read again on a signal, never half.
+
+The rules in force as people read them, without secrets.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.resources.builtin import is_builtin
+from adapters.outbound.resources.rules import (
+    BadRules,
+    BuiltinTarget,
+    GrpcTarget,
+    HttpTarget,
+    Rule,
+    Secrets,
+    parse_rules,
+)
+from domain.routing.model import BUILTIN, DEFAULT, RULE, Resource, ResourceRule, ResourceRules
+from ports.resources import Downstream
+
+log = logging.getLogger(__name__)
+
+Build = Callable[[Rule], Downstream]
+
+
+class RulesFile:
+    """The rules of one file, in order; without a path there are none. `read_at` is when they were put in force;
+    `fault` what is wrong with the file that was read last."""
+
+    def __init__(self, path: Path | None, secrets: Secrets, build: Build) -> None:
+        self.path = path
+        self.read_at: datetime | None = None
+        self.fault = ""
+        self._secrets = secrets
+        self._build = build
+        self._rules: tuple[tuple[Rule, Downstream], ...] = ()
+
+    def load(self) -> int:
+        """Puts the file's rules in force and tells their number. Raises `BadRules`, changing nothing."""
+        if self.path is None:
+            return 0
+        try:
+            text = self.path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadRules(f"{self.path} cannot be read: {error}", None) from error
+        try:
+            rules = parse_rules(text, self._secrets)
+            self._rules = tuple((rule, self._build(rule)) for rule in rules)
+        except BadRules as error:
+            raise BadRules(f"{self.path}: {error}", None) from error
+        self.read_at, self.fault = datetime.now(UTC), ""
+        return len(self._rules)
+
+    def reload(self) -> str | None:
+        """Reads the file again; a bad one leaves the old rules in force. The fault, None when all is well."""
+        try:
+            count = self.load()
+        except BadRules as error:
+            log.error("the resource rules stay as they were: %s", error)
+            self.fault = str(error)
+            return self.fault
+        if self.path is not None:
+            log.info("the resource rules were read again", extra={"rules": count})
+        return None
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        return [rule for rule, _ in self._rules]
+
+    def rule(self, resource: Resource) -> Rule | None:
+        """The rule that takes a resource."""
+        return next((rule for rule, _ in self._rules if rule.matches(resource)), None)
+
+    def find(self, resource: Resource) -> Downstream | None:
+        return next((runner for rule, runner in self._rules if rule.matches(resource)), None)
+
+
+BUILTINS = {
+    "agent::echo": "answers with the text it got",
+    "agent::kb-*": "answers from the knowledge base with this number",
+}
+
+
+class Directory:
+    """`ports.resources.ResourceDirectory`; `default_url` takes what no rule and no built-in takes."""
+
+    def __init__(self, file: RulesFile, default_url: str, default_seconds: float) -> None:
+        self._file = file
+        self._default_url = default_url
+        self._default_seconds = default_seconds
+
+    def rules(self) -> ResourceRules:
+        file = self._file
+        return ResourceRules(tuple(self._all()), str(file.path or ""), file.read_at, file.fault)
+
+    def find(self, resource: Resource) -> ResourceRule | None:
+        rule = self._file.rule(resource)
+        if rule is not None:
+            return self._shown(rule)
+        if is_builtin(resource):
+            return self._builtin("agent::echo" if resource.id == "echo" else "agent::kb-*")
+        return self._default()
+
+    def _all(self) -> Iterator[ResourceRule]:
+        yield from map(self._shown, self._file.rules)
+        yield from map(self._builtin, BUILTINS)
+        if default := self._default():
+            yield default
+
+    def _builtin(self, match: str) -> ResourceRule:
+        return ResourceRule(BUILTIN, match, "builtin", BUILTINS[match], self._default_seconds)
+
+    def _default(self) -> ResourceRule | None:
+        if not self._default_url:
+            return None
+        return ResourceRule(DEFAULT, "*", "http", safe_url(self._default_url), self._default_seconds)
+
+    def _shown(self, rule: Rule) -> ResourceRule:
+        target, where = rule.target, (rule.timeout or self._default_seconds, rule.line)
+        if isinstance(target, BuiltinTarget):
+            return ResourceRule(RULE, rule.match, "builtin", str(target.resource), *where)
+        has_token = target.token is not None
+        if isinstance(target, HttpTarget):
+            return ResourceRule(RULE, rule.match, "http", safe_url(target.url), *where, has_token=has_token)
+        if isinstance(target, GrpcTarget):
+            return ResourceRule(RULE, rule.match, "grpc", target.target, *where, has_token=has_token)
+        tools, kind = tuple(tool.name for tool in target.tools), "chat-completions"
+        address = safe_url(target.url)
+        rule_of_model = ResourceRule(RULE, rule.match, kind, address, *where, target.model, tools, has_token)
+        return replace(rule_of_model, knowledge=target.knowledge)
