@@ -1,6 +1,6 @@
-"""What comes of a call: the joined pieces of a streamed answer, or a failure and whether to try again.
+"""Answers of resources: failures and whether to try again, joined pieces of a stream, server-sent events.
 
-Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as they come in. Pure.
+https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
@@ -38,7 +38,7 @@ def broken_exchange(error: HttpFailed) -> DownstreamFailed:
 
 
 async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = None) -> RunResult:
-    """The whole result; of confirmations and choices the last count. Raises `DownstreamFailed` over the limits."""
+    """The complete result; of confirmations and choices the last count. Raises `DownstreamFailed` over the limits."""
     texts: list[str] = []
     artifacts: list[ResultArtifact] = []
     confirmation: Confirmation | None = None
@@ -49,7 +49,7 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
     def so_far() -> str:
         return "".join(texts)
 
-    with _usable():
+    with usable():
         async with aclosing(cast(AsyncGenerator[RunDelta, None], deltas)) as closing:
             async for delta in closing:
                 if delta.replaces:
@@ -71,8 +71,8 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
 
 
 @contextmanager
-def _usable() -> Iterator[None]:
-    """Makes a bad answer a failure that no other try mends."""
+def usable() -> Iterator[None]:
+    """Makes a bad answer a failure that is not tried again."""
     try:
         yield
     except BadAnswer as error:
@@ -117,7 +117,7 @@ class Lines:
 
 
 def data_of(line: bytes) -> bytes | None:
-    """What a line adds to its event, None for comments and other fields."""
+    """The data that a line adds to its event, None for comments and other fields."""
     if not line.startswith(_DATA):
         return None
     return line[len(_DATA) :].removeprefix(b" ")

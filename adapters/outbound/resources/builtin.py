@@ -27,7 +27,7 @@ class KnowledgeBase:
 
 
 def is_builtin(resource: Resource) -> bool:
-    """Whether the id names a built-in; they have no experts, so the expert index plays no part."""
+    """Return True if the id names a built-in; they have no experts, so the expert index plays no part."""
     if resource.kind is not ResourceKind.AGENT:
         return False
     return resource.id == "echo" or _KNOWLEDGE_BASE.fullmatch(resource.id) is not None
@@ -46,7 +46,7 @@ class Builtins:
         self._answers = answers
 
     def find(self, resource: Resource) -> Downstream | None:
-        """None when there is none."""
+        """None if the id names no built-in."""
         return self.get(resource) if is_builtin(resource) else None
 
     def get(self, resource: Resource) -> Downstream:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.outbound.resources.answers import gathered
@@ -77,7 +77,13 @@ class ChatCompletionsRunner:
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         """Raises `DownstreamFailed`; not retryable once a tool has run, which must not run twice."""
         deadline = asyncio.get_running_loop().time() + request.timeout
-        run = _Run(request, deadline, await self._earlier(request), await self._opened(request))
+        earlier = await self._history.load(request.instance_id, request.session_id, request.request_id)
+        knowledge = None
+        if self._knowledge and SEARCH not in self._tools:  # a tool of the rule comes first
+            named = knowledge_base_of(request.resource)
+            base_ids = [*self._base_ids, *([] if named is None else [named])]
+            knowledge = await self._knowledge.open(request, base_ids)
+        run = _Run(request, deadline, earlier, knowledge)
         texts: list[str] = []
         confirmation = None
         try:
@@ -96,16 +102,6 @@ class ChatCompletionsRunner:
                 raise DownstreamFailed(f"{failed}, after a tool was run", retryable=False) from failed
             failed.begun = False
             raise
-
-    async def _earlier(self, request: RunRequest) -> Sequence[Turn]:
-        return await self._history.load(request.instance_id, request.session_id, request.request_id)
-
-    async def _opened(self, request: RunRequest) -> KnowledgeRun | None:
-        """The bases of the rule, and the one that the resource's id names; a tool of the rule comes before them."""
-        if self._knowledge is None or SEARCH in self._tools:
-            return None
-        named = knowledge_base_of(request.resource)
-        return await self._knowledge.open(request, [*self._base_ids, *([] if named is None else [named])])
 
     async def _rounds(self, run: _Run) -> AsyncIterator[RunDelta]:
         await self._open(run)
@@ -134,14 +130,14 @@ class ChatCompletionsRunner:
 
     async def _open(self, run: _Run) -> None:
         """Adds what is new: the message, or the outcome of the tool call that was waiting for a decision."""
-        last = run.earlier[-1] if run.earlier else None
+        last = next(reversed(run.earlier), None)
         pending = ToolCall.of(last) if last and last.role is Role.TOOL_CALL else None
         approval = run.request.approval
-        decided = pending if pending and approval and approval.tool == pending.name else None
+        is_decided = pending is not None and approval is not None and approval.tool == pending.name
         if run.knowledge:
-            run.earlier = run.knowledge.resumed(run.earlier, continues=decided is not None)
-        if decided and approval:
-            await run.add(decided.result(await self._decided(run, decided, approval)))
+            run.earlier = run.knowledge.resumed(run.earlier, continues=is_decided)
+        if pending and approval and is_decided:
+            await run.add(pending.result(await self._decided(run, pending, approval)))
             return
         if pending:
             await run.add(pending.result(UNDECIDED))
@@ -158,18 +154,15 @@ class ChatCompletionsRunner:
         """Runs the tools in order, up to the first that waits for a decision; the rest is asked for again."""
         for call in calls:
             await run.add(call.turn())
-            parameters = call.parameters()
-            if parameters is not None and self._needs_decision(run, call):
+            parameters, tool = call.parameters(), self._tools.get(call.name)
+            needs_decision = tool and tool.confirm and call.name not in run.request.approved_tools
+            if parameters is not None and needs_decision:
                 return checked_confirmation(call.name, parameters)
             if run.knowledge and call.name == SEARCH:
                 await run.add(await run.knowledge.result(call))
             else:
                 await run.add(call.result(await self._call(run, call)))
         return None
-
-    def _needs_decision(self, run: _Run, call: ToolCall) -> bool:
-        tool = self._tools.get(call.name)
-        return tool is not None and tool.confirm and call.name not in run.request.approved_tools
 
     async def _call(self, run: _Run, call: ToolCall) -> str:
         """The tool's answer. What the model will read of the call is on record before the tool runs, and again
@@ -191,7 +184,7 @@ class ChatCompletionsRunner:
 
 
 def _undecided_call(earlier: Sequence[Turn], tool: str) -> ToolCall | None:
-    """The latest call of a tool that was told undecided, as another sender wrote in between; a call of its own."""
+    """The latest call of a tool that was left undecided, as another sender wrote in between; as a new call."""
     undecided = {
         json.loads(turn.text)["id"]
         for turn in earlier
@@ -205,9 +198,8 @@ def _undecided_call(earlier: Sequence[Turn], tool: str) -> ToolCall | None:
 
 
 def message_text(request: RunRequest) -> str:
-    """The message as the model reads it: what the platform says of it, what was said before it, its text, and the
-    files that came with it as addresses."""
-    before = [*_context_lines(request.context), *_earlier_lines(request)]
+    """The message as the model reads it: its context, earlier messages, its text, and the addresses of its files."""
+    before = _lines_before(request)
     lines = [
         *before,
         *(["[the message:]"] if before else []),
@@ -223,9 +215,13 @@ def message_text(request: RunRequest) -> str:
     return "\n".join(lines)
 
 
-def _earlier_lines(request: RunRequest) -> list[str]:
-    """What was said before the message, each line of it marked as a quotation."""
+def _lines_before(request: RunRequest) -> list[str]:
+    """A line for each key of the context (texts as they are, other values as JSON), and earlier messages, each line
+    of them marked as a quotation."""
     lines = []
+    for key, value in request.context.items():
+        shown = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        lines.append(f"[{key}: {shown}]")
     if request.thread:
         lines.append("[earlier messages of this thread, which you have not seen:]")
         for earlier in request.thread:
@@ -235,14 +231,6 @@ def _earlier_lines(request: RunRequest) -> list[str]:
         lines.append(f"[the message replies to this one of {quoted.author or 'somebody'}:]")
         lines += [*_quotation(quoted.text), *_file_lines(quoted.files)]
     return lines
-
-
-def _context_lines(context: Mapping[str, object]) -> list[str]:
-    """One line for each key: texts as they are, other values as JSON."""
-    return [
-        f"[{key}: {' '.join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}]"
-        for key, value in context.items()
-    ]
 
 
 def _quotation(text: str) -> list[str]:

@@ -1,7 +1,5 @@
-"""The tools that a chat-completions rule offers to its model: HTTP endpoints that take the parameters.
-
-The client of one model behind a server that speaks the chat-completions protocol.
-"""
+"""A model behind a server that speaks the chat-completions protocol, its client, and the tools that a rule offers to
+it: HTTP endpoints that take the parameters."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +42,7 @@ class ChatTool:
 async def call_tool(
     http: Http, tool: ChatTool | None, call: ToolCall, request_id: str, seconds: float
 ) -> str:
-    """What the model is told of the call: the tool's answer as text, or in words why there is none."""
+    """The result for the model: the tool's answer as text, or in words why the tool gave no answer."""
     if tool is None:
         return f"There is no tool named {call.name}."
     parameters = call.parameters()
@@ -102,51 +100,34 @@ class ModelClient:
         self, turns: Sequence[Turn], seconds: float, reply: Reply, extra: Extra
     ) -> AsyncIterator[str]:
         """The texts of one reply; `reply` holds all of it afterwards. Raises `DownstreamFailed`, `BadAnswer`."""
-        request = self._request(turns, seconds, extra)
+        request, has_text = self._request(turns, seconds, extra), False
         try:
             if self._model.stream:
-                async for text in self._streamed(request, reply):
-                    yield text
-                return
-            answer = await self._http.send(request)
+                events = EventStream()
+                async for piece in self._http.stream(request):
+                    for text in events.feed(piece):
+                        has_text = True
+                        yield text
+                complete = events.close()
+                if not complete.ended:
+                    raise DownstreamFailed("the model's answer broke off", retryable=True)
+            else:
+                answer = await self._http.send(request)
+                if not answer.ok:
+                    raise refused_answer(answer)
+                complete = reply_of(await off_loop(len(answer.body), answer.json))
         except HttpFailed as error:
             raise broken_exchange(error) from error
-        if not answer.ok:
-            raise refused_answer(answer)
-        whole = reply_of(await off_loop(len(answer.body), answer.json))
-        reply.text, reply.calls = whole.text, whole.calls
-        if whole.text:
-            yield whole.text
-
-    async def _streamed(self, request: HttpRequest, reply: Reply) -> AsyncIterator[str]:
-        events, has_text = EventStream(), False
-        async for piece in self._http.stream(request):
-            for text in events.feed(piece):
-                has_text = True
-                yield text
-        whole = events.close()
-        if not whole.ended:
-            raise DownstreamFailed("the model's answer broke off", retryable=True)
-        reply.text, reply.calls = whole.text, whole.calls
-        if whole.text and not has_text:
-            yield whole.text
+        reply.text, reply.calls = complete.text, complete.calls
+        if complete.text and not has_text:
+            yield complete.text
 
     def _request(self, turns: Sequence[Turn], seconds: float, extra: Extra) -> HttpRequest:
-        headers = {"Accept": "text/event-stream" if self._model.stream else "application/json"}
-        headers |= trace_context.headers()
-        if self._model.token:
-            headers["Authorization"] = f"Bearer {self._model.token}"
-        return HttpRequest(
-            "POST",
-            self._model.url.rstrip("/") + "/chat/completions",
-            headers=headers,
-            json=self._body(turns, extra),
-            timeout=seconds,
-            max_bytes=MAX_ANSWER_BYTES,
-        )
-
-    def _body(self, turns: Sequence[Turn], extra: Extra) -> dict[str, Any]:
         model = self._model
+        headers = {"Accept": "text/event-stream" if model.stream else "application/json"}
+        headers |= trace_context.headers()
+        if model.token:
+            headers["Authorization"] = f"Bearer {model.token}"
         system = "\n\n".join(filter(None, (model.system, extra.instruction)))
         messages = [{"role": "system", "content": system}] if system else []
         messages += [message_of(turn) for turn in turns]
@@ -158,4 +139,11 @@ class ModelClient:
             "tool_choice": "none" if extra.closed else None,
         }
         set_options = {name: value for name, value in optional.items() if value is not None}
-        return {"model": model.model, "messages": messages, **set_options}
+        return HttpRequest(
+            "POST",
+            model.url.rstrip("/") + "/chat/completions",
+            headers=headers,
+            json={"model": model.model, "messages": messages, **set_options},
+            timeout=seconds,
+            max_bytes=MAX_ANSWER_BYTES,
+        )

@@ -40,7 +40,7 @@ class ToolCall:
         return cls(**json.loads(turn.text))
 
     def parameters(self) -> dict[str, Any] | None:
-        """The arguments as an object, None when they are none."""
+        """The arguments as an object, None for arguments of another kind."""
         try:
             arguments = loads(self.arguments or "{}")
         except ValueError:
@@ -50,7 +50,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class Reply:
-    """What the model said in one answer; `ended` once the server said that it is whole."""
+    """The content of one answer; `ended` once the server said that it is complete."""
 
     text: str = ""
     calls: list[ToolCall] = field(default_factory=list)
@@ -64,7 +64,7 @@ def tokens(text: str) -> int:
 
 
 def within_budget(turns: Sequence[Turn], budget: int) -> Sequence[Turn]:
-    """The latest turns that fit in `budget` tokens, beginning with what a user said."""
+    """The latest turns that fit in `budget` tokens, beginning with a user's."""
     left, start = budget, len(turns)
     for at in range(len(turns) - 1, -1, -1):
         left -= tokens(turns[at].text)
@@ -88,7 +88,7 @@ def message_of(turn: Turn) -> dict[str, Any]:
 
 
 def reply_of(value: Any) -> Reply:
-    """The reply in a whole answer. Raises `BadAnswer`."""
+    """The reply in a complete answer. Raises `BadAnswer`."""
     message = _choice(value, required=True).get("message")
     if not isinstance(message, dict):
         raise BadAnswer("choices[0].message is not an object")
@@ -116,21 +116,18 @@ class EventStream:
                 yield text
 
     def close(self) -> Reply:
-        """The whole reply, once the stream ended. Raises `BadAnswer`."""
+        """The complete reply, once the stream ended. Raises `BadAnswer`."""
         if not self._began:
-            return self._at_once()
+            try:
+                value = loads(bytes(self._before) + self._lines.rest())
+            except ValueError:
+                return Reply("", [], ended=False)
+            return reply_of(value)
         parts = [self._calls[at] for at in sorted(self._calls)]
         if any(not part["name"] for part in parts):
             raise BadAnswer("a tool call has no name")
         calls = [ToolCall(part["id"], part["name"], part["arguments"]) for part in parts]
         return Reply("".join(self._texts), calls, self._ended)
-
-    def _at_once(self) -> Reply:
-        try:
-            value = loads(bytes(self._before) + self._lines.rest())
-        except ValueError:
-            return Reply("", [], ended=False)
-        return reply_of(value)
 
     def _line(self, line: bytes) -> str:
         data = data_of(line)

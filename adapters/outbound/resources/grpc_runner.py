@@ -10,7 +10,7 @@ from switchboard.downstream.v1 import runner_pb2 as pb
 from switchboard.downstream.v1.runner_pb2_grpc import ResourceRunnerStub
 
 from adapters import trace_context
-from adapters.outbound.resources.answers import gathered
+from adapters.outbound.resources.answers import gathered, usable
 from adapters.outbound.resources.messages import (
     MAX_ANSWER_BYTES,
     BadAnswer,
@@ -80,8 +80,15 @@ class GrpcChannels:
     def get(self, target: str, tls: ClientTls | None) -> aio.Channel:
         key = (target, tls.server_name, tls.files.contents) if tls else (target, "", None)
         channel = self._channels.get(key)
-        if channel is None:
-            channel = self._channels[key] = _connect(*key)
+        if channel is not None:
+            return channel
+        if tls is None:
+            channel = aio.insecure_channel(target, options=_OPTIONS)
+        else:
+            name = [("grpc.ssl_target_name_override", tls.server_name)] if tls.server_name else []
+            credentials = channel_credentials(tls.files.contents)
+            channel = aio.secure_channel(target, credentials, options=[*_OPTIONS, *name])
+        self._channels[key] = channel
         return channel
 
     def renew(self, target: str, tls: ClientTls) -> None:
@@ -122,35 +129,21 @@ class GrpcRunner:
         call = stub.Run(run_request_to_pb(request), timeout=request.timeout, metadata=metadata)
         begun = False
         try:
-            async for message in call:
-                begun = True
-                yield _delta(message)
+            with usable():
+                async for message in call:
+                    begun = True
+                    yield _delta(message)
         except aio.AioRpcError as error:
-            raise _failure(error, begun=begun or not _was_refused(error)) from error
-        except BadAnswer as error:
-            raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error
+            raise _failure(error, begun=begun) from error
         finally:
             call.cancel()
 
 
-def _connect(target: str, server_name: str, contents: TlsContents | None) -> aio.Channel:
-    if contents is None:
-        return aio.insecure_channel(target, options=_OPTIONS)
-    name = [("grpc.ssl_target_name_override", server_name)] if server_name else []
-    return aio.secure_channel(target, channel_credentials(contents), options=[*_OPTIONS, *name])
-
-
-def _was_refused(error: aio.AioRpcError) -> bool:
-    """Whether the resource surely did not work on the request."""
-    words = (error.details() or "").lower()
-    unreached = error.code() is grpc.StatusCode.UNAVAILABLE and any(
-        sign.lower() in words for sign in _UNREACHED
-    )
-    return unreached or error.code() in _REFUSED
-
-
 def _failure(error: aio.AioRpcError, *, begun: bool) -> DownstreamFailed:
-    code = error.code()
+    """`begun`: an answer began."""
+    code, details = error.code(), (error.details() or "").lower()
+    is_unreached = code is grpc.StatusCode.UNAVAILABLE and any(sign.lower() in details for sign in _UNREACHED)
+    begun = begun or not (is_unreached or code in _REFUSED)
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return DownstreamFailed("the resource does not answer within its time", retryable=False, begun=begun)
     return DownstreamFailed(
@@ -162,7 +155,7 @@ def _failure(error: aio.AioRpcError, *, begun: bool) -> DownstreamFailed:
 
 
 def _tls_fault(error: aio.AioRpcError) -> str | None:
-    """What is wrong with a connection that could not be made."""
+    """The fault of a TLS connection that could not be made, None if that is not the reason."""
     words = error.details() or ""
     if error.code() is not grpc.StatusCode.UNAVAILABLE or _UNREACHED[0] not in words.lower():
         return None

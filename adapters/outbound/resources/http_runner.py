@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
 import orjson
 
 from adapters import trace_context
-from adapters.outbound.resources.answers import ServerEvents, broken_exchange
+from adapters.outbound.resources.answers import ServerEvents, broken_exchange, usable
 from adapters.outbound.resources.messages import (
     MAX_ANSWER_BYTES,
     MAX_TEXT,
@@ -44,28 +44,13 @@ class HttpRunner:
         self._token = token
 
     async def run(self, request: RunRequest) -> RunResult:
-        answer = _Answer(request)
-        try:
-            return await self._read(self._call(request, answer), answer)
-        except HttpFailed as error:
-            raise broken_exchange(error) from error
-        except BadAnswer as error:
-            raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error
-
-    async def _read(self, call: HttpRequest, answer: _Answer) -> RunResult:
         """The result; what comes after the last event is not read."""
-        async with aclosing(cast(AsyncGenerator[bytes, None], self._http.stream(call))) as pieces:
-            async for piece in pieces:
-                if result := answer.feed(piece):
-                    return result
-        return await off_loop(answer.held, answer.end)
-
-    def _call(self, request: RunRequest, answer: _Answer) -> HttpRequest:
+        answer = _Answer(request)
         headers = {"Accept": f"{EVENTS}, application/json", "Idempotency-Key": request.request_id}
         headers |= trace_context.headers()
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        return HttpRequest(
+        call = HttpRequest(
             "POST",
             self._url,
             headers=headers,
@@ -75,6 +60,15 @@ class HttpRunner:
             gather_seconds=GATHER_SECONDS,
             on_head=answer.begin,
         )
+        try:
+            with usable():
+                async with aclosing(cast(AsyncGenerator[bytes, None], self._http.stream(call))) as pieces:
+                    async for piece in pieces:
+                        if result := answer.feed(piece):
+                            return result
+                return await off_loop(answer.held, answer.end)
+        except HttpFailed as error:
+            raise broken_exchange(error) from error
 
 
 class _Answer:
@@ -105,21 +99,15 @@ class _Answer:
                 result = result_of(value)
                 break
             deltas.append(value[_DELTA])
-        self._add(deltas)
-        if self._progress and result is None and any(deltas):
-            self._progress(self._text)
-        return result
-
-    def _add(self, deltas: Sequence[str]) -> None:
         if not all(isinstance(delta, str) for delta in deltas):
             raise BadAnswer(f"{_DELTA} is not a string")
         self._texts.append("".join(deltas))
         self._size += len(self._texts[-1])
         if self._size > MAX_TEXT:
             raise BadAnswer(f"text has over {MAX_TEXT} characters")
-
-    def _text(self) -> str:
-        return "".join(self._texts)
+        if self._progress and result is None and any(deltas):
+            self._progress(lambda: "".join(self._texts))
+        return result
 
     @property
     def held(self) -> int:
@@ -139,19 +127,17 @@ class _Answer:
         return result_of(value)
 
 
-def _values(events: Sequence[bytes]) -> Iterable[Any]:
+def _values(events: Sequence[bytes]) -> Iterator[Any]:
     """The values of events. Raises `BadAnswer`. Pieces of text are parsed at once, by the faster parser; what it
     does not take so (long numbers, halves of surrogate pairs, two values in one event) one by one."""
     if all(len(data) < _SHORT for data in events):
         with contextlib.suppress(ValueError):
             values: list[Any] = orjson.loads(b"[" + b",".join(events) + b"]")
             if len(values) == len(events):
-                return values
-    return map(_value, events)
-
-
-def _value(data: bytes) -> Any:
-    try:
-        return loads(data)
-    except ValueError:
-        raise BadAnswer("an event of the stream is not JSON, or nested too deeply") from None
+                yield from values
+                return
+    for data in events:
+        try:
+            yield loads(data)
+        except ValueError:
+            raise BadAnswer("an event of the stream is not JSON, or nested too deeply") from None

@@ -69,13 +69,22 @@ class KnowledgeRun:
             return call.result(fault or NO_MORE)
         self._searches_left -= 1
         self._is_searched = True
-        passages = await self._search((call.parameters() or {})["query"], bases)
+        query = (call.parameters() or {})["query"]
+        try:
+            results = [
+                (base, result) for base in bases for result in await self._reader.passages(base, query)
+            ]
+        except Unavailable as error:
+            reason = f"the knowledge base cannot be searched: {error.message}"
+            raise DownstreamFailed(reason, retryable=True, retry_after=error.retry_after) from error
+        best = sorted(results, key=lambda entry: -entry[1].similarity)[:MOST_PASSAGES]
+        passages = [self._passages.add(base.id, result) for base, result in best]
         if not passages:
             return call.result(NOTHING)
         return call.result(as_json(passages, NOTE), [*map(_stored, passages)])
 
     def _read(self, parameters: Mapping[str, Any] | None) -> tuple[str, Sequence[Base]]:
-        """What is wrong with the parameters, and the bases that they name."""
+        """The fault of the parameters, empty if they are valid, and the bases that they name."""
         if parameters is None:
             return BAD_ARGUMENTS, ()
         query, named = parameters.get("query"), parameters.get("base")
@@ -88,15 +97,6 @@ class KnowledgeRun:
         base = self._bases.get(int(named)) if str(named).isdecimal() and len(str(named)) < 20 else None
         known = ", ".join(map(str, self._bases)) or "none"
         return ("", [base]) if base else (f"There is no such base here. There are: {known}.", ())
-
-    async def _search(self, query: str, bases: Sequence[Base]) -> Sequence[NumberedPassage]:
-        try:
-            found = [(base, result) for base in bases for result in await self._reader.passages(base, query)]
-        except Unavailable as error:
-            reason = f"the knowledge base cannot be searched: {error.message}"
-            raise DownstreamFailed(reason, retryable=True, retry_after=error.retry_after) from error
-        best = sorted(found, key=lambda each: -each[1].similarity)[:MOST_PASSAGES]
-        return [self._passages.add(base.id, result) for base, result in best]
 
     def resumed(self, earlier: Sequence[Turn], *, continues: bool) -> Sequence[Turn]:
         """Earlier turns as the model reads them again. Passages count in one answer alone: in that which `continues`
@@ -118,7 +118,7 @@ class KnowledgeRun:
         return replace(turn, text=json.dumps({"id": result["id"], "content": GONE}))
 
     async def cited(self, text: str, *, is_whole: bool) -> RunDelta:
-        """The text with its citations, in place of what was said so far. `is_whole`: the answer is nothing else.
+        """The text with its citations, in place of the text so far. `is_whole`: the answer is nothing else.
         Raises `DownstreamFailed` for an answer that says nothing although passages were found."""
         checked, citations = await off_loop(len(text), self._passages.cited_by, text)
         if is_whole and is_empty(checked):
@@ -129,7 +129,7 @@ class KnowledgeRun:
 
 
 def _stored(passage: NumberedPassage) -> dict[str, Any]:
-    """What is remembered of a passage until a tool is decided on."""
+    """The passage as it is stored until a tool is decided on."""
     stored = asdict(replace(passage, text=""))
     del stored["title"], stored["headings"]
     return stored
@@ -148,7 +148,7 @@ class Knowledge:
         self._given = given
 
     async def open(self, request: RunRequest, base_ids: Sequence[int]) -> KnowledgeRun | None:
-        """None where there is nothing to search."""
+        """None if there is nothing to search."""
         if self._given:
             return KnowledgeRun(self._reader, [self._given])
         if not base_ids:

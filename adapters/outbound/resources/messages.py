@@ -9,13 +9,11 @@ from domain.channels.answers import Choice
 from domain.conversations.choices import choice_faults
 from domain.files import MAX_FILES, file_fault
 from domain.routing.model import (
-    Approval,
     Confirmation,
     InputFile,
     ResultArtifact,
     RunRequest,
     RunResult,
-    RunSender,
 )
 from domain.values import iso_milliseconds
 
@@ -35,6 +33,7 @@ class BadAnswer(ValueError):
 
 def request_json(request: RunRequest) -> dict[str, Any]:
     """The request as the documented JSON object. The owner stays inside."""
+    sender = request.sender
     resource = {
         "kind": str(request.resource.kind),
         "id": request.resource.id,
@@ -46,57 +45,43 @@ def request_json(request: RunRequest) -> dict[str, Any]:
         "instanceId": request.instance_id,
         "channelId": request.channel_id,
         "sessionId": request.session_id,
-        "sender": _sender_json(request.sender),
+        "sender": {
+            "externalId": sender.external_id,
+            "displayName": sender.display_name,
+            "userId": sender.user_id,
+            **({"verifiedBy": sender.verified_by} if sender.verified_by else {}),
+        },
         "text": request.text,
         "files": _files_json(request.files),
         "approvedTools": list(request.approved_tools),
     }
-    if request.approval is not None:
-        body["approval"] = _approval_json(request.approval)
+    if (approval := request.approval) is not None:
+        body["approval"] = {
+            "confirmationId": approval.confirmation_id,
+            "tool": approval.tool,
+            "decision": approval.decision,
+        }
     if request.choice:
         body["choice"] = True
     if request.reaction:
         body["reaction"] = request.reaction
     if request.context:
         body["context"] = request.context
-    return body | _earlier_json(request)
-
-
-def _earlier_json(request: RunRequest) -> dict[str, Any]:
-    """What was said before the message."""
-    earlier: dict[str, Any] = {}
     if (quoted := request.quoted) is not None:
         files = _files_json(quoted.files)
-        earlier["quoted"] = {"text": quoted.text, "author": quoted.author, "files": files}
+        body["quoted"] = {"text": quoted.text, "author": quoted.author, "files": files}
     if request.thread:
-        earlier["thread"] = [
+        body["thread"] = [
             {"text": message.text, "author": message.author, "at": iso_milliseconds(message.at)}
             for message in request.thread
         ]
-    return earlier
+    return body
 
 
 def _files_json(files: Sequence[InputFile]) -> list[dict[str, Any]]:
     return [
         {"name": file.name, "mimeType": file.mime_type, "size": file.size, "url": file.url} for file in files
     ]
-
-
-def _sender_json(sender: RunSender) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "externalId": sender.external_id,
-        "displayName": sender.display_name,
-        "userId": sender.user_id,
-    }
-    return told | ({"verifiedBy": sender.verified_by} if sender.verified_by else {})
-
-
-def _approval_json(approval: Approval) -> dict[str, Any]:
-    return {
-        "confirmationId": approval.confirmation_id,
-        "tool": approval.tool,
-        "decision": approval.decision,
-    }
 
 
 def result_of(value: Any) -> RunResult:
@@ -106,25 +91,18 @@ def result_of(value: Any) -> RunResult:
     artifacts = value.get("artifacts")
     confirmation = value.get("confirmation")
     choices = _list(value.get("choices"), "choices")
-    if (
-        "text" not in value
-        and not artifacts
-        and confirmation is None
-        and not choices
-        and not _wants_person(value)
-    ):
+    has_content = "text" in value or artifacts or confirmation is not None or choices
+    if not has_content and not _wants_person(value):
         raise BadAnswer("the answer has no text")
-    return checked_result(
-        RunResult(
-            _text(value, "text", default=""),
-            tuple(
-                _artifact(item, f"artifacts[{at}]") for at, item in enumerate(_list(artifacts, "artifacts"))
-            ),
-            None if confirmation is None else _confirmation(confirmation),
-            tuple(_choice(item, f"choices[{at}]") for at, item in enumerate(choices)),
-            _wants_person(value),
-        )
-    )
+    text = _text(value, "text", default="")
+    files = [_artifact(item, f"artifacts[{at}]") for at, item in enumerate(_list(artifacts, "artifacts"))]
+    if confirmation is not None:
+        if not isinstance(confirmation, dict):
+            raise BadAnswer("confirmation is not an object")
+        tool = _text(confirmation, "tool", "confirmation")
+        confirmation = checked_confirmation(tool, confirmation.get("parameters"))
+    offered = [_choice(item, f"choices[{at}]") for at, item in enumerate(choices)]
+    return checked_result(RunResult(text, tuple(files), confirmation, tuple(offered), _wants_person(value)))
 
 
 def checked_result(result: RunResult) -> RunResult:
@@ -151,10 +129,10 @@ def checked_artifact(
 
 
 def _wants_person(value: Mapping[str, Any]) -> bool:
-    wanted = value.get("handover")
-    if wanted is not None and not isinstance(wanted, bool):
+    flag = value.get("handover")
+    if flag is not None and not isinstance(flag, bool):
         raise BadAnswer("handover is not true or false")
-    return bool(wanted)
+    return bool(flag)
 
 
 def _choice(item: Any, at: str) -> Choice:
@@ -166,26 +144,17 @@ def _choice(item: Any, at: str) -> Choice:
 def _artifact(item: Any, at: str) -> ResultArtifact:
     if not isinstance(item, dict):
         raise BadAnswer(f"{at} is not an object")
-    encoded = _optional(item, "dataBase64", at)
-    data = None if encoded is None else _decoded(encoded, at)
+    data, encoded = None, _optional(item, "dataBase64", at)
+    if encoded is not None:
+        if len(encoded) > MAX_ARTIFACT_BYTES * 4 // 3 + 4:
+            raise BadAnswer(f"{at}.dataBase64 holds over {MAX_ARTIFACT_BYTES} bytes; give an url instead")
+        try:
+            data = base64.b64decode(encoded, validate=True)
+        except (binascii.Error, ValueError):
+            raise BadAnswer(f"{at}.dataBase64 is not base64") from None
     return checked_artifact(
         _text(item, "name", at), _text(item, "mimeType", at, ""), _optional(item, "url", at), data, at
     )
-
-
-def _decoded(encoded: str, at: str) -> bytes:
-    if len(encoded) > MAX_ARTIFACT_BYTES * 4 // 3 + 4:
-        raise BadAnswer(f"{at}.dataBase64 holds over {MAX_ARTIFACT_BYTES} bytes; give an url instead")
-    try:
-        return base64.b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
-        raise BadAnswer(f"{at}.dataBase64 is not base64") from None
-
-
-def _confirmation(value: Any) -> Confirmation:
-    if not isinstance(value, dict):
-        raise BadAnswer("confirmation is not an object")
-    return checked_confirmation(_text(value, "tool", "confirmation"), value.get("parameters"))
 
 
 def checked_confirmation(tool: str, parameters: Any) -> Confirmation:

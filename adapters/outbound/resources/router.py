@@ -1,11 +1,4 @@
-"""Tries again where that may help, within the time that a message has.
-
-A conversation that comes with a question.
-
-Finds and makes what runs behind a resource id: by rule, built-in, or the address for all others.
-
-The models that rules put behind knowledge bases, for questions that come over the API.
-"""
+"""Finds and makes what runs behind a resource id: by rule, built-in, or the address for all others."""
 
 import asyncio
 import logging
@@ -23,7 +16,7 @@ from adapters.outbound.resources.knowledge_tool import Knowledge, WithSources
 from adapters.outbound.resources.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule
 from adapters.outbound.resources.rules_file import RulesFile
 from domain.knowledge.model import Base
-from domain.routing.model import Resource, RunRequest, RunResult
+from domain.routing.model import RunRequest, RunResult
 from ports.http import Http
 from ports.resources import ChatHistory, Downstream, DownstreamFailed, KnowledgeReader, Turn
 
@@ -56,40 +49,29 @@ class Retrying:
         self._attempts = attempts
 
     async def run(self, request: RunRequest) -> RunResult:
-        """Raises `DownstreamFailed`: the last one, when there were several."""
+        """Raises the last `DownstreamFailed`."""
         deadline = self._now() + request.timeout
         attempt, attempted = 1, request
         while True:
             try:
-                return await self._once(attempted, request.timeout)
+                async with asyncio.timeout(attempted.timeout):
+                    return await self._inner.run(attempted)
+            except TimeoutError:
+                raise DownstreamFailed(
+                    f"the resource does not answer within {request.timeout:g} s", retryable=False
+                ) from None
             except DownstreamFailed as failed:
-                wait = None if _used_up(request, failed) else self._wait(attempt, failed)
-                if attempt >= self._attempts or wait is None or self._now() + wait >= deadline:
+                approval = request.approval
+                is_used_up = approval is not None and approval.permits and failed.begun
+                if is_used_up or not failed.retryable:
+                    raise
+                backoff = min(LONGEST_WAIT, ldexp(FIRST_WAIT, attempt - 1)) * (1 + self._chance() / 2)
+                wait = max(failed.retry_after or 0.0, backoff)
+                if attempt >= self._attempts or self._now() + wait >= deadline:
                     raise
             await self._sleep(wait)
             attempt += 1
             attempted = replace(request, timeout=deadline - self._now())
-
-    async def _once(self, request: RunRequest, whole: float) -> RunResult:
-        try:
-            async with asyncio.timeout(request.timeout):
-                return await self._inner.run(request)
-        except TimeoutError:
-            raise DownstreamFailed(
-                f"the resource does not answer within {whole:g} s", retryable=False
-            ) from None
-
-    def _wait(self, attempt: int, failed: DownstreamFailed) -> float | None:
-        if not failed.retryable:
-            return None
-        backoff = min(LONGEST_WAIT, ldexp(FIRST_WAIT, attempt - 1))
-        jittered = backoff * (1 + self._chance() / 2)
-        return max(failed.retry_after or 0.0, jittered)
-
-
-def _used_up(request: RunRequest, failed: DownstreamFailed) -> bool:
-    approval = request.approval
-    return approval is not None and approval.permits and failed.begun
 
 
 class GivenTurns:
@@ -129,21 +111,19 @@ class Router:
     async def run(self, request: RunRequest) -> RunResult:
         runner = self._rules.find(request.resource) or self._builtins.find(request.resource) or self.default
         if runner is None:
-            return _nothing_connected(request.resource)
-        return _without_nul(await runner.run(request))
-
-
-def _without_nul(result: RunResult) -> RunResult:
-    """The result without NUL characters, which no platform takes and no database stores as text."""
-    asked = result.confirmation
-    if asked is None and "\0" not in result.text:
-        return result
-    if asked is not None:
-        asked = replace(asked, parameters=_clean(asked.parameters))
-    return replace(result, text=_clean(result.text), confirmation=asked)
+            log.warning("nothing is connected to a resource id", extra={"resource": str(request.resource)})
+            return RunResult(f"No resource is connected to {request.resource}, so nobody can answer.")
+        result = await runner.run(request)
+        confirmation = result.confirmation
+        if confirmation is not None:
+            confirmation = replace(confirmation, parameters=_clean(confirmation.parameters))
+        elif "\0" not in result.text:
+            return result
+        return replace(result, text=_clean(result.text), confirmation=confirmation)
 
 
 def _clean(value: Any) -> Any:
+    """The value without NUL characters, which no platform takes and no database stores as text."""
     if isinstance(value, str):
         return value.replace("\0", "")
     if isinstance(value, Mapping):
@@ -151,11 +131,6 @@ def _clean(value: Any) -> Any:
     if isinstance(value, list):
         return [_clean(item) for item in value]
     return value
-
-
-def _nothing_connected(resource: Resource) -> RunResult:
-    log.warning("nothing is connected to a resource id", extra={"resource": str(resource)})
-    return RunResult(f"No resource is connected to {resource}, so nobody can answer.")
 
 
 class Timed:
@@ -191,7 +166,18 @@ class Runners:
         self._retry = retry
 
     def build(self, rule: Rule) -> Downstream:
-        runner = self._runner(rule)
+        runner: Downstream
+        match rule.target:
+            case BuiltinTarget(resource):
+                runner = self._builtins.get(resource)
+            case HttpTarget(url, token):
+                runner = self._retry(HttpRunner(self._http, url, token))
+            case GrpcTarget(target, tls, token):
+                watched = tls.watched() if tls else None
+                runner = self._retry(GrpcRunner(self._channels, target, tls=watched, token=token))
+            case ChatModel() as model:
+                chat = ChatCompletionsRunner(self._http, self._history, model, Knowledge(self._reader))
+                runner = WithSources(self._retry(chat))
         return runner if rule.timeout is None else Timed(runner, rule.timeout)
 
     def for_url(self, url: str) -> Downstream:
@@ -204,26 +190,14 @@ class Runners:
         alone = replace(model, tools=())
         return self._retry(ChatCompletionsRunner(self._http, GivenTurns(earlier), alone, knowledge))
 
-    def _runner(self, rule: Rule) -> Downstream:
-        target = rule.target
-        if isinstance(target, BuiltinTarget):
-            return self._builtins.get(target.resource)
-        if isinstance(target, HttpTarget):
-            return self._retry(HttpRunner(self._http, target.url, target.token))
-        if isinstance(target, GrpcTarget):
-            tls = target.tls.watched() if target.tls else None
-            return self._retry(GrpcRunner(self._channels, target.target, tls=tls, token=target.token))
-        model: ChatModel = target
-        runner = ChatCompletionsRunner(self._http, self._history, model, Knowledge(self._reader))
-        return WithSources(self._retry(runner))
-
 
 MOST_SECONDS = 120.0
 """For one question, whatever the rule says."""
 
 
 class RuleModels:
-    """`ports.resources.KnowledgeModels`. `seconds` is the time of rules that say none."""
+    """`ports.resources.KnowledgeModels`: the models that rules put behind knowledge bases, for questions over the
+    API. `seconds` is the time of rules without one."""
 
     def __init__(self, rules: RulesFile, runners: Runners, seconds: float) -> None:
         self._rules = rules

@@ -1,8 +1,4 @@
-"""Finds the line of a key in a rules file, which the TOML parser of the standard library does not tell.
-
-TLS of a rule of the kind grpc, read from its keys.
-
-The rules that say what runs behind which resource ids: TOML, checked to the last key and to the files of
+"""The rules that say what runs behind which resource ids: TOML, checked to the last key and to the files of
 certificates that it names.
 """
 
@@ -44,14 +40,19 @@ class _Section:
 
 
 class Lines:
-    """Where the keys of a document's sections stand. Text inside multi-line strings is passed over."""
+    """The lines of the keys of a document, which the TOML parser of the standard library does not report. Skips text
+    inside multi-line strings."""
 
     def __init__(self, text: str) -> None:
         self._sections = [_Section("", 1)]
         delimiter: str | None = None
         for number, line in enumerate(text.splitlines(), start=1):
             if delimiter is None:
-                self._read(line, number)
+                if header := _HEADER.match(line):
+                    name = ".".join(part.strip() for part in header[2].split("."))
+                    self._sections.append(_Section(name, number))
+                elif key := _KEY.match(line):
+                    self._sections[-1].keys.setdefault(key[1], number)
             for quotes in _TRIPLE.findall(line):
                 if delimiter is None:
                     delimiter = quotes
@@ -76,16 +77,6 @@ class Lines:
         subsection = next((item.line for item in below if item.name == f"{section.name}.{key}"), None)
         return section.keys.get(key) or subsection or section.line
 
-    def _read(self, line: str, number: int) -> None:
-        header = _HEADER.match(line)
-        if header:
-            name = ".".join(part.strip() for part in header[2].split("."))
-            self._sections.append(_Section(name, number))
-            return
-        key = _KEY.match(line)
-        if key:
-            self._sections[-1].keys.setdefault(key[1], number)
-
 
 KEYS = ("ca_file", "cert_file", "key_file", "server_name")
 
@@ -102,9 +93,9 @@ class RuleTls:
         return ClientTls(WatchedFiles(self.files, lambda: datetime.now(UTC)), self.server_name)
 
 
-def rule_tls(text: Callable[[str], str], trusted: str) -> RuleTls:
-    """`text` gives the value of a key, or an empty one. `trusted`: the file of CAs where the rule names none, empty
-    for the system's. Raises `BadCertificate`."""
+def rule_tls(text: Callable[[str], str], trusted: str | None) -> RuleTls:
+    """`text` gives the value of a key, or an empty one. `trusted`: the file of CAs if the rule names none, None for
+    those of the system. Raises `BadCertificate`."""
     authorities = _file("ca_file", text("ca_file")) or _file("SSL_CERT_FILE", trusted)
     own, key = _file("cert_file", text("cert_file")), _file("key_file", text("key_file"))
     tls = RuleTls(TlsFiles(own, key, authorities), text("server_name"))
@@ -112,7 +103,7 @@ def rule_tls(text: Callable[[str], str], trusted: str) -> RuleTls:
     return tls
 
 
-def _file(name: str, path: str) -> PemSetting | None:
+def _file(name: str, path: str | None) -> PemSetting | None:
     return PemSetting(name, Path(path).expanduser()) if path else None
 
 
@@ -120,6 +111,7 @@ Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
 
 MAX_TIMEOUT = 3600
+_KINDS = ("builtin", "http", "grpc", "chat-completions")
 MAX_BASES = 20
 _SOME_BASES = f"1 to {MAX_BASES} ids of knowledge bases, such as [3, 7]"
 
@@ -212,13 +204,44 @@ class _Reader:
         if "::" not in pattern and pattern[0] not in "*?[":
             raise self.fault("match", "must be a glob over whole ids, such as agent::support-*")
         kind = self.text("kind")
-        read = _KINDS.get(kind)
-        if read is None:
+        if kind not in _KINDS:
             raise self.fault("kind", f"must be one of {', '.join(_KINDS)}")
         timeout, line = self.number("timeout", 0.1, MAX_TIMEOUT), self._line("match") or 0
-        rule = Rule(re.compile(translate(pattern)), read(self), timeout, pattern, line)
+        rule = Rule(re.compile(translate(pattern)), self.target(kind), timeout, pattern, line)
         self.done()
         return rule
+
+    def target(self, kind: str) -> Target:
+        match kind:
+            case "builtin":
+                try:
+                    resource = parse_resource(self.text("use"))
+                except Invalid:
+                    resource = None
+                if resource is None or not is_builtin(resource):
+                    raise self.fault("use", "must name a built-in, agent::echo or agent::kb-<number>")
+                return BuiltinTarget(resource)
+            case "http":
+                return HttpTarget(self.url("url"), self.token())
+            case "grpc":
+                target = self.text("target")
+                if any(character.isspace() for character in target) or "://" in target:
+                    raise self.fault("target", "must be a gRPC target such as runner.internal:50052")
+                return GrpcTarget(target, self.tls(), self.token())
+        tokens = self.integer("history_tokens", 0, 1_000_000)
+        tools = self.tools()
+        return ChatModel(
+            url=self.url("url"),
+            model=self.text("model"),
+            system=self.text("system", ""),
+            history_tokens=4000 if tokens is None else tokens,
+            stream=self.flag("stream", default=False),
+            temperature=self.number("temperature", 0, 2),
+            max_tokens=self.integer("max_tokens", 1, 1_000_000),
+            tools=tools,
+            knowledge=self.knowledge(tools),
+            token=self.token(),
+        )
 
     def fault(self, key: str, what: str) -> BadRules:
         return BadRules(f"{key} {what}", self._line(key))
@@ -266,24 +289,23 @@ class _Reader:
             raise self.fault(key, f"must be from {low:g} to {high:g}")
         return number
 
-    def whole(self, key: str, low: int, high: int) -> int | None:
+    def integer(self, key: str, low: int, high: int) -> int | None:
         number: int | None = self.value(key, int, "a whole number")
         if number is not None and not low <= number <= high:
             raise self.fault(key, f"must be from {low} to {high}")
         return number
 
     def tls(self) -> RuleTls | None:
-        """None without `tls`."""
-        wanted = self.flag("tls", default=False)
-        given = {key: self.text(key, "") for key in KEYS}
-        for key in KEYS:
-            if given[key] and not wanted:
+        is_on = self.flag("tls", default=False)
+        texts = {key: self.text(key, "") for key in KEYS}
+        for key, text in texts.items():
+            if text and not is_on:
                 raise self.fault(key, "is of no use without tls = true")
         for key, other in (("cert_file", "key_file"), ("key_file", "cert_file")):
-            if given[key] and not given[other]:
+            if texts[key] and not texts[other]:
                 raise self.fault(key, f"is of no use without {other}")
         try:
-            return rule_tls(given.__getitem__, self._secrets("SSL_CERT_FILE") or "") if wanted else None
+            return rule_tls(texts.__getitem__, self._secrets("SSL_CERT_FILE")) if is_on else None
         except BadCertificate as error:
             raise BadRules(str(error), self._line(str(error).partition(":")[0])) from None
 
@@ -304,8 +326,8 @@ class _Reader:
         ids = self.value("knowledge", list, f"a list of {_SOME_BASES}")
         if ids is None:
             return ()
-        whole = all(isinstance(each, int) and not isinstance(each, bool) and 0 < each < 2**31 for each in ids)
-        if not whole or not 0 < len(ids) <= MAX_BASES:
+        are_ids = all(isinstance(id, int) and not isinstance(id, bool) and 0 < id < 2**31 for id in ids)
+        if not are_ids or not 0 < len(ids) <= MAX_BASES:
             raise self.fault("knowledge", f"must be a list of {_SOME_BASES}")
         if len(set(ids)) < len(ids):
             raise self.fault("knowledge", "names a knowledge base twice")
@@ -340,49 +362,3 @@ class _Reader:
         )
         self.done()
         return tool
-
-
-def _builtin(reader: _Reader) -> Target:
-    try:
-        resource = parse_resource(reader.text("use"))
-    except Invalid:
-        resource = None
-    if resource is None or not is_builtin(resource):
-        raise reader.fault("use", "must name a built-in, agent::echo or agent::kb-<number>")
-    return BuiltinTarget(resource)
-
-
-def _http(reader: _Reader) -> Target:
-    return HttpTarget(reader.url("url"), reader.token())
-
-
-def _grpc(reader: _Reader) -> Target:
-    target = reader.text("target")
-    if any(character.isspace() for character in target) or "://" in target:
-        raise reader.fault("target", "must be a gRPC target such as runner.internal:50052")
-    return GrpcTarget(target, reader.tls(), reader.token())
-
-
-def _chat(reader: _Reader) -> Target:
-    tokens = reader.whole("history_tokens", 0, 1_000_000)
-    tools = reader.tools()
-    return ChatModel(
-        url=reader.url("url"),
-        model=reader.text("model"),
-        system=reader.text("system", ""),
-        history_tokens=4000 if tokens is None else tokens,
-        stream=reader.flag("stream", default=False),
-        temperature=reader.number("temperature", 0, 2),
-        max_tokens=reader.whole("max_tokens", 1, 1_000_000),
-        tools=tools,
-        knowledge=reader.knowledge(tools),
-        token=reader.token(),
-    )
-
-
-_KINDS: Mapping[str, Callable[[_Reader], Target]] = {
-    "builtin": _builtin,
-    "http": _http,
-    "grpc": _grpc,
-    "chat-completions": _chat,
-}

@@ -4,7 +4,7 @@ The rules in force as people read them, without secrets.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,8 +95,13 @@ class Directory:
         self._default_seconds = default_seconds
 
     def rules(self) -> ResourceRules:
-        file = self._file
-        return ResourceRules(tuple(self._all()), str(file.path or ""), file.read_at, file.fault)
+        file, default = self._file, self._default()
+        rules = [
+            *map(self._shown, file.rules),
+            *map(self._builtin, BUILTINS),
+            *([default] if default else []),
+        ]
+        return ResourceRules(tuple(rules), str(file.path or ""), file.read_at, file.fault)
 
     def find(self, resource: Resource) -> ResourceRule | None:
         rule = self._file.rule(resource)
@@ -105,12 +110,6 @@ class Directory:
         if is_builtin(resource):
             return self._builtin("agent::echo" if resource.id == "echo" else "agent::kb-*")
         return self._default()
-
-    def _all(self) -> Iterator[ResourceRule]:
-        yield from map(self._shown, self._file.rules)
-        yield from map(self._builtin, BUILTINS)
-        if default := self._default():
-            yield default
 
     def _builtin(self, match: str) -> ResourceRule:
         return ResourceRule(BUILTIN, match, "builtin", BUILTINS[match], self._default_seconds)

@@ -22,7 +22,17 @@ class ConfigCipher:
     """
 
     def __init__(self, keys: str) -> None:
-        raw = [_decode(key.strip()) for key in keys.split(",") if key.strip()]
+        raw = []
+        for key in filter(None, map(str.strip, keys.split(","))):
+            padded = key.replace("-", "+").replace("_", "/") + "=" * (-len(key) % 4)
+            try:
+                raw.append(base64.b64decode(padded, validate=True))
+            except binascii.Error:
+                raw.append(b"")
+            if len(raw[-1]) != SecretBox.KEY_SIZE:
+                raise DecryptionError(
+                    "CONFIG_ENCRYPTION_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32"
+                )
         if not raw:
             raise DecryptionError("CONFIG_ENCRYPTION_KEY is empty; make one with: openssl rand -base64 32")
         self._keys = {hashlib.sha256(key).digest()[:FINGERPRINT]: SecretBox(key) for key in raw}
@@ -49,26 +59,14 @@ class ConfigCipher:
             raise DecryptionError("a stored value was damaged or encrypted with another key") from error
 
     def knows(self, encrypted: bytes) -> bool:
-        """Whether the value, or its first four bytes, names a key that is at hand."""
+        """Return True if the value, or its first four bytes, names one of the keys."""
         return bytes(encrypted[:FINGERPRINT]) in self._keys
 
     def is_current(self, encrypted: bytes) -> bool:
-        """Whether the value was encrypted with the first key."""
+        """Return True if the value was encrypted with the first key."""
         return bytes(encrypted[:FINGERPRINT]) == self._current
 
 
 def new_key() -> str:
     """A fresh key in base64."""
     return base64.b64encode(random(SecretBox.KEY_SIZE)).decode()
-
-
-def _decode(key: str) -> bytes:
-    try:
-        raw = base64.b64decode(key.replace("-", "+").replace("_", "/") + "=" * (-len(key) % 4), validate=True)
-    except binascii.Error:
-        raw = b""
-    if len(raw) != SecretBox.KEY_SIZE:
-        raise DecryptionError(
-            "CONFIG_ENCRYPTION_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32"
-        )
-    return raw

@@ -1,7 +1,4 @@
-"""Signed tokens: HMAC-SHA256 under a key derived from the encryption keys, for one purpose each.
-
-Signed tokens for the addresses of files.
-"""
+"""Signed tokens: HMAC-SHA256 under a key derived from the encryption keys, for one purpose each."""
 
 import base64
 import binascii
@@ -19,14 +16,16 @@ class Signer:
     """`ports.conversations.TokenSigner`. Signs with the first key, takes any, as `ConfigCipher` does."""
 
     def __init__(self, keys: str, purpose: bytes) -> None:
-        given = [key.strip().encode() for key in keys.split(",") if key.strip()]
-        self._keys = [hmac.digest(key, purpose, hashlib.sha256) for key in given]
+        self._keys = [
+            hmac.digest(key.encode(), purpose, hashlib.sha256)
+            for key in filter(None, map(str.strip, keys.split(",")))
+        ]
 
     def sign(self, payload: bytes) -> str:
         return _encoded(hmac.digest(self._keys[0], payload, hashlib.sha256) + payload)
 
     def read(self, token: str) -> bytes | None:
-        """None for a token that is forged, or is written in another way than it was given out."""
+        """The payload; None for a token that is forged, or written in another way than `sign` does."""
         try:
             raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
@@ -48,7 +47,7 @@ PURPOSE = b"switchboard: addresses of files"
 
 
 class SignedTokens:
-    """`ports.files.FileTokens`."""
+    """`ports.files.FileTokens`: tokens for the addresses of files."""
 
     def __init__(self, keys: str) -> None:
         self._signer = Signer(keys, PURPOSE)

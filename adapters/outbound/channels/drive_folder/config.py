@@ -7,11 +7,6 @@ from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, Jso
 from domain.values import value
 
 
-def _base_fault(value: object) -> str | None:
-    is_id = isinstance(value, int | float) and value == int(value) and 0 < value < 2**31
-    return None if is_id else "must be the ID of a knowledge base, a whole number"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveConfig(ChannelConfig):
     client_id: str = setting("Client ID of the Google OAuth 2.0 client.", required=True)
@@ -40,7 +35,11 @@ class DriveConfig(ChannelConfig):
     knowledge_base_id: float | None = setting(
         "ID of a knowledge base into which the folder's files are fed: changed ones are read again, removed ones"
         " leave it. Without a resource that is all that is done.",
-        check=_base_fault,
+        check=lambda base: (
+            None
+            if isinstance(base, int | float) and base == int(base) and 0 < base < 2**31
+            else "must be the ID of a knowledge base, a whole number"
+        ),
     )
     redirect_uri: str = ""
 

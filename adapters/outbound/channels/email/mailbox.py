@@ -44,6 +44,15 @@ WORK_TIMEOUT = 300.0
 MAX_CONCURRENT = 64
 """Mailboxes at a time, in threads of their own, so that servers that hang delay no other work."""
 
+MAX_WATCHED = 100
+"""Mailboxes that are watched at a time; each takes a thread. Others are polled by the interval."""
+MAX_HUNG_UP = 3
+"""How often in a row a server may end IDLE early; after that the mailbox is polled by the interval."""
+MAX_IDLE = 29 * 60.0
+"""Seconds after which IDLE must be renewed."""
+
+Account = tuple[str, int, str]
+
 
 class Mailboxes:
     """Opens mailboxes. Raises `PollFailed` with the server's own words, never with a password."""
@@ -133,16 +142,6 @@ def _poll_failed(failure: Exception, where: str, account: ImapAccount) -> PollFa
     if isinstance(failure, ssl.SSLError):
         return PollFailed(f"TLS with {where} failed: {message}")
     return PollFailed(f"{where}: {message}")
-
-
-MAX_WATCHED = 100
-"""Mailboxes that are watched at a time; each takes a thread. Others are polled by the interval."""
-MAX_HUNG_UP = 3
-"""How often in a row a server may end IDLE early; after that the mailbox is polled by the interval."""
-MAX_IDLE = 29 * 60.0
-"""Seconds after which IDLE must be renewed."""
-
-Account = tuple[str, int, str]
 
 
 class _End(Enum):

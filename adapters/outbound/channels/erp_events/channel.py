@@ -108,7 +108,12 @@ class Odoo:
     def render(self, config: OdooConfig, target: RecordTarget, answer: Answer) -> Sequence[OutboundMessage]:
         """The note, if there is a record to put it on, and the event for `webhookUrl`, if that is set."""
         payloads: list[dict[str, str]] = []
-        html = _html(answer)
+        bodies = []
+        for document in render(Markup.EMAIL, answer.text, None) if answer.text.strip() else []:
+            body = document.text.partition("<body")[2].partition(">")[2].rpartition("</body>")[0]
+            bodies.append(body.strip() or document.text)
+        links = [f'<p><a href="{escape(file.url)}">{escape(file.name)}</a></p>' for file in answer.artifacts]
+        html = "".join([*bodies, *links])
         if html and target.record_id and target.event != UNLINK:
             payloads.append({"kind": NOTE, "body": html})
         if config.webhook_url and target.event:
@@ -190,15 +195,6 @@ def _event(change: Change) -> Event:
         automated=True,
         raw={"model": change.model, "event": change.event, "recordId": change.record_id},
     )
-
-
-def _html(answer: Answer) -> str:
-    bodies = []
-    for document in render(Markup.EMAIL, answer.text, None) if answer.text.strip() else []:
-        body = document.text.partition("<body")[2].partition(">")[2].rpartition("</body>")[0]
-        bodies.append(body.strip() or document.text)
-    links = [f'<p><a href="{escape(file.url)}">{escape(file.name)}</a></p>' for file in answer.artifacts]
-    return "".join([*bodies, *links])
 
 
 async def check_sender(session: Session, username: str) -> None:

@@ -12,11 +12,6 @@ TEXT_LIMIT = TextLimit(4096)
 _NUMBER = re.compile(r"\+?[1-9]\d{6,14}")
 
 
-def _number_fault(number: str) -> str | None:
-    good = _NUMBER.fullmatch(number)
-    return None if good else "must be digits with the country code, for example 14155550100"
-
-
 def _numbers_fault(numbers: str) -> str | None:
     items = (item.strip() for item in numbers.split(","))
     wrong = [item for item in items if item and not _NUMBER.fullmatch(re.sub(r"[\s()-]", "", item))]
@@ -30,7 +25,11 @@ class DeviceConfig(ChatConfig):
     phone_number: str = setting(
         "Phone number of the WhatsApp account, digits with the country code, for example 4915112345678.",
         required=True,
-        check=_number_fault,
+        check=lambda number: (
+            None
+            if _NUMBER.fullmatch(number)
+            else "must be digits with the country code, for example 14155550100"
+        ),
     )
     allowed_numbers: str = setting(
         "Comma-separated phone numbers with country code that may write; empty allows all.",

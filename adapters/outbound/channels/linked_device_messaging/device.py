@@ -247,7 +247,18 @@ class ChildDevice:
     async def _read(self, output: asyncio.StreamReader) -> None:
         try:
             async for line in output:
-                self._receive(json.loads(line))
+                message = json.loads(line)
+                if "event" in message:
+                    if event := event_from(message):
+                        self._events.put_nowait(event)
+                    continue
+                answer = self._answers.get(message["id"])
+                if answer is None or answer.done():
+                    continue
+                if "error" in message:
+                    answer.set_exception(DeviceError(str(message["error"])))
+                else:
+                    answer.set_result(message.get("ok"))
         except ValueError as error:
             log.warning("the output of the device's process could not be read: %s", error)
         finally:
@@ -255,19 +266,6 @@ class ChildDevice:
                 if not future.done():
                     future.set_exception(DeviceError("the device's process has ended"))
             self._events.put_nowait(None)
-
-    def _receive(self, message: dict[str, Any]) -> None:
-        if "event" in message:
-            if event := event_from(message):
-                self._events.put_nowait(event)
-            return
-        future = self._answers.get(message["id"])
-        if future is None or future.done():
-            return
-        if "error" in message:
-            future.set_exception(DeviceError(str(message["error"])))
-        else:
-            future.set_result(message.get("ok"))
 
 
 async def _log_errors(errors: asyncio.StreamReader, instance_id: int) -> None:

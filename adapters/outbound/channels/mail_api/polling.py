@@ -149,8 +149,7 @@ class GmailPoller:
     async def _event(
         self, config: GmailConfig, message_id: str, shown: Mapping[str, Any], own_address: str
     ) -> Event:
-        """The event of a mail, with the texts that are fetched apart. Mails are read in a thread, as they may be
-        long."""
+        """The event of a mail, with the texts that are fetched apart. Reads mails in a thread: they may be long."""
         message = message_of(shown)
         for part in parts_of(message):
             if part.is_missing:

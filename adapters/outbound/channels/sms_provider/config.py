@@ -21,11 +21,6 @@ OF_RECIPIENT = frozenset(
 _E164 = re.compile(r"\+[1-9]\d{6,14}")
 
 
-def _number_fault(number: str) -> str | None:
-    good = _E164.fullmatch(number)
-    return None if good else "must be a phone number in E.164 form, for example +14155550100"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmsConfig(ChatConfig):
     account_sid: str = setting(
@@ -39,7 +34,11 @@ class SmsConfig(ChatConfig):
     provider_phone_number: str = setting(
         "Twilio phone number to send from, in E.164 format, for example +15017122661.",
         required=True,
-        check=_number_fault,
+        check=lambda number: (
+            None
+            if _E164.fullmatch(number)
+            else "must be a phone number in E.164 form, for example +14155550100"
+        ),
     )
     messaging_service_sid: str = setting(
         "SID of a messaging service, begins with MG. When set, messages are sent through it instead of "
