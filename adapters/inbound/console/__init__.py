@@ -16,7 +16,8 @@ How a page is made:
 - Live parts: give `live_kinds` to `render`; the script opens `/console/live` and fires `live:<event kind>` on the
   body, and `live:reset` when events may have been missed. A part fetches itself anew with
   `hx-get="..." hx-trigger="live:message.received from:body throttle:1s, live:reset from:body"`, or at once with
-  `live_trigger` of `live.py`. A page about one conversation names it in the block `live`, and hears of no other.
+  `live_trigger` of `navigation.py`. A page about one conversation names it in the block
+  `live`, and gets its events only.
 - Styles: `static/console.css`, design tokens at its beginning. Scripts: `static/console.js`. No inline script, style
   or event handler: the Content-Security-Policy refuses them.
 - `tests/features/console/shown/<area>.py` gives the paths of pages with something on them: axe, both widths, light

@@ -15,23 +15,18 @@ from adapters.inbound.console.pages import (
     channel_forms,
     channels,
     conversation,
-    doctor,
     identities,
-    inbox,
     keys,
     knowledge,
     knowledge_files,
-    knowledge_questions,
     knowledge_sources,
     knowledge_text,
-    live,
     overview,
     problems,
     resources,
     schedules,
     sign_in,
     subscriptions,
-    try_it,
 )
 from adapters.inbound.console.requests import Redirection, caller_of, check_form, services_of
 from adapters.inbound.console.sessions import ROOT, authenticate, check_origin
@@ -44,23 +39,18 @@ OPEN = (static, sign_in)
 PAGES = (
     overview,
     problems,
-    doctor,
     channel_forms,
     channels,
-    live,
     schedules,
     resources,
     subscriptions,
-    inbox,
     conversation,
     keys,
     identities,
     knowledge,
     knowledge_files,
-    knowledge_questions,
     knowledge_sources,
     knowledge_text,
-    try_it,
 )
 
 Check = Callable[[Request], Awaitable[None]]
@@ -68,7 +58,7 @@ Check = Callable[[Request], Awaitable[None]]
 
 def build_console(gateway: Gateway, streams: Streams) -> Starlette:
     """`streams` counts the open streams of events of the whole gateway."""
-    routes = [Route("/", _to_console)]
+    routes = [Route("/", lambda request: RedirectResponse(ROOT, 303))]
     routes += [_guarded(route, check_form) for module in OPEN for route in module.ROUTES]
     routes += [_guarded(route, _signed_in) for module in PAGES for route in module.ROUTES]
     routes += [_guarded(route, _uploading) for route in knowledge_files.UPLOADS]
@@ -77,10 +67,6 @@ def build_console(gateway: Gateway, streams: Streams) -> Starlette:
     console.state.gateway = gateway
     console.state.streams = streams
     return console
-
-
-async def _to_console(request: Request) -> Response:
-    return RedirectResponse(ROOT, 303)
 
 
 async def _uploading(request: Request) -> None:

@@ -9,8 +9,8 @@ from urllib.parse import quote, unquote
 
 from markupsafe import Markup, escape
 
-from adapters.inbound.console.addresses import conversation_path
 from adapters.inbound.console.markdown import Markdown
+from adapters.inbound.console.navigation import conversation_path
 from domain.conversations.model import ConversationView
 
 LONGEST_NAME = 120

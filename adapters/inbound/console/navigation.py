@@ -1,8 +1,13 @@
-"""The one column of navigation."""
+"""The column of navigation, the addresses of conversations, and the events that refresh parts of pages."""
 
 from __future__ import annotations
 
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
+
+from domain.events import RESET, EventKind
+from domain.refusals import NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +20,7 @@ class Item:
     admin: bool = False
 
     def is_here(self, path: str) -> bool:
-        """Whether `path` is this page or one below it."""
+        """Return True if `path` is this page or one below it."""
         return path == self.path or (self.path != "/console" and path.startswith(f"{self.path}/"))
 
 
@@ -48,3 +53,53 @@ SECTIONS: tuple[tuple[str, tuple[Item, ...]], ...] = (
         ),
     ),
 )
+
+
+INBOX = "/console/inbox"
+CODED = "~"
+"""Prefix of a session id that stands in an address as base64url of its UTF-8: senders choose any characters."""
+_PLAIN = re.compile(r"[A-Za-z0-9_:@+=,-][A-Za-z0-9_:@+=,.-]{0,199}")
+"""Ids that browsers and proxies leave alone in a path: no slashes, no `..`."""
+
+
+def conversation_path(instance_id: int, session_id: str) -> str:
+    """Where the console shows a conversation."""
+    if _PLAIN.fullmatch(session_id):
+        return f"{INBOX}/{instance_id}/{session_id}"
+    coded = urlsafe_b64encode(session_id.encode("utf-8", "surrogatepass")).decode().rstrip("=")
+    return f"{INBOX}/{instance_id}/{CODED}{coded}"
+
+
+def session_of(segment: str) -> str:
+    """The session id of such an address; one that is merely percent-encoded is taken too. Raises `NotFound`."""
+    if not segment.startswith(CODED):
+        return segment
+    coded = segment.removeprefix(CODED)
+    try:
+        return urlsafe_b64decode(coded + "=" * (-len(coded) % 4)).decode("utf-8", "surrogatepass")
+    except ValueError:
+        raise NotFound("there is no conversation at this address") from None
+
+
+CONVERSATION_KINDS = (
+    EventKind.MESSAGE_RECEIVED,
+    EventKind.MESSAGE_ANSWERED,
+    EventKind.MESSAGE_FAILED,
+    EventKind.DELIVERY_SENT,
+    EventKind.DELIVERY_DEAD,
+    EventKind.CONFIRMATION_ASKED,
+    EventKind.CONFIRMATION_DECIDED,
+    EventKind.CONVERSATION_HANDLER,
+)
+"""Kinds that tell of conversations."""
+
+TOGETHER_MS = 50
+"""Events come in batches: so long a part waits for further ones before it fetches itself."""
+
+
+def live_trigger(kinds: tuple[str, ...]) -> str:
+    """The value of `hx-trigger` for a part that shows what these events tell. Beside it stands
+    `hx-sync="this:queue last"`: events that come while the part is being fetched have it fetched once more. What is
+    swapped is its content, not the part itself: an element that is gone fetches nothing more. Links in it have ids,
+    by which htmx gives the focus back."""
+    return ", ".join(f"live:{kind} from:body delay:{TOGETHER_MS}ms" for kind in (*kinds, RESET))

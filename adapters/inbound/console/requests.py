@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from adapters.inbound.console import filters
-from adapters.inbound.console.config_form import in_words
+from adapters.inbound.console.channel_setup import in_words
 from adapters.inbound.console.navigation import SECTIONS
 from adapters.inbound.console.sessions import (
     FIELD,
@@ -86,14 +86,14 @@ async def check_form(request: Request) -> None:
     if request.method in SAFE:
         return
     check_origin(request)
-    given = request.headers.get(HEADER, "")
-    if not given and request.headers.get("content-type", "").partition(";")[0] in FORM_TYPES:
-        given = str((await form_of(request)).get(FIELD, ""))
-    check_token(request, given)
+    token = request.headers.get(HEADER, "")
+    if not token and request.headers.get("content-type", "").partition(";")[0] in FORM_TYPES:
+        token = str((await form_of(request)).get(FIELD, ""))
+    check_token(request, token)
 
 
 def faults_of(refusal: Invalid) -> dict[str, str]:
-    """What is wrong, by the name of the field; under an empty name what concerns none."""
+    """Errors by the name of the field; an error without a field has an empty name."""
     faults = {fault.field: fault.message for fault in refusal.faults}
     return faults or {"": refusal.message}
 

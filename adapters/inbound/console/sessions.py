@@ -65,7 +65,7 @@ def _token_of_proxy(request: Request) -> str:
 
 
 def session_of(request: Request) -> str:
-    """The token of the session; empty if there is none, also behind a proxy that signs people in."""
+    """The token of the session, or "" without one and behind a proxy that signs people in."""
     return "" if _token_of_proxy(request) else cookie_of(request, SESSION)
 
 
@@ -85,7 +85,7 @@ def visit_of(request: Request) -> str:
 
 
 def cookie_of(request: Request, name: str) -> str:
-    """The value of a cookie of the console, empty if there is none."""
+    """The value of a cookie of the console, or "" without it."""
     return request.cookies.get(_name(request, name), "")
 
 
@@ -95,8 +95,8 @@ def check_origin(request: Request) -> None:
         raise Forbidden("this form was sent from another site")
 
 
-def check_token(request: Request, given: str) -> None:
-    if not hmac.compare_digest(given.encode(), csrf_token(request).encode()):
+def check_token(request: Request, token: str) -> None:
+    if not hmac.compare_digest(token.encode(), csrf_token(request).encode()):
         raise StaleForm("this form is out of date; load the page again and repeat what you did")
 
 
@@ -134,7 +134,7 @@ def _plain(host: str) -> str:
     return host.lower().removesuffix(":443")
 
 
-def safe_next(wanted: str) -> str:
-    """A page of the console, whatever the address asks for."""
-    good = wanted.startswith(ROOT) and "\\" not in wanted and not urlsplit(wanted).netloc
-    return wanted if good else ROOT
+def safe_next(address: str) -> str:
+    """The address if it is a page of the console, else the first page."""
+    is_ours = address.startswith(ROOT) and "\\" not in address and not urlsplit(address).netloc
+    return address if is_ours else ROOT

@@ -39,33 +39,30 @@ def static_address(name: str) -> str:
 
 async def asset(request: Request) -> Response:
     try:
-        found = _asset(request.path_params["name"])
+        file = _asset(request.path_params["name"])
     except FileNotFoundError:
         raise NotFound(f"there is nothing at {request.url.path[:200]}") from None
     headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding", "X-Content-Type-Options": "nosniff"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         packed = {**headers, "Content-Encoding": "gzip"}
-        return Response(found.packed, media_type=found.media_type, headers=packed)
-    return Response(found.content, media_type=found.media_type, headers=headers)
+        return Response(file.packed, media_type=file.media_type, headers=packed)
+    return Response(file.content, media_type=file.media_type, headers=headers)
 
 
 @lru_cache(32)
 def _asset(name: str) -> Asset:
     """Raises `FileNotFoundError`."""
-    path = _htmx() if name == HTMX else Path(str(files("adapters.inbound.console"))) / "static" / name
+    path = Path(str(files("adapters.inbound.console"))) / "static" / name
+    if name == HTMX:  # the files of the wheel: the package itself needs Django, which is not installed
+        package = find_spec("django_htmx")
+        if package is None or package.origin is None:
+            raise FileNotFoundError("django-htmx is not installed; run: make up")
+        path = Path(package.origin).parent / "static/django_htmx/htmx-2.min.js"
     if path.suffix not in TYPES or "/" in name:
         raise FileNotFoundError(name)
     content = path.read_bytes()
     tag = hashlib.sha256(content).hexdigest()[:12]
     return Asset(content, gzip.compress(content, 9, mtime=0), TYPES[path.suffix], tag)
-
-
-def _htmx() -> Path:
-    """The wheel's files alone: its package asks for Django, which is not installed."""
-    found = find_spec("django_htmx")
-    if found is None or found.origin is None:
-        raise FileNotFoundError("django-htmx is not installed; run: make up")
-    return Path(found.origin).parent / "static/django_htmx/htmx-2.min.js"
 
 
 ROUTES = [Route(PREFIX + "/{name}", asset)]

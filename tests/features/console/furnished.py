@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from adapters.inbound.console.addresses import conversation_path
+from adapters.inbound.console.navigation import conversation_path
 from domain.access.model import Caller, Role
 from domain.channels.answers import Choice
 from domain.channels.messages import Attachment, Event, Identity, Sender

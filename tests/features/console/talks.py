@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from adapters.inbound.console.addresses import conversation_path
+from adapters.inbound.console.navigation import conversation_path
 from domain.access.model import Role
 from domain.routing.model import RunRequest, RunResult
 from ports.resources import DownstreamFailed

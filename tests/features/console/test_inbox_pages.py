@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from adapters.inbound.console.addresses import conversation_path
+from adapters.inbound.console.navigation import conversation_path
 from adapters.outbound.storage.conversations.timelines import PostgresTimelines
 from domain.refusals import TooMany
 from domain.subscriptions.service import EventStreams

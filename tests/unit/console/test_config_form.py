@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from adapters.inbound.console.config_form import (
+from adapters.inbound.console.channel_setup import (
     config_to_save,
     fields_of,
     in_words,

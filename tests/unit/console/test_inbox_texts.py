@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.inbound.console.addresses import conversation_path, session_of
-from adapters.inbound.console.answering import faults_by_field
 from adapters.inbound.console.filters import local, visible
 from adapters.inbound.console.markdown import Markdown
+from adapters.inbound.console.navigation import conversation_path, session_of
+from adapters.inbound.console.pages.conversation import faults_by_field
 from domain.refusals import Conflict, Fault, Invalid, NotFound
 
 

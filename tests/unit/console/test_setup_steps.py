@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.inbound.console.setup_steps import callback_address, is_public, steps_of, works_from_here
+from adapters.inbound.console.channel_setup import callback_address, is_public, steps_of, works_from_here
 from domain.channels.model import ChannelDefinition, SetupInstructions
 from domain.instances.model import Instance
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.inbound.console.charts import messages_chart, rounded_up, times_chart
+from adapters.inbound.console.pages.overview import messages_chart, rounded_up, times_chart
 from domain.monitoring.model import BOUNDS, BUCKETS, FAILED, RECEIVED, Counts, Period, counts_of, steps_of
 
 NOW = datetime(2026, 3, 1, 9, 30, 10, tzinfo=UTC)

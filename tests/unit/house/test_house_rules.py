@@ -48,7 +48,7 @@ NAMES_CHANNELS = {
     "adapters/inbound/rest/config_examples.py": "examples of the documentation",
     "adapters/inbound/rest/call_examples.py": "examples of the documentation",
     "adapters/inbound/rest/example_values.py": "examples of the documentation",
-    "adapters/inbound/console/pages/try_it.py": "the page for trying an agent is a web chat",
+    "adapters/inbound/console/pages/resources.py": "the page for trying an agent is a web chat",
     "adapters/inbound/console/pages/channels.py": "the first bot is a web chat",
 }
 """Where a channel is named outside its folder, and why."""

@@ -9,16 +9,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.config_form import (
+from adapters.inbound.console.channel_setup import (
     LABELS,
     NAME,
     RESOURCE,
+    callback_address,
     config_to_save,
     fields_of,
     in_words,
     input_name,
+    is_public,
     label_of,
     posted_config,
+    steps_of,
 )
 from adapters.inbound.console.filters import sentence
 from adapters.inbound.console.requests import (
@@ -33,7 +36,6 @@ from adapters.inbound.console.requests import (
     render_part,
     services_of,
 )
-from adapters.inbound.console.setup_steps import callback_address, is_public, steps_of
 from domain.channels.model import ChannelDefinition
 from domain.instances.model import ConfigDraft, CredentialsCheck, Instance, InstanceChange, NewInstance
 from domain.instances.service import TRUST_ENDED
@@ -131,7 +133,7 @@ async def _saved(request: Request, target: FormTarget, values: Mapping[str, str]
 
 
 async def check(request: Request) -> Response:
-    """What is wrong with the field that was just left or typed in."""
+    """The error of the field that was just left or typed in."""
     target, values = await target_of(request), await _values(request)
     faults = await services_of(request).checks.faults(caller_of(request), _draft(target, values))
     named = _faults(target, Invalid.of(faults)) if faults else {}
@@ -162,7 +164,7 @@ def _draft(target: FormTarget, values: Mapping[str, str]) -> ConfigDraft:
 
 
 def _resource(target: FormTarget, values: Mapping[str, str]) -> str | None:
-    """None where there is none; an instance that has one cannot be left without."""
+    """The resource id, or None without one; an instance that has a resource keeps the field, empty."""
     had_one = target.instance is not None and target.instance.resource_id is not None
     return values.get(RESOURCE, "").strip() or ("" if had_one else None)
 
@@ -172,7 +174,7 @@ async def _values(request: Request) -> dict[str, str]:
 
 
 def _faults(target: FormTarget, refusal: Invalid | Conflict) -> dict[str, str]:
-    """What is wrong, by the name of the input, as sentences; a conflict is one of names."""
+    """Errors as sentences by the name of the input; a conflict is one of names."""
     faults = {NAME: refusal.message} if isinstance(refusal, Conflict) else faults_of(refusal)
     words = {field: in_words(target.definition, text) for field, text in faults.items()}
     return {input_name(field): sentence(text) for field, text in words.items()}
@@ -191,10 +193,10 @@ async def _answer(request: Request, target: FormTarget, posted: Posted, *, statu
 async def _resources(request: Request) -> list[tuple[str, str]]:
     """Resources that are known by name, to choose from: built-ins, and for an admin rules for one id."""
     services, caller = services_of(request), caller_of(request)
-    found = [(ECHO, "repeats what it gets")]
-    found += [(f"agent::kb-{base.id}", base.name) for base in await services.bases.list(caller)]
+    resources = [(ECHO, "repeats what it gets")]
+    resources += [(f"agent::kb-{base.id}", base.name) for base in await services.bases.list(caller)]
     rules = (await services.resources.rules(caller)).rules if caller.is_admin else ()
-    return found + [(rule.match, rule.kind) for rule in rules if not GLOB & set(rule.match)]
+    return resources + [(rule.match, rule.kind) for rule in rules if not GLOB & set(rule.match)]
 
 
 async def _page(

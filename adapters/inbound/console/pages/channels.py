@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.health import next_steps
+from adapters.inbound.console.channel_setup import (
+    callback_address,
+    has_callback,
+    is_public,
+    next_steps,
+    steps_of,
+    works_from_here,
+)
 from adapters.inbound.console.pages.channel_forms import CHANNELS
 from adapters.inbound.console.requests import (
     caller_of,
@@ -22,17 +28,9 @@ from adapters.inbound.console.requests import (
     render_part,
     services_of,
 )
-from adapters.inbound.console.setup_steps import (
-    callback_address,
-    has_callback,
-    is_public,
-    steps_of,
-    works_from_here,
-)
 from adapters.inbound.rest.routing import path_id
-from domain.channels.model import ChannelDefinition
 from domain.conversations.model import ConversationFilter, ConversationView
-from domain.instances.model import ConfigDraft, CredentialsCheck, CredentialsState, Instance
+from domain.instances.model import ConfigDraft, CredentialsCheck, CredentialsState
 from domain.routing.model import NOTHING
 
 FIRST = "web-chat"
@@ -60,27 +58,21 @@ async def channels(request: Request) -> Response:
 async def gallery(request: Request) -> Response:
     query = request.query_params.get("q", "").strip()
     base = gateway_of(request).options.agent_url
-    found = _matching(await services_of(request).catalogue.definitions(), query)
-    context = {
-        "definitions": found,
-        "query": query,
-        "public": is_public(base),
-        "unreachable": {each.id for each in found if not works_from_here(each, base)},
-    }
-    return render(request, "channel_gallery.html", context)
-
-
-def _matching(definitions: Sequence[ChannelDefinition], query: str) -> list[ChannelDefinition]:
-    """Those in which each word of the query stands."""
     words = query.casefold().split()
-    found = [
+    matching = [
         definition
-        for definition in definitions
+        for definition in await services_of(request).catalogue.definitions()
         if all(
             word in f"{definition.id} {definition.name} {definition.description}".casefold() for word in words
         )
     ]
-    return sorted(found, key=lambda definition: definition.id != FIRST)
+    context = {
+        "definitions": sorted(matching, key=lambda definition: definition.id != FIRST),
+        "query": query,
+        "public": is_public(base),
+        "unreachable": {definition.id for definition in matching if not works_from_here(definition, base)},
+    }
+    return render(request, "channel_gallery.html", context)
 
 
 async def channel(request: Request) -> Response:
@@ -98,8 +90,13 @@ async def _page(request: Request, check: CredentialsCheck | None = None) -> Resp
     definition, is_taken = await asyncio.gather(
         services.catalogue.definition(view.instance.channel_id), _is_taken(request, view.instance.resource_id)
     )
+    base = gateway_of(request).options.agent_url
+    address = callback_address(base, definition, view.instance)
     context = {
-        **_set_up(request, definition, view.instance),
+        "address": address if has_callback(definition) else "",
+        "steps": steps_of(definition, address),
+        "public": is_public(base),
+        "base": base,
         "instance": view.instance,
         "definition": definition,
         "embed_tag": view.embed_tag,
@@ -115,19 +112,8 @@ async def _page(request: Request, check: CredentialsCheck | None = None) -> Resp
     return render(request, "channel.html", context, live_kinds=("message.received", "instance.health"))
 
 
-def _set_up(request: Request, definition: ChannelDefinition, instance: Instance) -> dict[str, object]:
-    base = gateway_of(request).options.agent_url
-    address = callback_address(base, definition, instance)
-    return {
-        "address": address if has_callback(definition) else "",
-        "steps": steps_of(definition, address),
-        "public": is_public(base),
-        "base": base,
-    }
-
-
 async def _is_taken(request: Request, resource_id: str | None) -> bool:
-    """Whether something stands behind the resource of a channel; what has none is told so elsewhere."""
+    """Return False if the channel names a resource behind which there is nothing."""
     if not resource_id:
         return True
     trial = await services_of(request).resources.try_out(caller_of(request), resource_id, "", ask=False)
@@ -136,9 +122,9 @@ async def _is_taken(request: Request, resource_id: str | None) -> bool:
 
 async def _first_conversation(request: Request, number: int) -> ConversationView | None:
     """The latest conversation, None before the first message."""
-    wanted = ConversationFilter(instance_ids=(number,))
-    found = await services_of(request).conversations.list(caller_of(request), wanted, 1, None)
-    return found.items[0] if found.items else None
+    of_instance = ConversationFilter(instance_ids=(number,))
+    page = await services_of(request).conversations.list(caller_of(request), of_instance, 1, None)
+    return page.items[0] if page.items else None
 
 
 async def first_message(request: Request) -> Response:
@@ -151,15 +137,15 @@ async def health(request: Request) -> Response:
     """The health of an instance, and the pairing of a linked device."""
     number = instance_of(request)
     services, caller = services_of(request), caller_of(request)
-    view, found = await asyncio.gather(
+    view, health_ = await asyncio.gather(
         services.instances.get(caller, number), services.operations.health(caller, number)
     )
     definition = await services.catalogue.definition(view.instance.channel_id)
     context = {
         "instance": view.instance,
         "definition": definition,
-        "health": found,
-        "next_steps": next_steps(view.instance, found),
+        "health": health_,
+        "next_steps": next_steps(view.instance, health_),
         "pairing": view.instance.config.get(PAIRING),
     }
     return render_part(request, "channel_health.html", context)

@@ -1,19 +1,26 @@
-"""One conversation as its sender sees it, with what happened between the lines; who has it, and answers to it."""
+"""The inbox, and one conversation as its sender sees it: its messages and timelines, its handler, answers."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.addresses import INBOX, conversation_path, session_of
-from adapters.inbound.console.answering import answer_of, faults_by_field, sent
-from adapters.inbound.console.live import CONVERSATION_KINDS, live_trigger
+from adapters.inbound.console.navigation import (
+    CONVERSATION_KINDS,
+    INBOX,
+    conversation_path,
+    live_trigger,
+    session_of,
+)
 from adapters.inbound.console.requests import (
     caller_of,
     form_of,
@@ -25,6 +32,8 @@ from adapters.inbound.console.requests import (
     render_part,
     services_of,
 )
+from adapters.inbound.rest.routing import named_instances
+from domain.channels.answers import Choice
 from domain.conversations.history import HANDLER_MINUTES, MOST_MINUTES
 from domain.conversations.model import (
     ConversationFilter,
@@ -32,9 +41,14 @@ from domain.conversations.model import (
     Handler,
     Message,
     MessagesWanted,
+    NewFile,
+    NewMessage,
     Timeline,
 )
+from domain.conversations.validation import digest_of
 from domain.events import RESET, EventKind
+from domain.instances.model import InstanceView
+from domain.limits import CONVERSATION_QUERY, MESSAGE_FILE_BYTES
 from domain.refusals import Conflict, Fault, Invalid, NotFound
 
 SHOWN = 20
@@ -42,10 +56,23 @@ SHOWN = 20
 MORE = 10
 """So many further ones are asked for each time that new messages came."""
 MOST = 200
+ANSWER_FIELDS = ("text", "files", "choices")
 LONGEST = 4_000
 """Characters of a message that the conversation shows; all of it has a page of its own."""
 MINUTES = ((15, "15 minutes"), (60, "1 hour"), (240, "4 hours"), (1440, "1 day"), (MOST_MINUTES, "1 week"))
 EMPTY = {"text": "", "choices": ""}
+
+LISTED = 25
+"""Conversations of a page."""
+MOST_NAMED = 100
+"""Instances that the form offers to choose from."""
+STATES: dict[str, tuple[str, dict[str, Any]]] = {
+    "": ("All", {}),
+    "waiting": ("Waiting for an answer", {"waiting": True}),
+    "person": ("With a person", {"handler": Handler.PERSON}),
+    "resource": ("With the bot", {"handler": Handler.RESOURCE}),
+}
+FIELDS = ("query", "state", "instanceId")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +95,19 @@ class Place:
 
     async def view(self) -> ConversationView:
         """Raises `NotFound`, `Forbidden`."""
-        wanted = ConversationFilter(instance_ids=(self.instance_id,), session_id=self.session_id)
-        page = await services_of(self.request).conversations.list(caller_of(self.request), wanted, 1, None)
+        this = ConversationFilter(instance_ids=(self.instance_id,), session_id=self.session_id)
+        page = await services_of(self.request).conversations.list(caller_of(self.request), this, 1, None)
         if not page.items:
             raise NotFound("there is no such conversation; it may have been erased")
         return page.items[0]
 
     async def messages(self, limit: int, cursor: str | None) -> tuple[list[Message], str | None]:
         """The latest ones up to a cursor, in the order of the chat, and the cursor of earlier ones."""
-        wanted = MessagesWanted(limit, cursor, latest_first=True)
         page = await services_of(self.request).conversations.messages(
-            caller_of(self.request), self.instance_id, self.session_id, wanted
+            caller_of(self.request),
+            self.instance_id,
+            self.session_id,
+            MessagesWanted(limit, cursor, latest_first=True),
         )
         return [*page.items][::-1], page.next
 
@@ -91,10 +120,10 @@ class Place:
 
     async def timelines(self, messages: Sequence[Message]) -> Mapping[str, Timeline]:
         ids = [message.id for message in messages]
-        found = await services_of(self.request).messages.timelines(
+        timelines = await services_of(self.request).messages.timelines(
             caller_of(self.request), self.instance_id, ids
         )
-        return {timeline.message_id: timeline for timeline in found}
+        return {timeline.message_id: timeline for timeline in timelines}
 
 
 async def show(request: Request) -> Response:
@@ -113,14 +142,14 @@ async def show(request: Request) -> Response:
 
 
 async def _page(
-    place: Place, given: Mapping[str, str] = EMPTY, faults: Mapping[str, str] | None = None
+    place: Place, typed: Mapping[str, str] = EMPTY, faults: Mapping[str, str] | None = None
 ) -> Response:
-    """The whole page; `given` is what was typed, `faults` what is wrong with it."""
+    """The whole page. `typed`: the fields of the answer, `faults`: errors by field."""
     cursor = place.request.query_params.get("cursor") or None
     values = {
         **await _handler_values(place),
         **await _message_values(place, SHOWN, cursor),
-        "given": given,
+        "given": typed,
         "faults": faults or {},
         "is_latest": cursor is None,
     }
@@ -234,15 +263,15 @@ async def _erase(place: Place, form: FormData) -> Response:
 
 
 async def _answer(place: Place, form: FormData) -> Response:
-    given = {name: str(form.get(name, "")) for name in EMPTY}
+    typed = {name: str(form.get(name, "")) for name in EMPTY}
     try:
         message = await answer_of(form, place.session_id)
         await sent(place.request, place.instance_id, message, str(form.get("after", "")))
     except (Invalid, Conflict) as refusal:
         faults = faults_by_field(refusal)
         if is_htmx(place.request):
-            return await _composer(place, given, faults, str(form.get("after", "")))
-        return await _page(place, given, faults)
+            return await _composer(place, typed, faults, str(form.get("after", "")))
+        return await _page(place, typed, faults)
     if not is_htmx(place.request):
         return redirect(place.path)
     [*messages], _ = await place.messages(1, None)
@@ -252,9 +281,9 @@ async def _answer(place: Place, form: FormData) -> Response:
     return response
 
 
-async def _composer(place: Place, given: Mapping[str, str], faults: Mapping[str, str], last: str) -> Response:
-    """The form for an answer, with what was typed and what is wrong with it."""
-    values = {**await _handler_values(place), "given": given, "faults": faults, "last": last}
+async def _composer(place: Place, typed: Mapping[str, str], faults: Mapping[str, str], last: str) -> Response:
+    """The form for an answer, with the fields that were typed and their errors."""
+    values = {**await _handler_values(place), "given": typed, "faults": faults, "last": last}
     return render_part(place.request, "conversation_composer.html", values)
 
 
@@ -266,7 +295,79 @@ ACTIONS: Mapping[str, Callable[[Place, FormData], Awaitable[Response]]] = {
     "erase": _erase,
 }
 
+
+async def answer_of(form: FormData, session_id: str) -> NewMessage:
+    """The message that the form holds. Raises `Invalid` for files that are too large."""
+    uploads = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
+    if sum(file.size or 0 for file in uploads) > MESSAGE_FILE_BYTES:
+        most = MESSAGE_FILE_BYTES // 1024 // 1024
+        raise Invalid.of([Fault("files", f"hold over {most} MB together")])
+    files = [NewFile(str(file.filename), file.content_type or "", data=await file.read()) for file in uploads]
+    labels = [line.strip() for line in str(form.get("choices", "")).splitlines() if line.strip()]
+    return NewMessage(
+        session_id=session_id,
+        text=str(form.get("text", "")).replace("\r\n", "\n").strip(),
+        files=tuple(files),
+        choices=tuple(Choice(label, "") for label in labels),
+    )
+
+
+async def sent(request: Request, instance_id: int, message: NewMessage, after: str) -> None:
+    """Sends the message once, however often the form is posted: `after` names the message that it was written below.
+    Raises as `Messages.send`."""
+    caller = caller_of(request)
+    content = f"{caller.user_id}\n{after}\n{digest_of(message)}"
+    key = f"console-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    await services_of(request).messages.send(caller, instance_id, message, key)
+
+
+def faults_by_field(refusal: Invalid | Conflict) -> Mapping[str, str]:
+    """Errors by the field that they are shown at: `files[2].name` is `files`; an error without a field is `text`."""
+    faults: dict[str, str] = {}
+    for fault in refusal.faults if isinstance(refusal, Invalid) else ():
+        name = re.split(r"[\[.]", fault.field)[0]
+        field, text = (name, fault.message) if name in ANSWER_FIELDS else ("text", str(fault))
+        faults[field] = f"{faults[field]}; {text}" if field in faults else text
+    return faults or {"text": refusal.message}
+
+
+async def inbox(request: Request) -> Response:
+    """The list; htmx gets it alone."""
+    services, caller = services_of(request), caller_of(request)
+    query = {name: request.query_params.get(name, "").strip() for name in FIELDS}
+    state = query["state"] if query["state"] in STATES else ""
+    filter_ = ConversationFilter(
+        query["query"][:CONVERSATION_QUERY], instance_ids=tuple(named_instances(request)), **STATES[state][1]
+    )
+    cursor = request.query_params.get("cursor") or None
+    page = await services.conversations.list(caller, filter_, LISTED, cursor)
+    filters = {name: value for name, value in query.items() if value}
+    values = {
+        "page": page,
+        "address": INBOX + (f"?{urlencode(filters)}" if filters else ""),
+        "is_first": cursor is None,
+        "trigger": live_trigger(CONVERSATION_KINDS),
+        "is_filtered": bool(filters),
+    }
+    if is_htmx(request):
+        return render_part(request, "inbox_list.html", values)
+    instances = await services.instances.list(caller)
+    choices = _instance_choices(instances, query["instanceId"])
+    more = {"query": query, "states": [(name, title) for name, (title, _) in STATES.items()]}
+    kinds = CONVERSATION_KINDS if cursor is None else ()
+    return render(request, "inbox.html", {**values, **more, "choices": choices}, live_kinds=kinds)
+
+
+def _instance_choices(instances: Sequence[InstanceView], chosen: str) -> list[tuple[str, str]]:
+    """Id and name of the instances to choose from; empty if there is only one."""
+    choices = [(str(view.instance.id), view.instance.channel_name) for view in instances[:MOST_NAMED]]
+    if chosen and chosen not in dict(choices):
+        choices.append((chosen, f"Channel {chosen}"))
+    return [("", "All channels"), *choices] if len(choices) > 1 or chosen else []
+
+
 ROUTES = [
     Route(INBOX + "/{instance}/{session:path}", show),
     Route(INBOX + "/{instance}/{session:path}", change, methods=["POST"]),
+    Route(INBOX, inbox),
 ]

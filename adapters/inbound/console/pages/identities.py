@@ -73,7 +73,7 @@ async def sign_in(request: Request) -> Response:
 
 
 def _faults(refusal: Invalid | TooMany | Unavailable, field: str) -> dict[str, str]:
-    """What is wrong, all of it with the one field of the form."""
+    """All errors at the one field of the form."""
     if isinstance(refusal, Invalid):
         return {field: "; ".join(faults_of(refusal).values()).removeprefix(f"{field}: ")}
     return {field: refusal.message}

@@ -91,8 +91,12 @@ async def _shared(request: Request, base: Base) -> list[dict[str, Any]]:
         return []
     permissions = await services_of(request).bases.permissions(caller_of(request), base.id)
     return [
-        {"user": each.user_id, "level": each.level, "is_owner": each.user_id == base.created_by}
-        for each in permissions
+        {
+            "user": permission.user_id,
+            "level": permission.level,
+            "is_owner": permission.user_id == base.created_by,
+        }
+        for permission in permissions
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,9 +25,9 @@ from adapters.inbound.rest.multipart import MultipartReader
 from adapters.inbound.rest.ranges import attachment
 from adapters.inbound.rest.routing import parsed_id
 from domain.access.model import Caller
-from domain.knowledge.model import Base, FileStatus, FileStep, UploadedFile
+from domain.knowledge.model import Base, FileStatus, FileStep
 from domain.paging import DEFAULT_LIMIT, unknown_cursor
-from domain.refusals import Invalid, Refusal, TooLarge, Unreadable, Unsupported
+from domain.refusals import Invalid, TooLarge, Unreadable, Unsupported
 
 FILE = BASE + "/files/{file}"
 NAMED = (Invalid, TooLarge, Unreadable, Unsupported)
@@ -57,7 +57,7 @@ async def _list(request: Request, base: Base) -> Response:
 
 async def _page(request: Request, base: Base, *, fault: str = "", status: int = 200) -> Response:
     rules = await services_of(request).base_files.rules(caller_of(request))
-    formats = sorted(each.format for each in rules.formats if each.available)
+    formats = sorted(rule.format for rule in rules.formats if rule.available)
     context = {**await _listed(request, base), "rules": rules, "formats": formats, "fault": fault}
     return render(request, "knowledge_base.html", context, status=status, live_kinds=LIVE)
 
@@ -77,8 +77,7 @@ async def _listed(request: Request, base: Base) -> dict[str, Any]:
 
 
 def _query(name: str, cursor: str = "") -> str:
-    given = {"name": name, "cursor": cursor}
-    chosen = urlencode({key: value for key, value in given.items() if value})
+    chosen = urlencode({key: value for key, value in (("name", name), ("cursor", cursor)) if value})
     return f"?{chosen}" if chosen else ""
 
 
@@ -98,28 +97,19 @@ async def upload(request: Request) -> Response:
     except NAMED as refusal:
         if is_htmx(request):
             raise
-        return await _page(request, base, fault=refusal.message, status=_status(refusal))
+        status = 413 if isinstance(refusal, TooLarge) else 400
+        return await _page(request, base, fault=refusal.message, status=status)
+    known = [file.name for file in done if file.status is FileStatus.READY]  # those that the base had already
     if is_htmx(request):
-        return JSONResponse({"known": [file.name for file in _known(done)]}, headers=SECURE_HEADERS)
-    return redirect(base_path(base.id), _accepted(done))
+        return JSONResponse({"known": known}, headers=SECURE_HEADERS)
+    return redirect(base_path(base.id), _upload_notice(len(done) - len(known), len(known)))
 
 
-def _status(refusal: Refusal) -> int:
-    return 413 if isinstance(refusal, TooLarge) else 400
-
-
-def _known(done: Sequence[UploadedFile]) -> list[UploadedFile]:
-    """Those that the base had already."""
-    return [file for file in done if file.status is FileStatus.READY]
-
-
-def _accepted(done: Sequence[UploadedFile]) -> str:
-    known = len(_known(done))
-    fresh = len(done) - known
-    said = [f"{fresh} {'file is' if fresh == 1 else 'files are'} being processed."] if fresh else []
+def _upload_notice(fresh: int, known: int) -> str:
+    notices = [f"{fresh} {'file is' if fresh == 1 else 'files are'} being processed."] if fresh else []
     if known:
-        said.append(f"{known} {'was' if known == 1 else 'were'} in this base already.")
-    return " ".join(said)
+        notices.append(f"{known} {'was' if known == 1 else 'were'} in this base already.")
+    return " ".join(notices)
 
 
 def _changing(change: str, notice: str) -> Callable[[Request], Awaitable[Response]]:

@@ -1,4 +1,4 @@
-"""A file's text with its chunks marked, and the search playground of a knowledge base."""
+"""Reading a knowledge base: a file's text with its chunks, the search playground, and answers to questions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.pages.knowledge import BASE, base_of, base_path, of_base
-from adapters.inbound.console.requests import caller_of, faults_of, render, services_of
-from domain.knowledge.model import FileText
+from adapters.inbound.console.requests import caller_of, faults_of, form_of, render, services_of
+from adapters.inbound.rest.errors import status_of
+from adapters.inbound.rest.hanging_up import while_connected
+from domain.knowledge.model import Base, FileText
 from domain.knowledge.places import known_of, place_of
 from domain.knowledge.ranking import ExplainedHit, Explanation
 from domain.knowledge.rules import Mode, SearchOptions, check_options, mode_of
-from domain.refusals import Fault, Invalid, NotFound
+from domain.limits import QUESTION
+from domain.refusals import Fault, Invalid, NotFound, TooMany, Unavailable
 
 OPTIONS = ("topK", "perFile", "minSimilarity", "mode")
 MODES = (
@@ -45,38 +48,33 @@ class Stretch:
 
 async def text(request: Request) -> Response:
     base = await base_of(request)
-    offset = _position(request) // CHUNKS * CHUNKS
-    file = request.path_params["file"]
-    found = await services_of(request).base_files.text(caller_of(request), base.id, file, CHUNKS, offset)
-    if offset and offset >= found.page.total:
-        raise NotFound(f"this text has {found.page.total} chunks only")
-    address = f"{base_path(base.id)}/files/{found.file.hash}"
-    context = {"file": found.file, "page": found.page, "address": address, "chunks": CHUNKS}
-    return render(
-        request, "knowledge_text.html", of_base(base, stretches=stretches(found), found=found, **context)
-    )
-
-
-def _position(request: Request) -> int:
-    """The number of the chunk that is to be seen. Raises `Invalid`."""
     at = request.query_params.get("at", "0")
     if not (at.isascii() and at.isdigit() and len(at) < 10):
         raise Invalid.of([Fault("at", "must be the number of a chunk")])
-    return int(at)
+    offset = int(at) // CHUNKS * CHUNKS
+    file = request.path_params["file"]
+    text_ = await services_of(request).base_files.text(caller_of(request), base.id, file, CHUNKS, offset)
+    if offset and offset >= text_.page.total:
+        raise NotFound(f"this text has {text_.page.total} chunks only")
+    address = f"{base_path(base.id)}/files/{text_.file.hash}"
+    context = {"file": text_.file, "page": text_.page, "address": address, "chunks": CHUNKS}
+    return render(
+        request, "knowledge_text.html", of_base(base, stretches=stretches(text_), found=text_, **context)
+    )
 
 
-def stretches(found: FileText) -> list[Stretch]:
+def stretches(text: FileText) -> list[Stretch]:
     """The text cut where chunks begin and end. Chunks may overlap: a short last sentence opens the next one too."""
     placed = [
-        (place.start - found.start, place.end - found.start, place)
-        for place in found.chunks
+        (place.start - text.start, place.end - text.start, place)
+        for place in text.chunks
         if place.start is not None and place.end is not None
     ]
-    edges = sorted({0, len(found.text), *(edge for start, end, _ in placed for edge in (start, end))})
-    cuts = [edge for edge in edges if 0 <= edge <= len(found.text)]
+    edges = sorted({0, len(text.text), *(edge for start, end, _ in placed for edge in (start, end))})
+    cuts = [edge for edge in edges if 0 <= edge <= len(text.text)]
     return [
         Stretch(
-            found.text[start:end],
+            text.text[start:end],
             [(place.position, place_of(place.metadata)) for first, _, place in placed if first == start],
             [place.position for first, last, place in placed if first <= start < last],
         )
@@ -175,7 +173,44 @@ def marked(text: str, highlights: Sequence[tuple[int, int]]) -> list[tuple[str, 
     return [piece for piece in (*pieces, (text[end:], False)) if piece[0]]
 
 
+async def page(request: Request) -> Response:
+    return _page(request, await base_of(request))
+
+
+async def ask(request: Request) -> Response:
+    base, question = await base_of(request), str((await form_of(request)).get("question", ""))
+    asked = services_of(request).questions.ask(caller_of(request), base.id, question)
+    try:
+        answer = await while_connected(request, asked)
+    except Invalid as refusal:
+        return _page(request, base, question, faults=faults_of(refusal), status=400)
+    except (TooMany, Unavailable) as refusal:
+        return _page(request, base, question, faults={"": refusal.message}, status=status_of(refusal))
+    citations = []
+    for citation in answer.citations:
+        chunk = await services_of(request).files.chunk(caller_of(request), citation.chunk_id)
+        address = chunk_address(base_path(base.id), chunk.file_hash, chunk.metadata)
+        citations.append({"citation": citation, "address": address})
+    shown = {"text": answer.answer, "citations": citations, "searched": answer.searched}
+    return _page(request, base, question, shown)
+
+
+def _page(
+    request: Request,
+    base: Base,
+    question: str = "",
+    answer: Mapping[str, Any] | None = None,
+    *,
+    faults: Mapping[str, str] | None = None,
+    status: int = 200,
+) -> Response:
+    values = {"question": question, "answer": answer, "faults": faults or {}, "longest": QUESTION}
+    return render(request, "knowledge_ask.html", of_base(base, **values), status=status)
+
+
 ROUTES = [
     Route(BASE + "/files/{file}", text),
     Route(BASE + "/search", search),
+    Route(BASE + "/ask", page),
+    Route(BASE + "/ask", ask, methods=["POST"]),
 ]

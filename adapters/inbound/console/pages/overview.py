@@ -1,19 +1,23 @@
-"""The first page: what is broken, and what happened to messages."""
+"""The overview: what is broken, charts of messages, findings of the doctor, and the stream of events of live parts.
+
+Charts are shapes of an SVG, in coordinates of a picture of `WIDTH` by `HEIGHT`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.charts import messages_chart, times_chart
-from adapters.inbound.console.health import FAILING_KINDS, attention
+from adapters.inbound.console.channel_setup import FAILING_KINDS, attention
 from adapters.inbound.console.requests import caller_of, render, render_part, services_of
-from adapters.inbound.console.sessions import ROOT
-from domain.monitoring.model import Period, parse_period
+from adapters.inbound.console.sessions import LIVE, ROOT
+from adapters.inbound.rest.events import stream_of
+from domain.monitoring.model import Figures, Grade, Period, parse_period
 from domain.paging import LARGEST_LIMIT
 
 MOST_SHOWN = 10
@@ -53,7 +57,10 @@ async def _state(request: Request) -> Mapping[str, Any]:
             for name in ("waiting", "pending", "dead")
         },
         "oldest": max(
-            (max(each.backlog.waiting_seconds, each.backlog.pending_seconds) for each in page.items),
+            (
+                max(instance.backlog.waiting_seconds, instance.backlog.pending_seconds)
+                for instance in page.items
+            ),
             default=0.0,
         ),
     }
@@ -61,13 +68,112 @@ async def _state(request: Request) -> Mapping[str, Any]:
 
 async def _figures(request: Request) -> Mapping[str, Any]:
     period = parse_period(request.query_params.get("period", Period.HOUR))
-    found = await services_of(request).monitoring.figures.figures(caller_of(request), period, None)
-    charts = {"messages": messages_chart(found), "times": times_chart(found)}
-    return {"figures": found, "periods": list(Period), **charts}
+    figures_ = await services_of(request).monitoring.figures.figures(caller_of(request), period, None)
+    charts = {"messages": messages_chart(figures_), "times": times_chart(figures_)}
+    return {"figures": figures_, "periods": list(Period), **charts}
+
+
+WIDTH, HEIGHT = 600.0, 120.0
+GAP = 0.2
+"""The part of a step that is left free between two bars."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    kind: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`path`: the data of an SVG path."""
+
+    kind: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """`top`: the value at the upper edge; the lower one is 0."""
+
+    top: float
+    bars: Sequence[Bar]
+    lines: Sequence[Line]
+
+
+def messages_chart(figures: Figures) -> Chart:
+    """Answers, and on them what was given up, as bars; what was received as a line above them."""
+    counts = [point.counts for point in figures.points]
+    top = rounded_up(max(max(count.received, count.answered + count.failed) for count in counts))
+    bars = []
+    for number, count in enumerate(counts):
+        if count.answered:
+            bars.append(_bar("good", number, len(counts), 0, count.answered, top))
+        if count.failed:
+            bars.append(_bar("bad", number, len(counts), count.answered, count.failed, top))
+    return Chart(top, bars, [Line("received", _steps([count.received for count in counts], top))])
+
+
+def times_chart(figures: Figures) -> Chart:
+    """The seconds to a reply: of half of the answers, and of 95 % of them. Steps without an answer are gaps."""
+    counts = [point.counts for point in figures.points]
+    top = rounded_up(max((count.p95 or 0.0) for count in counts))
+    lines = {"p95": [count.p95 for count in counts], "p50": [count.p50 for count in counts]}
+    return Chart(top, [], [Line(kind, _steps(values, top)) for kind, values in lines.items()])
+
+
+def rounded_up(value: float) -> float:
+    """The next of 1, 2, 5, 10, 20, 50 and so on, and of the same fractions; at least 1."""
+    top = 1.0
+    while top < value:
+        top *= 2.5 if str(top).startswith("2") else 2
+    return top
+
+
+def _bar(kind: str, number: int, steps: int, below: float, value: float, top: float) -> Bar:
+    width = WIDTH / steps
+    high, low = HEIGHT * (1 - (below + value) / top), HEIGHT * (1 - below / top)
+    return Bar(
+        kind,
+        round((number + GAP / 2) * width, 1),
+        round(high, 1),
+        round(width * (1 - GAP), 1),
+        round(low - high, 1),
+    )
+
+
+def _steps(values: Sequence[float | None], top: float) -> str:
+    """A line that keeps its height for a step; None leaves a gap."""
+    width, path, drawn = WIDTH / len(values), [], False
+    for number, value in enumerate(values):
+        if value is not None:
+            start = f"{'L' if drawn else 'M'}{number * width:.1f} {HEIGHT * (1 - value / top):.1f}"
+            path.append(f"{start}h{width:.1f}")
+        drawn = value is not None
+    return "".join(path)
+
+
+ORDER = (Grade.FAIL, Grade.NOTE, Grade.OK)
+
+
+async def doctor(request: Request) -> Response:
+    findings = await services_of(request).monitoring.doctor.findings(caller_of(request))
+    graded = {grade.value: [finding for finding in findings if finding.grade is grade] for grade in ORDER}
+    return render(request, "doctor.html", {"graded": graded})
+
+
+async def live(request: Request) -> Response:
+    """As `GET /api/agent/events`."""
+    return await stream_of(request, services_of(request), caller_of(request))
 
 
 ROUTES = [
     Route(ROOT, overview),
     Route("/console/overview/state", state),
     Route("/console/overview/figures", figures),
+    Route("/console/doctor", doctor),
+    Route(LIVE, live),
 ]

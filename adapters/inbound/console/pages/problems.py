@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.health import FAILING_KINDS, attention
+from adapters.inbound.console.channel_setup import FAILING_KINDS, attention
 from adapters.inbound.console.requests import (
     caller_of,
     form_of,
@@ -57,12 +57,12 @@ async def _list(request: Request, fault: str = "", status: int = 200) -> Respons
         PER_PAGE,
         query.get("cursor") or None,
     )
-    wanted = urlencode({name: query[name] for name in ("instanceId", "direction") if query.get(name)})
+    filters = urlencode({name: query[name] for name in ("instanceId", "direction") if query.get(name)})
     values = {
         "page": page,
         "direction": direction,
         "instance": instance,
-        "address": f"{PROBLEMS}?{wanted}" if wanted else PROBLEMS,
+        "address": f"{PROBLEMS}?{filters}" if filters else PROBLEMS,
         "first": page.items[0].message.id if page.items else "",
         "fault": fault,
     }
@@ -71,7 +71,7 @@ async def _list(request: Request, fault: str = "", status: int = 200) -> Respons
 
 
 async def newer(request: Request) -> Response:
-    """Whether messages were given up since the list was shown; the list itself stays as it is."""
+    """A notice if messages failed since the list was shown; the list itself stays as it is."""
     page = await _letters(request).list(caller_of(request), None, None, 1, None)
     latest = page.items[0].message.id if page.items else ""
     is_new = bool(latest) and latest != request.query_params.get("seen", "")
@@ -99,15 +99,14 @@ async def _view(request: Request) -> DeadLetterView:
 
 
 def _payloads(view: DeadLetterView) -> Sequence[str]:
-    """The JSON of each part in lines; one that is cut stays as it is."""
-    return [_indented(part.payload) for part in view.parts]
-
-
-def _indented(payload: str) -> str:
-    try:
-        return orjson.dumps(orjson.loads(payload), option=orjson.OPT_INDENT_2).decode()
-    except orjson.JSONDecodeError:
-        return payload
+    """The indented JSON of each part; one that was cut stays as it is."""
+    payloads = []
+    for part in view.parts:
+        try:
+            payloads.append(orjson.dumps(orjson.loads(part.payload), option=orjson.OPT_INDENT_2).decode())
+        except orjson.JSONDecodeError:
+            payloads.append(part.payload)
+    return payloads
 
 
 async def replay(request: Request) -> Response:
@@ -119,20 +118,15 @@ async def drop(request: Request) -> Response:
 
 
 async def _act(request: Request, action: str, act: Action) -> Response:
-    """Does it with the chosen messages."""
+    """Replays or drops the chosen messages."""
     form = await form_of(request)
-    chosen = [_id(str(item)) for item in form.getlist("item")][:LARGEST_LIMIT]
+    chosen = []
+    for item in form.getlist("item")[:LARGEST_LIMIT]:
+        instance, _, message = str(item).partition(":")
+        chosen.append(DeadLetterId(parsed_id(instance) or 0, message))
     if not chosen:
         return await _list(request, NONE_CHOSEN, 400)
-    return redirect(PROBLEMS, _told(await act(caller_of(request), chosen), action))
-
-
-def _id(item: str) -> DeadLetterId:
-    instance, _, message = item.partition(":")
-    return DeadLetterId(parsed_id(instance) or 0, message)
-
-
-def _told(results: Sequence[ItemResult], action: str) -> str:
+    results = await act(caller_of(request), chosen)
     done, refused = (
         sum(result.success for result in results),
         [result for result in results if result.error],
@@ -143,7 +137,7 @@ def _told(results: Sequence[ItemResult], action: str) -> str:
         texts.append(single if done == 1 else f"{done} messages are {word}.")
     if refused:
         texts.append(f"{len(refused)} could not be {word}: {refused[0].error}.")
-    return " ".join(texts)
+    return redirect(PROBLEMS, " ".join(texts))
 
 
 async def channels(request: Request) -> Response:

@@ -24,16 +24,16 @@ LIVE = ("message.received", "instance.health")
 
 async def schedules(request: Request) -> Response:
     page = await cursor_page(request)
-    found = await services_of(request).schedules.list(caller_of(request), page.number, page.limit)
-    failing_first = sorted(found.items, key=lambda schedule: not _is_failing(schedule))
-    values = {"schedules": failing_first, "next": found.next, "is_failing": _is_failing}
+    listed = await services_of(request).schedules.list(caller_of(request), page.number, page.limit)
+    failing_first = sorted(listed.items, key=lambda schedule: not _is_failing(schedule))
+    values = {"schedules": failing_first, "next": listed.next, "is_failing": _is_failing}
     if is_htmx(request):
         return render_part(request, "schedules.html", values, block="list")
     return render(request, "schedules.html", values, live_kinds=LIVE)
 
 
 def _is_failing(schedule: ScheduleView) -> bool:
-    """Whether the last run failed, or nothing is planned any more because it did."""
+    """Return True if the last run failed, or nothing is planned any more because it did."""
     failed, succeeded = schedule.last_error_at, schedule.last_success
     return schedule.failures > 0 or (failed is not None and (succeeded is None or failed > succeeded))
 

@@ -22,25 +22,25 @@ from domain.refusals import TooMany, Unauthenticated
 
 async def sign_in(request: Request) -> Response:
     """A link is exchanged by the form's POST: who only looks at its address does not use it up."""
-    link, wanted = (request.query_params.get(name, "") for name in ("link", "next"))
+    link, next_page = (request.query_params.get(name, "") for name in ("link", "next"))
     if not link and await _is_signed_in(request):
-        return RedirectResponse(safe_next(wanted), 303)
-    return _form(request, wanted, link=link)
+        return RedirectResponse(safe_next(next_page), 303)
+    return _form(request, next_page, link=link)
 
 
 async def signed_in(request: Request) -> Response:
     form = await form_of(request)
-    credential, wanted = str(form.get("credential", "")).strip(), str(form.get("next", ""))
+    credential, next_page = str(form.get("credential", "")).strip(), str(form.get("next", ""))
     address = request.client.host if request.client else ""
     try:
         session = await services_of(request).sessions.sign_in(credential, address)
     except (Unauthenticated, TooMany) as refusal:
         if kind_of(credential) is KeyKind.LINK and await _is_signed_in(request):
-            return RedirectResponse(safe_next(wanted), 303)  # a link that was clicked twice
-        response = _form(request, wanted, fault=refusal.message, status=status_of(refusal))
+            return RedirectResponse(safe_next(next_page), 303)  # a link that was clicked twice
+        response = _form(request, next_page, fault=refusal.message, status=status_of(refusal))
         response.headers.update(headers_of(refusal))
         return response
-    response = RedirectResponse(safe_next(wanted), 303)
+    response = RedirectResponse(safe_next(next_page), 303)
     seconds = (session.expires_at - gateway_of(request).clock.now()).total_seconds()
     set_cookie(request, response, SESSION, session.token, int(seconds))
     return response
@@ -63,9 +63,9 @@ async def sign_out(request: Request) -> Response:
 
 
 def _form(
-    request: Request, wanted: str, *, link: str = "", fault: str | None = None, status: int = 200
+    request: Request, next_page: str, *, link: str = "", fault: str | None = None, status: int = 200
 ) -> Response:
-    values = {"next": wanted, "link": link, "fault": fault}
+    values = {"next": next_page, "link": link, "fault": fault}
     return render(request, "sign_in.html", values, status=status)
 
 

@@ -48,15 +48,15 @@ OFFERED_BYTES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What stands in the form."""
+class FormValues:
+    """The fields of the form."""
 
     url: str = ""
     kinds: tuple[str, ...] = ()
     instance_ids: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, form: FormData) -> Given:
+    def of(cls, form: FormData) -> FormValues:
         ids = [parsed_id(str(text)) for text in form.getlist("instanceIds")]
         known = tuple(instance_id for instance_id in ids if instance_id is not None)
         return cls(str(form.get("url", "")).strip(), tuple(map(str, form.getlist("kinds"))), known)
@@ -67,38 +67,39 @@ class Given:
 
 async def subscriptions(request: Request) -> Response:
     page = await cursor_page(request)
-    found = await services_of(request).subscriptions.list(caller_of(request), page.number, page.limit)
-    values = {"subscriptions": found.items, "next": found.next}
+    listed = await services_of(request).subscriptions.list(caller_of(request), page.number, page.limit)
+    values = {"subscriptions": listed.items, "next": listed.next}
     return render(request, "subscriptions.html", values)
 
 
 async def new(request: Request) -> Response:
-    return await _form(request, Given())
+    return await _form(request, FormValues())
 
 
 async def create(request: Request) -> Response:
     """The secret is shown here alone, so there is no redirect."""
-    given = Given.of(await form_of(request))
+    typed = FormValues.of(await form_of(request))
     try:
-        view = await services_of(request).subscriptions.create(caller_of(request), given.fields())
+        view = await services_of(request).subscriptions.create(caller_of(request), typed.fields())
     except (Invalid, Conflict, NotFound, Forbidden) as refusal:
-        return await _form(request, given, _faults(refusal), 400)
+        return await _form(request, typed, _faults(refusal), 400)
     return render(request, "subscription_made.html", {"view": view})
 
 
 async def edit(request: Request) -> Response:
-    found = (await services_of(request).subscriptions.get(caller_of(request), _id(request))).subscription
-    return await _form(request, Given(found.url, found.kinds, found.instance_ids), subscription_id=found.id)
+    stored = (await services_of(request).subscriptions.get(caller_of(request), _id(request))).subscription
+    values = FormValues(stored.url, stored.kinds, stored.instance_ids)
+    return await _form(request, values, subscription_id=stored.id)
 
 
 async def change(request: Request) -> Response:
-    """What is off stays off."""
-    given, service = Given.of(await form_of(request)), services_of(request).subscriptions
-    found = (await service.get(caller_of(request), _id(request))).subscription
+    """Saves the fields; a subscription that is off stays off."""
+    typed, service = FormValues.of(await form_of(request)), services_of(request).subscriptions
+    stored = (await service.get(caller_of(request), _id(request))).subscription
     try:
-        await service.change(caller_of(request), found.id, given.fields(found.status))
+        await service.change(caller_of(request), stored.id, typed.fields(stored.status))
     except (Invalid, NotFound, Forbidden) as refusal:
-        return await _form(request, given, _faults(refusal), 400, subscription_id=found.id)
+        return await _form(request, typed, _faults(refusal), 400, subscription_id=stored.id)
     return redirect(_path(request), "Saved.")
 
 
@@ -108,14 +109,14 @@ def _faults(refusal: Invalid | Conflict | NotFound | Forbidden) -> dict[str, str
 
 async def _form(
     request: Request,
-    given: Given,
+    form: FormValues,
     faults: Mapping[str, str] | None = None,
     status: int = 200,
     *,
     subscription_id: int | None = None,
 ) -> Response:
     values = {
-        "given": given,
+        "given": form,
         "faults": faults or {},
         "meanings": MEANINGS,
         "instances": await _offered(request),
@@ -145,11 +146,11 @@ async def subscription(request: Request) -> Response:
 
 
 async def switch(request: Request) -> Response:
-    wanted = OFF if (await form_of(request)).get("status") == OFF else ON
-    fields = SubscriptionFields(status=wanted)
+    status = OFF if (await form_of(request)).get("status") == OFF else ON
+    fields = SubscriptionFields(status=status)
     await services_of(request).subscriptions.change(caller_of(request), _id(request), fields)
-    said = "Nothing is pushed any more." if wanted == OFF else "Events are pushed from now on."
-    return redirect(_path(request), said)
+    notice = "Nothing is pushed any more." if status == OFF else "Events are pushed from now on."
+    return redirect(_path(request), notice)
 
 
 async def test(request: Request) -> Response:
