@@ -63,7 +63,11 @@ class CallVerifier:
     ) -> Received:
         try:
             received = await self._read(instance, channel, webhook, call)
-            self._check_proof(received)
+            if received.missing_proof_field and self.require_signatures:
+                raise Unauthenticated(
+                    f"{missing_proof(received.missing_proof_field)}, so the origin of this call cannot be proved, and"
+                    " this server requires proof (REQUIRE_SIGNATURES)"
+                )
         except (Unauthenticated, Forbidden, Invalid) as refusal:
             self.meter.refused(instance.channel_id, refusal.reason)
             raise
@@ -90,13 +94,6 @@ class CallVerifier:
                 return webhook.receive(config, call, renewed, self.clock.now())
         except StaleMetadata as stale:
             raise Unauthenticated(stale.message) from None
-
-    def _check_proof(self, received: Received) -> None:
-        if received.missing_proof_field and self.require_signatures:
-            raise Unauthenticated(
-                f"{missing_proof(received.missing_proof_field)}, so the origin of this call cannot be proved, and"
-                " this server requires proof (REQUIRE_SIGNATURES)"
-            )
 
 
 @dataclass(eq=False)

@@ -156,7 +156,15 @@ class KeyService:
     clock: Clock
 
     async def create(self, caller: Caller, new: NewKey) -> CreatedKey:
-        _check(new)
+        faults = []
+        if fault := limits.text_fault(new.name, limits.KEY_NAME):
+            faults.append(Fault("name", fault))
+        if new.expires_in_days is not None and not 1 <= new.expires_in_days <= limits.KEY_DAYS:
+            faults.append(Fault("expiresInDays", f"must be a whole number from 1 to {limits.KEY_DAYS}"))
+        if faults:
+            raise Invalid.of(faults)
+        if new.user_id is not None:
+            check_user(new.user_id, "userId")
         user_id = new.user_id.strip() if new.user_id is not None else caller.user
         if not caller.may_act_for(user_id):
             raise Forbidden("only an admin makes keys for other users")
@@ -204,18 +212,6 @@ class KeyService:
         await self.store.revoke(key_id, now)
 
 
-def _check(new: NewKey) -> None:
-    faults = []
-    if fault := limits.text_fault(new.name, limits.KEY_NAME):
-        faults.append(Fault("name", fault))
-    if new.expires_in_days is not None and not 1 <= new.expires_in_days <= limits.KEY_DAYS:
-        faults.append(Fault("expiresInDays", f"must be a whole number from 1 to {limits.KEY_DAYS}"))
-    if faults:
-        raise Invalid.of(faults)
-    if new.user_id is not None:
-        check_user(new.user_id, "userId")
-
-
 SESSION_LIFE = timedelta(days=7)
 UNKNOWN = "this API key is not known, or it was revoked; check that you copied all of it"
 USED = "this link was used already, or is older than an hour; get a new one with: switchboard console link"
@@ -245,19 +241,7 @@ class SessionService:
         expires_at = now + SESSION_LIFE
         if parent and parent.expires_at:
             expires_at = min(expires_at, parent.expires_at)
-        return await self._open(key, parent.id if parent else None, expires_at, now)
-
-    async def sign_out(self, token: str) -> None:
-        now = self.clock.now()
-        if session := await self.keys.find(digest(token), KeyKind.SESSION, now):
-            await self.keys.revoke(session.id, now)
-
-    async def _key(self, credential: str, is_link: bool, now: datetime) -> ApiKey | None:
-        if is_link:
-            return await self.keys.take_link(digest(credential), now)
-        return await self.keys.find(digest(credential), KeyKind.KEY, now)
-
-    async def _open(self, key: ApiKey, parent_id: int | None, expires_at: datetime, now: datetime) -> Session:
+        parent_id = parent.id if parent else None
         token = SESSION_PREFIX + self.ids.token()
         new = NewCredential(
             key.user_id,
@@ -271,3 +255,13 @@ class SessionService:
         )
         await self.keys.add(new, now)
         return Session(token, expires_at)
+
+    async def sign_out(self, token: str) -> None:
+        now = self.clock.now()
+        if session := await self.keys.find(digest(token), KeyKind.SESSION, now):
+            await self.keys.revoke(session.id, now)
+
+    async def _key(self, credential: str, is_link: bool, now: datetime) -> ApiKey | None:
+        if is_link:
+            return await self.keys.take_link(digest(credential), now)
+        return await self.keys.find(digest(credential), KeyKind.KEY, now)

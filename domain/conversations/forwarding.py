@@ -43,17 +43,14 @@ class DestinationService:
         """What a configuration says of it, if anything. Raises `Invalid`."""
         base_id = channel.folder.base_id(channel.config.load(config)) if channel.folder else None
         if base_id is not None:
-            await self._check_base(owner, base_id)
+            base = await self.bases.find(base_id, owner)
+            if base is None or (base.level or Level.NONE) < Level.UPDATE:
+                raise _fault(BASE, f"must be a knowledge base that {owner} may change; {base_id} is none")
         if channel.forwarding is None:
             return
         destination = channel.forwarding.destination(channel.config.load(config))
         if destination is not None:
             await self.check(owner, destination)
-
-    async def _check_base(self, owner: str, base_id: int) -> None:
-        base = await self.bases.find(base_id, owner)
-        if base is None or (base.level or Level.NONE) < Level.UPDATE:
-            raise _fault(BASE, f"must be a knowledge base that {owner} may change; {base_id} is none")
 
     async def instance(self, owner: str, destination: Destination) -> Instance:
         """Raises `Invalid` for one that is not there, and for somebody else's."""

@@ -14,7 +14,6 @@ from domain.conversations.model import (
     Message,
     MessageId,
     MessageKind,
-    NewFile,
     NewMessage,
     QueuedSend,
     Timeline,
@@ -84,7 +83,9 @@ class SendingService:
         if idempotency_key and (stored := await self.sends.repeated(instance.id, idempotency_key)):
             return _queued(stored, digest)
         conversation = await self._conversation(instance, channel, message)
-        files = [_artifact(file) for file in message.files]
+        files = [
+            ResultArtifact(file.name, file.mime_type or OCTETS, file.url, file.data) for file in message.files
+        ]
         answer = Answer(
             message.text,
             tuple(await self.files.publish(files, FilePlace(instance.id, conversation.session_id))),
@@ -262,10 +263,6 @@ def _continued(channel: AnyChannel, target: Target) -> Target:
     if channel.conversation_target is None:
         return target
     return channel.target.dump(channel.conversation_target.continued(channel.target.load(target)))
-
-
-def _artifact(file: NewFile) -> ResultArtifact:
-    return ResultArtifact(file.name, file.mime_type or OCTETS, file.url, file.data)
 
 
 def _queued(stored: StoredSend, digest: str) -> QueuedSend:

@@ -79,13 +79,13 @@ def _address_faults(message: NewMessage) -> Iterator[Fault]:
         yield Fault("subject", "a conversation has its subject: give it together with to")
     yield from _line("to", message.to, limits.ADDRESS)
     yield from _line("subject", message.subject, limits.SUBJECT)
-    if message.session_id is not None and (fault := _session_fault(message.session_id)):
+    if message.session_id is not None and (
+        fault := (
+            limits.text_fault(message.session_id, limits.SESSION_ID)
+            or (None if message.session_id else "must not be empty")
+        )
+    ):
         yield Fault("sessionId", fault)
-
-
-def _session_fault(session_id: str) -> str | None:
-    """What is wrong with the id of a conversation; strangers may choose blank ones."""
-    return limits.text_fault(session_id, limits.SESSION_ID) or (None if session_id else "must not be empty")
 
 
 def _line(field: str, text: str | None, most: int) -> Iterator[Fault]:

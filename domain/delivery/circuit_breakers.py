@@ -169,13 +169,10 @@ class CircuitBreakers:
         own_is_newer = self._published | set(+self._publishing)
         for opened in shared:
             if opened.instance_id not in own_is_newer:
-                self._adopt(opened, now)
+                breaker = self._breakers.setdefault(opened.instance_id, Breaker())
+                if opened.openings > breaker.openings or breaker.until > now + opened.seconds:
+                    breaker.adopt(opened.openings, now + opened.seconds)
         self._remove_closed(own_is_newer.union(opened.instance_id for opened in shared))
-
-    def _adopt(self, opened: OpenBreaker, now: float) -> None:
-        breaker = self._breakers.setdefault(opened.instance_id, Breaker())
-        if opened.openings > breaker.openings or breaker.until > now + opened.seconds:
-            breaker.adopt(opened.openings, now + opened.seconds)
 
     def _remove_closed(self, still_open: Set[int]) -> None:
         for instance_id, breaker in list(self._breakers.items()):

@@ -69,20 +69,17 @@ class Quotas:
         """Reserves a slot of each budget. Seconds until the slot, by key; where one is over `patience`, that one is
         not reserved."""
         if self.workers == 1:
-            return self._reserve_alone(budgets, now, patience)
+            # All slots, or none.
+            waits = {budget.key: self._bucket(budget).wait(now) for budget in budgets}
+            if max(waits.values()) <= patience:
+                for budget in budgets:
+                    self._bucket(budget).take(now)
+            return waits
         waits: dict[str, float] = {}
         for budget in budgets:
             waits[budget.key] = await self._reserve_among_workers(budget, now, patience)
             if waits[budget.key] > patience:
                 break
-        return waits
-
-    def _reserve_alone(self, budgets: Sequence[Budget], now: float, patience: float) -> Mapping[str, float]:
-        """All slots, or none."""
-        waits = {budget.key: self._bucket(budget).wait(now) for budget in budgets}
-        if max(waits.values()) <= patience:
-            for budget in budgets:
-                self._bucket(budget).take(now)
         return waits
 
     async def _reserve_among_workers(self, budget: Budget, now: float, patience: float) -> float:

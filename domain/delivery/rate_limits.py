@@ -136,7 +136,15 @@ class RateLimiter:
             wait = await self._pass_cooldowns(request)
             if wait or not self.enforce_quotas or not request.budgets:
                 return wait
-            wait = await self._reserve(request)
+            # Seconds until the message may be sent. While the quota of the account is used up, no conversation of the
+            # instance is leased.
+            waits = await self.quotas.reserve(request.budgets, self._now())
+            account_wait = max(
+                (wait for key, wait in waits.items() if request.is_of_account(key)), default=0.0
+            )
+            if account_wait > MAX_WAIT:
+                self._paused_until[request.instance_id] = self._now() + account_wait - MAX_WAIT
+            wait = max(waits.values())
             if wait > MAX_WAIT:
                 self._meter.throttled(request.channel_id, "quota")
                 return wait
@@ -166,15 +174,6 @@ class RateLimiter:
                 self._paused_until[request.instance_id] = now + wait
             return wait, "account"
         return self._cooldowns.remaining(request.conversation, now), "conversation"
-
-    async def _reserve(self, request: SendRequest) -> float:
-        """Seconds until the message may be sent. While the quota of the account is used up, no conversation of the
-        instance is leased."""
-        waits = await self.quotas.reserve(request.budgets, self._now())
-        account_wait = max((wait for key, wait in waits.items() if request.is_of_account(key)), default=0.0)
-        if account_wait > MAX_WAIT:
-            self._paused_until[request.instance_id] = self._now() + account_wait - MAX_WAIT
-        return max(waits.values())
 
     async def record(self, request: SendRequest, sent: Sent) -> None:
         """Learns from how a message was answered.

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from domain.access.model import Caller
-from domain.channels.model import ChannelDefinition
 from domain.conversations.forwarding import DestinationService
 from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup import named_channel, owned_instance
@@ -59,7 +58,11 @@ class ConfigCheckService:
             raise Invalid.of(faults)
         channel = resolved.channel
         if channel.probe is None and channel.registrar is None:
-            return _nothing(channel.definition)
+            return CredentialsCheck(
+                CredentialsState.NOTHING_TO_CHECK,
+                f"{channel.definition.name} signs in nowhere, so there are no credentials to check.",
+                "Follow the set-up steps, and send a first message.",
+            )
         self._count(caller)
         try:
             told = await self._ask(resolved, saved=draft.config is None)
@@ -67,7 +70,12 @@ class ConfigCheckService:
             return _away(f"There was no answer within {CHECK_SECONDS:g} seconds.", UNREACHED)
         except PlatformError as error:
             if not error.transient:
-                return _refused(channel.definition, str(error))
+                message = str(error)
+                action = (
+                    "Compare each field with what the platform shows, correct it, and check again."
+                    f" Where to find the values: {channel.definition.setup.docs_url}"
+                )
+                return CredentialsCheck(CredentialsState.REFUSED, message, action)
             return _away(str(error), HAS_FAULT if error.answered else UNREACHED)
         accepted = f"{channel.definition.name} accepts the credentials."
         return CredentialsCheck(CredentialsState.ACCEPTED, f"{accepted} {told}." if told else accepted)
@@ -115,22 +123,6 @@ class ConfigCheckService:
             wait = (tries[0] + TRIES_WITHIN - now).total_seconds()
             raise TooMany("credentials were checked too often; try again in some minutes", wait)
         tries.append(now)
-
-
-def _nothing(definition: ChannelDefinition) -> CredentialsCheck:
-    return CredentialsCheck(
-        CredentialsState.NOTHING_TO_CHECK,
-        f"{definition.name} signs in nowhere, so there are no credentials to check.",
-        "Follow the set-up steps, and send a first message.",
-    )
-
-
-def _refused(definition: ChannelDefinition, message: str) -> CredentialsCheck:
-    action = (
-        "Compare each field with what the platform shows, correct it, and check again."
-        f" Where to find the values: {definition.setup.docs_url}"
-    )
-    return CredentialsCheck(CredentialsState.REFUSED, message, action)
 
 
 UNREACHED = (

@@ -106,25 +106,21 @@ def _warnings(
 ) -> list[str]:
     if instance.status == UNREADABLE:
         return [UNDECRYPTED]
-    configuration = _configuration_warnings(instance, channel, record, activities[Activity.SENDING])
-    return [*configuration, *_work_warnings(record)]
-
-
-def _configuration_warnings(
-    instance: Instance, channel: AnyChannel, record: HealthRecord, sending: ActivityHealth
-) -> list[str]:
-    warnings = advice(channel.definition, instance.config)
+    sending = activities[Activity.SENDING]
+    configuration = advice(channel.definition, instance.config)
     if record.missing_proof_field:
-        warnings.append(
+        configuration.append(
             f"{missing_proof(record.missing_proof_field)}: calls are accepted without proof of origin"
         )
     if instance.resource_id is None:
-        warnings.append("downStreamResourceId is not set: messages are answered with a note only")
+        configuration.append("downStreamResourceId is not set: messages are answered with a note only")
     if record.webhook_error and channel.registrar and not record.webhook_registered:
-        warnings.append(f"the webhook is not registered: {record.webhook_error}")
-    elif record.webhook_error and not _has_sent(instance, sending):
-        warnings.append(f"the configuration did not work when it was tried: {record.webhook_error}")
-    return warnings
+        configuration.append(f"the webhook is not registered: {record.webhook_error}")
+    elif record.webhook_error and not (
+        sending.last_success is not None and sending.last_success > instance.updated_at
+    ):
+        configuration.append(f"the configuration did not work when it was tried: {record.webhook_error}")
+    return [*configuration, *_work_warnings(record)]
 
 
 def _work_warnings(record: HealthRecord) -> list[str]:
@@ -139,11 +135,6 @@ def _work_warnings(record: HealthRecord) -> list[str]:
     if record.breaker != "closed":
         warnings.append(f"replies wait because the platform does not answer: {record.breaker_reason}")
     return warnings
-
-
-def _has_sent(instance: Instance, sending: ActivityHealth) -> bool:
-    """Whether replies were sent with the present configuration."""
-    return sending.last_success is not None and sending.last_success > instance.updated_at
 
 
 def connection_note(instance: Instance, channel: AnyChannel, record: HealthRecord) -> str:

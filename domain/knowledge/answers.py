@@ -100,7 +100,13 @@ class AskService:
         self, caller: Caller, base_id: int, question: str, history: Sequence[EarlierTurn] = ()
     ) -> KnowledgeAnswer:
         check_filled("question", question, limits.QUESTION)
-        _check_history(history)
+        if len(history) > limits.EARLIER_TURNS:
+            raise Invalid.of([Fault("history", f"must have at most {limits.EARLIER_TURNS} turns")])
+        for at, turn in enumerate(history):
+            if turn.role not in (Role.USER, Role.ASSISTANT):
+                raise Invalid.of([Fault(f"history[{at}].role", "must be user or assistant")])
+            if fault := limits.text_fault(turn.content, limits.EARLIER_TURN):
+                raise Invalid.of([Fault(f"history[{at}].content", fault)])
         base = await self.access.inside(caller, base_id)
         with self._place(caller.user_id):
             answer = await self._of_model(_request(base, caller.user_id, question, self.ids), base, history)
@@ -149,14 +155,3 @@ def _request(base: Base, user: str, question: str, ids: Ids) -> RunRequest:
     resource, request_id = Resource(ResourceKind.AGENT, f"kb-{base.id}", 0), ids.request_id()
     sender = RunSender(user, user, user, Proof.SERVICE)
     return RunRequest(resource, request_id, 0, CHANNEL_ID, request_id, sender, question, user)
-
-
-def _check_history(history: Sequence[EarlierTurn]) -> None:
-    """Raises `Invalid`."""
-    if len(history) > limits.EARLIER_TURNS:
-        raise Invalid.of([Fault("history", f"must have at most {limits.EARLIER_TURNS} turns")])
-    for at, turn in enumerate(history):
-        if turn.role not in (Role.USER, Role.ASSISTANT):
-            raise Invalid.of([Fault(f"history[{at}].role", "must be user or assistant")])
-        if fault := limits.text_fault(turn.content, limits.EARLIER_TURN):
-            raise Invalid.of([Fault(f"history[{at}].content", fault)])

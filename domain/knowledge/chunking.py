@@ -87,7 +87,9 @@ class Chunker:
         start, text = group[0].start, section.text(group).rstrip()
         blocks = [unit.block for unit in group]
         where = metadata(blocks, self._title, self._count, start, start + len(text))
-        context = _new_in(section.context, text)
+        context = "\n".join(
+            line for line in section.context.split("\n") if line and not text.startswith(line)
+        )
         piece = Piece(self._count, text, context, where, index_words(searchable(context, text)))
         self._count += 1
         return piece
@@ -165,11 +167,6 @@ class _Section:
         self._text, self._text_start = f"{held}{gap}{block.text}", held_from
 
 
-def _new_in(context: str, text: str) -> str:
-    """The context without what the chunk begins with anyway: the title is not to count twice."""
-    return "\n".join(line for line in context.split("\n") if line and not text.startswith(line))
-
-
 class _Packer:
     """Full groups in turn; a short last sentence opens the next one too, and crumbs join the one before."""
 
@@ -191,7 +188,10 @@ class _Packer:
             if self._full:
                 yield self._full
             self._full = self._group
-            self._group = _overlap(self._full, self._limits.overlap_words)
+            most_words = self._limits.overlap_words
+            last = self._full[-1]
+            short = last.size > 0 and last.words <= most_words and len(self._full) > 1
+            self._group = [last] if short and last.block.kind is BlockKind.PARAGRAPH else []
             if _overflows(self._group, unit, self._most):
                 self._group = []
             self._carried = len(self._group)
@@ -221,9 +221,3 @@ def _tokens(group: Sequence[Unit]) -> int:
 def _is_crumb(group: Sequence[Unit], limits: Limits) -> bool:
     prose = all(unit.block.kind is BlockKind.PARAGRAPH for unit in group)
     return prose and sum(unit.words for unit in group) < limits.least_words
-
-
-def _overlap(group: Sequence[Unit], most_words: int) -> list[Unit]:
-    last = group[-1]
-    short = last.size > 0 and last.words <= most_words and len(group) > 1
-    return [last] if short and last.block.kind is BlockKind.PARAGRAPH else []

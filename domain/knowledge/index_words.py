@@ -17,14 +17,10 @@ version 1 Arabic letters were not folded either, and groups that form a code wer
 def index_words(text: str, version: int = VERSION) -> set[str]:
     """The distinct words under which a text is found, its codes also in one piece."""
     if version == 1:
-        return _first_version(text)
+        codes = (joined(phrase) for phrase in identifiers(text, normalise_1) if len(phrase) > 1)
+        return {*words_of_folded(normalise_1(text)), *codes}
     folded = normalise(text) if version > 2 else normalise_2(text)
     return {*words_of_folded(folded), *code_words(text, folded)}
-
-
-def _first_version(text: str) -> set[str]:
-    codes = (joined(phrase) for phrase in identifiers(text, normalise_1) if len(phrase) > 1)
-    return {*words_of_folded(normalise_1(text)), *codes}
 
 
 _MOST_GROUPS = 20

@@ -163,7 +163,19 @@ class IngestService:
         try:  # the base may change over to another model meanwhile: then all is embedded once more
             while (base_model := await self._staging.model_of(work.base_id)) != former:
                 former, embedder = base_model, await self._embedder.of(base_model)
-                await self._embed_all(work, embedder, parsing, parsed)
+                # Embeds what is staged while reading goes on, and looks from the beginning once all is read. Ends at once
+                # where a file cannot be read.
+                loading = asyncio.create_task(self._prepare(work, embedder))
+                embedding = asyncio.create_task(self._embed_staged(work, embedder, parsing, parsed))
+                try:
+                    await asyncio.wait({parsing, embedding}, return_when=asyncio.FIRST_COMPLETED)
+                    if parsing.done():
+                        parsing.result()
+                    await embedding
+                finally:
+                    for task in (loading, embedding):
+                        task.cancel()
+                    await asyncio.gather(loading, embedding, return_exceptions=True)
                 fingerprint = (await embedder.model()).fingerprint
                 if await self._staging.publish(work, self._owner, fingerprint, base_model):
                     return
@@ -206,7 +218,10 @@ class IngestService:
         await self._staging.begin(work, file.id)
         async with aclosing(self._parser.cut(path, file.name, reading.report)) as parts:
             async for part in parts:
-                named = [(self._chunk_id(), piece) for piece in part.pieces]
+                named = [
+                    (f"{int(self._clock.now().timestamp() * 1000)}-{self._ids.request_id()}", piece)
+                    for piece in part.pieces
+                ]
                 if not await self._staging.stage(work, file.id, start, part.text, named):
                     return
                 start += len(part.text)
@@ -226,26 +241,6 @@ class IngestService:
             if reading.share > reported:
                 reported = reading.share
                 await self._staging.reading(work, file.id, reported)
-
-    def _chunk_id(self) -> str:
-        return f"{int(self._clock.now().timestamp() * 1000)}-{self._ids.request_id()}"
-
-    async def _embed_all(
-        self, work: Work, embedder: Embedder, parsing: asyncio.Task[None], parsed: asyncio.Event
-    ) -> None:
-        """Embeds what is staged while reading goes on, and looks from the beginning once all is read. Ends at once
-        where a file cannot be read."""
-        loading = asyncio.create_task(self._prepare(work, embedder))
-        embedding = asyncio.create_task(self._embed_staged(work, embedder, parsing, parsed))
-        try:
-            await asyncio.wait({parsing, embedding}, return_when=asyncio.FIRST_COMPLETED)
-            if parsing.done():
-                parsing.result()
-            await embedding
-        finally:
-            for task in (loading, embedding):
-                task.cancel()
-            await asyncio.gather(loading, embedding, return_exceptions=True)
 
     async def _prepare(self, work: Work, embedder: Embedder) -> None:
         """Loads the model while the first file is read, and stores where it must be prepared before."""

@@ -222,7 +222,7 @@ class TextMatch:
         code = pair = named = 0.0
         for phrase in evidence.phrases:
             if phrase in self._query.numbered:
-                pair = max(pair, self._rarity(phrase, seen))
+                pair = max(pair, min(1.0, self._idf_of(phrase, seen) / self._rare))
             else:
                 code = max(code, identity := self._identity(phrase, seen))
                 named = max(named, identity) if phrase in self._query.meant else named
@@ -264,9 +264,6 @@ class TextMatch:
             return min(1.0, self._idf_of(phrase, seen) / self._rarest)
         several = max(_SEVERAL, self._statistics.chunks // _SEVERAL_OF)
         return min(1.0, self._idf_of(phrase, seen) / self._statistics.idf(several))
-
-    def _rarity(self, phrase: Phrase, seen: Mapping[Phrase, int]) -> float:
-        return min(1.0, self._idf_of(phrase, seen) / self._rare)
 
     def _idf_of(self, phrase: Phrase, seen: Mapping[Phrase, int]) -> float:
         frequency = max(seen.get(phrase, 0), self._statistics.frequency.get(joined(phrase), 0))

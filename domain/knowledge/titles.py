@@ -147,12 +147,15 @@ def _readable(stem: str) -> str:
         return ""
     marks = _NUMBERED | _PLACEHOLDERS if any(map(str.isdigit, readable)) else frozenset[str]()
     words = (_NUMBER.sub("", word) for word in readable.split())
-    return readable if any(_is_word(word) and word.casefold() not in marks for word in words) else ""
-
-
-def _is_word(word: str) -> bool:
-    """Return True for three letters, or for two of a script of words."""
-    return word.isalpha() and len(word) >= (2 if _LOGOGRAPHS.search(word) else _LEAST_LETTERS)
+    return (
+        readable
+        if any(
+            (word.isalpha() and len(word) >= (2 if _LOGOGRAPHS.search(word) else _LEAST_LETTERS))
+            and word.casefold() not in marks
+            for word in words
+        )
+        else ""
+    )
 
 
 def _lead(document: Document) -> str:

@@ -155,12 +155,12 @@ def unspaced_as_blanks(text: str) -> str:
 def mostly_outside_latin(text: str) -> bool:
     """Whether more than half of a text's letters belong to another script than Latin."""
     letters = [char for char in text if char.isalpha()]
-    foreign = sum(1 for char in letters if not _is_latin(char))
+    foreign = sum(
+        1
+        for char in letters
+        if not (char.isascii() or unicodedata.name(char, "").startswith(("LATIN", "FULLWIDTH LATIN")))
+    )
     return foreign * 2 > len(letters)
-
-
-def _is_latin(char: str) -> bool:
-    return char.isascii() or unicodedata.name(char, "").startswith(("LATIN", "FULLWIDTH LATIN"))
 
 
 _WORDS = """

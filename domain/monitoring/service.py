@@ -157,7 +157,11 @@ class HealthOverviewService:
         states: list[InstanceState] = []
         while looked_at < MOST_LOOKED_AT and len(states) < checked_limit(limit):
             instances = await self.names.following(_owner(caller), after, batch + 1)
-            found = [state for state in await self._states(instances[:batch]) if _is_wanted(state, failing)]
+            found = [
+                state
+                for state in await self._states(instances[:batch])
+                if (not (failing and state.health.healthy))
+            ]
             if len(states) + len(found) > limit:
                 states += found[: limit - len(states)]
                 return Page(states, cursor_of(states[-1].instance.id))
@@ -177,10 +181,6 @@ class HealthOverviewService:
             for instance in instances
             if (channel := self.channels.find(instance.channel_id)) and instance.id in records
         ]
-
-
-def _is_wanted(state: InstanceState, failing: bool) -> bool:
-    return not (failing and state.health.healthy)
 
 
 def _state(

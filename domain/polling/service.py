@@ -29,7 +29,7 @@ from domain.polling.model import (
     interval,
 )
 from domain.refusals import Conflict, StorageAway, Unavailable, reason_of
-from ports.capabilities import Polled, Poller, PollFailed, Scheduler
+from ports.capabilities import Poller, PollFailed
 from ports.channels import AnyChannel, Channels
 from ports.instances import (
     Due,
@@ -144,20 +144,17 @@ class PollingService:
         if instance.status == UNREADABLE:
             await self._failed(due, PollFailed(UNDECRYPTED), UNREADABLE_PAUSE)
         elif channel.scheduler:
-            await self._fire(due, instance, channel.scheduler, channel.config.load(instance.config))
+            scheduler = channel.scheduler
+            config = channel.config.load(instance.config)
+            event = scheduler.fired(config, instance.id, due.planned)
+            once = scheduler.fires_once(config)
+            after = max(self.clock.now(), due.planned)  # our clock may be behind the one that found it due
+            following = None if once else scheduler.next_fire(config, after)
+            fresh = await self.runs.finish(due, [event], None, following, retire=once)
+            if fresh is not None:
+                await self._record_stored(instance, fresh)
         elif channel.poller:
             await self._poll(due, instance, channel, channel.poller)
-
-    async def _fire(
-        self, due: Due, instance: Instance, scheduler: Scheduler[ChannelConfig], config: ChannelConfig
-    ) -> None:
-        event = scheduler.fired(config, instance.id, due.planned)
-        once = scheduler.fires_once(config)
-        after = max(self.clock.now(), due.planned)  # our clock may be behind the one that found it due
-        following = None if once else scheduler.next_fire(config, after)
-        fresh = await self.runs.finish(due, [event], None, following, retire=once)
-        if fresh is not None:
-            await self._record_stored(instance, fresh)
 
     async def _poll(
         self, due: Due, instance: Instance, channel: AnyChannel, poller: Poller[ChannelConfig]
@@ -176,24 +173,20 @@ class PollingService:
             log.exception("a poll failed unexpectedly", extra={"instance": instance.id})
             failed = PollFailed(reason_of(unexpected))
         else:
-            return await self._store(due, instance, channel, polled, every)
-        return await self._failed(due, failed, every)
-
-    async def _store(
-        self, due: Due, instance: Instance, channel: AnyChannel, polled: Polled, every: timedelta
-    ) -> None:
-        following = self.clock.now() if polled.more else self.clock.now() + every
-        feeds = await self.folders.polled(instance, channel)
-        if feeds and not instance.resource_id:  # what is in the folder is told to nobody else
-            polled = replace(polled, events=())
-        fresh = await self.runs.finish(
-            due, polled.events, polled.cursor, following, unanswered=polled.unanswered
-        )
-        if fresh is not None:
-            for message in polled.unanswered:
-                self.meter.received(instance.channel_id, f"ignored:{message.refused}")
-            await self._acknowledge(instance, channel, polled.events)
-            await self._record_stored(instance, fresh)
+            following = self.clock.now() if polled.more else self.clock.now() + every
+            feeds = await self.folders.polled(instance, channel)
+            if feeds and not instance.resource_id:  # what is in the folder is told to nobody else
+                polled = replace(polled, events=())
+            fresh = await self.runs.finish(
+                due, polled.events, polled.cursor, following, unanswered=polled.unanswered
+            )
+            if fresh is not None:
+                for message in polled.unanswered:
+                    self.meter.received(instance.channel_id, f"ignored:{message.refused}")
+                await self._acknowledge(instance, channel, polled.events)
+                await self._record_stored(instance, fresh)
+            return
+        await self._failed(due, failed, every)
 
     async def _record_stored(self, instance: Instance, fresh: Sequence[bool | None]) -> None:
         for is_fresh in fresh:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from domain.channels.answers import Answer, Artifact, Author
 from domain.channels.context import merged
 from domain.channels.messages import Event
-from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, Prompt, ReceivedText, unclear
+from domain.confirmations.model import ApprovalResult, ApprovalScope, Prompt, ReceivedText, unclear
 from domain.conversations.choices import GONE, is_reference
 from domain.conversations.model import answer_to
 from domain.instances.model import Instance
@@ -194,7 +194,7 @@ def _request(
         sender=RunSender(sender.external_id, sender.display_name, user_id, sender.verified_by),
         text=event.text if decision is None else decision.original,
         files=tuple(fetched.files),
-        approval=_approval(decision),
+        approval=Approval(decision.confirmation_id, decision.tool, decision.decision) if decision else None,
         approved_tools=approval_result.approved_tools,
         choice=decision is None and event.choice is not None,
         reaction=event.reaction,
@@ -215,10 +215,6 @@ def _context(event: Event, left_out: Sequence[LeftOut]) -> Mapping[str, object]:
             {"name": file.name, "size": file.size, "reason": file.reason} for file in left_out
         ]
     return merged((event.context, more)) if more else event.context
-
-
-def _approval(decision: Decision | None) -> Approval | None:
-    return Approval(decision.confirmation_id, decision.tool, decision.decision) if decision else None
 
 
 def _resource(text: str) -> Resource:

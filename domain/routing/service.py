@@ -144,32 +144,30 @@ class ConversationService:
             await self._health.failed(work.key.instance_id, Activity.PROCESSING, error)
             return await self._conversations.record(_without_answer(work, error))
         try:
-            return await self._answer(work, work.context)
+            # The sender sees that an answer is being written until it is sent.
+            context = work.context
+            queued = work.queued
+            try:
+                answer, error = await self._withdrawals.run(
+                    (queued.id, *queued.merged), self._events.process(work.key, queued, context)
+                )
+            except Withdrawn:
+                return False
+            if answer is not None and error is None:
+                error = await self._forwarding.forward(context, queued.event, answer)
+            try:
+                outcome = await _outcome(work, context, answer, error)
+                if outcome.messages:
+                    await self._events.replied(work.key, queued.event)
+                    context.linger_typing(work.key, self._typing)
+                return await self._conversations.record(outcome)
+            except Unavailable:
+                raise
+            except Exception as unexpected:
+                log.exception("an outcome could not be stored", extra=_extra(work))
+                return await self._give_up(work, f"{reason_of(unexpected)} on storing the outcome")
         finally:
             work.context.stop_typing()
-
-    async def _answer(self, work: _Work, context: ConversationContext) -> bool:
-        """As `_process`. The sender sees that an answer is being written until it is sent."""
-        queued = work.queued
-        try:
-            answer, error = await self._withdrawals.run(
-                (queued.id, *queued.merged), self._events.process(work.key, queued, context)
-            )
-        except Withdrawn:
-            return False
-        if answer is not None and error is None:
-            error = await self._forwarding.forward(context, queued.event, answer)
-        try:
-            outcome = await _outcome(work, context, answer, error)
-            if outcome.messages:
-                await self._events.replied(work.key, queued.event)
-                context.linger_typing(work.key, self._typing)
-            return await self._conversations.record(outcome)
-        except Unavailable:
-            raise
-        except Exception as unexpected:
-            log.exception("an outcome could not be stored", extra=_extra(work))
-            return await self._give_up(work, f"{reason_of(unexpected)} on storing the outcome")
 
     async def _failed(self, work: _Work, failure: Exception) -> None:
         """The event is tried again after a while, a bounded number of times."""

@@ -13,7 +13,6 @@ from domain.routing.model import (
     ResourceRules,
     ResourceTrial,
     RunRequest,
-    RunResult,
     RunSender,
     TrialAnswer,
 )
@@ -66,32 +65,26 @@ class TrialService:
             raise TooMany(f"{whose} is still under way; try again when it has ended", PAUSE)
         self._users.add(user)
         try:
-            return await self._run(_request(resource, user, text, self.ids.request_id()))
+            request_id = self.ids.request_id()
+            sender = RunSender(user, user, user, Proof.SERVICE)
+            request = RunRequest(
+                resource, request_id, 0, CHANNEL_ID, request_id, sender, text, user, timeout=SECONDS
+            )
+            started = self.clock.now()
+            try:
+                async with asyncio.timeout(SECONDS):
+                    result = await self.downstream.run(request)
+                    answer = TrialAnswer(
+                        result.text[:MOST_SHOWN],
+                        tuple(artifact.name for artifact in result.artifacts),
+                        tuple(choice.label for choice in result.choices),
+                        result.confirmation.tool if result.confirmation else "",
+                        result.wants_person,
+                    )
+            except TimeoutError:
+                answer = TrialAnswer(error=f"the resource does not answer within {SECONDS:g} s")
+            except DownstreamFailed as failed:
+                answer = TrialAnswer(error=str(failed))
+            return replace(answer, seconds=(self.clock.now() - started).total_seconds())
         finally:
             self._users.discard(user)
-
-    async def _run(self, request: RunRequest) -> TrialAnswer:
-        started = self.clock.now()
-        try:
-            async with asyncio.timeout(SECONDS):
-                answer = _shown(await self.downstream.run(request))
-        except TimeoutError:
-            answer = TrialAnswer(error=f"the resource does not answer within {SECONDS:g} s")
-        except DownstreamFailed as failed:
-            answer = TrialAnswer(error=str(failed))
-        return replace(answer, seconds=(self.clock.now() - started).total_seconds())
-
-
-def _request(resource: Resource, user: str, text: str, request_id: str) -> RunRequest:
-    sender = RunSender(user, user, user, Proof.SERVICE)
-    return RunRequest(resource, request_id, 0, CHANNEL_ID, request_id, sender, text, user, timeout=SECONDS)
-
-
-def _shown(result: RunResult) -> TrialAnswer:
-    return TrialAnswer(
-        result.text[:MOST_SHOWN],
-        tuple(artifact.name for artifact in result.artifacts),
-        tuple(choice.label for choice in result.choices),
-        result.confirmation.tool if result.confirmation else "",
-        result.wants_person,
-    )

@@ -60,7 +60,7 @@ class SubscriptionService:
         if fields.url is None:
             raise Invalid.of([Fault("url", "is required: the https address that events are pushed to")])
         await self._check(caller, fields)
-        secret = fields.secret or self._new_secret()
+        secret = fields.secret or standard_secret(self.ids.token(32).encode()[:32])
         await self.log.listen(LISTENER)
         subscription = await self.store.add(
             user_id,
@@ -147,7 +147,7 @@ class SubscriptionService:
         faults = [
             *filter_faults(fields.kinds or (), fields.instance_ids or ()),
             *_secret_faults(fields.secret),
-            *_status_faults(fields.status),
+            *(() if fields.status in (None, ON, OFF) else [Fault("status", f"must be {ON} or {OFF}")]),
         ]
         if fields.url is not None and (fault := await self.addresses.fault(fields.url)):
             faults.append(Fault("url", fault))
@@ -156,16 +156,9 @@ class SubscriptionService:
         for instance_id in dict.fromkeys(fields.instance_ids or ()):
             await owned_instance(self.instances, caller, instance_id)
 
-    def _new_secret(self) -> str:
-        return standard_secret(self.ids.token(32).encode()[:32])
-
 
 def _sending(record: HealthRecord) -> ActivityHealth:
     return record.activities.get(Activity.SENDING, ActivityHealth())
-
-
-def _status_faults(status: str | None) -> Sequence[Fault]:
-    return () if status in (None, ON, OFF) else [Fault("status", f"must be {ON} or {OFF}")]
 
 
 def _secret_faults(secret: str | None) -> Sequence[Fault]:

@@ -93,13 +93,6 @@ class EmailVerificationService:
         wait = await self.codes.put(user, address, digest, self.clock.now())
         if wait is not None:
             raise TooMany("too many codes were sent within the hour; try again later", wait)
-        await self._mail(address, code)
-        life = int(CODE_LIFE.total_seconds())
-        return CodeSent(
-            life, f"A {CODE_DIGITS}-digit code was sent to {address}. It is valid for 10 minutes."
-        )
-
-    async def _mail(self, address: str, code: str) -> None:
         text = (
             f"Your verification code is {code}\n\nIt is valid for 10 minutes. If you did not ask for it, ignore"
             " this mail and tell nobody the code.\n"
@@ -111,6 +104,10 @@ class EmailVerificationService:
             if failure.refused:
                 raise Invalid.of([Fault("email", "the mail server does not take mail for it")]) from failure
             raise Unavailable("the verification mail could not be sent; try again later", 60) from failure
+        life = int(CODE_LIFE.total_seconds())
+        return CodeSent(
+            life, f"A {CODE_DIGITS}-digit code was sent to {address}. It is valid for 10 minutes."
+        )
 
     async def verify_email(self, caller: Caller, otp: str) -> str:
         user = caller.user
@@ -214,7 +211,9 @@ class OAuthVerificationService:
 
     async def start_oauth(self, caller: Caller, provider: str) -> str:
         user = caller.user
-        checked = _oauth_provider(provider)
+        if provider not in OAUTH_PROVIDERS:
+            raise NotFound(f"there is no OAuth verification by '{provider[:100]}'")
+        checked = Provider(provider)
         _require(checked, self.offered)
         state, verifier = self.ids.token(), self.ids.token(48)
         pending = PendingOAuth(user, verifier)
@@ -243,9 +242,3 @@ class OAuthVerificationService:
 def _require(provider: Provider, offered: Collection[Provider]) -> None:
     if provider not in offered:
         raise Invalid(f"verification by {provider.value} is not set up on this server")
-
-
-def _oauth_provider(name: str) -> Provider:
-    if name not in OAUTH_PROVIDERS:
-        raise NotFound(f"there is no OAuth verification by '{name[:100]}'")
-    return Provider(name)

@@ -138,7 +138,24 @@ class WebChatService:
             content = plain_nodes(message.text)
             body = {"from": "visitor", "content": content, "files": shown, "choices": []}
             await self.intake.receive(place, ChatMessage(message.id, body))
-        event = await _event(chat, who, message, [_attachment(file, size) for file, size in files])
+        attachments = [
+            Attachment(file.name, file.mime_type, {"blob": file.blob}, size) for file, size in files
+        ]
+        opener = chat.channel.opener
+        assert opener is not None
+        request = OpenRequest(to=who.session_id, instance_id=chat.instance.id, callback_address="")
+        opened = await opener.open(chat.config, request)
+        event = Event(
+            key=f"{who.session_id}/{message.id}",
+            session_id=opened.session_id,
+            sender=Sender(who.session_id, who.name, who.identities),
+            text=message.text or message.choice,
+            target=chat.channel.target.dump(opened.target),
+            attachments=tuple(attachments),
+            choice=message.choice or None,
+            claims_choice=claims_choice(message),
+            message_id=message.id,
+        )
         (stored,) = await self.inbox.add(chat.instance.id, [event])
         self.meter.accepted(chat.channel.definition.id, stored.fresh)
 
@@ -166,28 +183,6 @@ class WebChatService:
             async for page in pages:
                 self.visitors.known(await self.visitors.chat(public_id), visitor)
                 yield page
-
-
-async def _event(chat: _Chat, who: Visitor, message: VisitorMessage, attachments: list[Attachment]) -> Event:
-    opener = chat.channel.opener
-    assert opener is not None
-    request = OpenRequest(to=who.session_id, instance_id=chat.instance.id, callback_address="")
-    opened = await opener.open(chat.config, request)
-    return Event(
-        key=f"{who.session_id}/{message.id}",
-        session_id=opened.session_id,
-        sender=Sender(who.session_id, who.name, who.identities),
-        text=message.text or message.choice,
-        target=chat.channel.target.dump(opened.target),
-        attachments=tuple(attachments),
-        choice=message.choice or None,
-        claims_choice=claims_choice(message),
-        message_id=message.id,
-    )
-
-
-def _attachment(file: SharedFile, size: int) -> Attachment:
-    return Attachment(file.name, file.mime_type, {"blob": file.blob}, size)
 
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:

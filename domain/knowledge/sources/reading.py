@@ -105,9 +105,6 @@ class SourceReader:
         if page is None:
             await self._leases.finish(source, self._owner)
             return 0.0
-        return await self._read(source, page)
-
-    async def _read(self, source: LeasedSource, page: PageToRead) -> float:
         try:
             async with asyncio.timeout(STEP_SECONDS):
                 await self._store(source, page, await self._origins[source.kind].read(source, page))
