@@ -230,7 +230,11 @@ class SessionService:
     async def sign_in(self, credential: str, address: str) -> Session:
         now, credential = self.clock.now(), credential.strip()
         is_link = kind_of(credential) is KeyKind.LINK
-        key = await self._key(credential, is_link, now)
+        key = (
+            await self.keys.take_link(digest(credential), now)
+            if is_link
+            else await self.keys.find(digest(credential), KeyKind.KEY, now)
+        )
         if key is None:
             if wait := await self.tries.count(address, now):
                 raise TooMany(TRIED, wait)
@@ -260,8 +264,3 @@ class SessionService:
         now = self.clock.now()
         if session := await self.keys.find(digest(token), KeyKind.SESSION, now):
             await self.keys.revoke(session.id, now)
-
-    async def _key(self, credential: str, is_link: bool, now: datetime) -> ApiKey | None:
-        if is_link:
-            return await self.keys.take_link(digest(credential), now)
-        return await self.keys.find(digest(credential), KeyKind.KEY, now)

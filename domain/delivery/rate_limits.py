@@ -100,7 +100,9 @@ class RateLimiter:
             wait = await self._pass_limits(request)
             if wait or not request.max_concurrency:
                 return wait
-            if not await self._acquire_slot(request):
+            if self._slots.is_full(request.account, request.max_concurrency):
+                self._without_slot[request.instance_id] = request
+            if not (await self._slots.acquire(request.account, request.max_concurrency, MAX_WAIT)):
                 self._meter.throttled(request.channel_id, "concurrency")
                 return MIN_WAIT
             if self._blocked(request)[0] <= 0:
@@ -124,11 +126,6 @@ class RateLimiter:
         """Frees the slot, whether the message was sent or not."""
         if request.max_concurrency:
             self._slots.release(request.account, request.max_concurrency)
-
-    async def _acquire_slot(self, request: SendRequest) -> bool:
-        if self._slots.is_full(request.account, request.max_concurrency):
-            self._without_slot[request.instance_id] = request
-        return await self._slots.acquire(request.account, request.max_concurrency, MAX_WAIT)
 
     async def _pass_limits(self, request: SendRequest) -> float:
         """As `acquire`, without the slot."""

@@ -109,7 +109,14 @@ class AskService:
                 raise Invalid.of([Fault(f"history[{at}].content", fault)])
         base = await self.access.inside(caller, base_id)
         with self._place(caller.user_id):
-            answer = await self._of_model(_request(base, caller.user_id, question, self.ids), base, history)
+            user = caller.user_id
+            resource, request_id = Resource(ResourceKind.AGENT, f"kb-{base.id}", 0), self.ids.request_id()
+            sender = RunSender(user, user, user, Proof.SERVICE)
+            answer = await self._of_model(
+                RunRequest(resource, request_id, 0, CHANNEL_ID, request_id, sender, question, user),
+                base,
+                history,
+            )
         return answer or await self._passages(base, question)
 
     async def _of_model(
@@ -149,9 +156,3 @@ class AskService:
         finally:
             self._users[user] -= 1
             self._users += Counter()  # without users at 0
-
-
-def _request(base: Base, user: str, question: str, ids: Ids) -> RunRequest:
-    resource, request_id = Resource(ResourceKind.AGENT, f"kb-{base.id}", 0), ids.request_id()
-    sender = RunSender(user, user, user, Proof.SERVICE)
-    return RunRequest(resource, request_id, 0, CHANNEL_ID, request_id, sender, question, user)

@@ -163,8 +163,8 @@ class IngestService:
         try:  # the base may change over to another model meanwhile: then all is embedded once more
             while (base_model := await self._staging.model_of(work.base_id)) != former:
                 former, embedder = base_model, await self._embedder.of(base_model)
-                # Embeds what is staged while reading goes on, and looks from the beginning once all is read. Ends at once
-                # where a file cannot be read.
+                # Embeds what is staged while reading goes on, and looks from the beginning once all is read. Ends at
+                # once where a file cannot be read.
                 loading = asyncio.create_task(self._prepare(work, embedder))
                 embedding = asyncio.create_task(self._embed_staged(work, embedder, parsing, parsed))
                 try:
