@@ -21,7 +21,7 @@ _FULL_STOPS = re.compile("[.\u3002\uff0e\uff61]")
 
 
 def address_fault(value: str) -> str | None:
-    """What is wrong with an address, None when it is one of the web."""
+    """Returns the fault of a web address, or None."""
     if len(value) > LONGEST:
         return f"must have at most {LONGEST} characters"
     if _GAPS.search(value):

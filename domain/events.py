@@ -1,7 +1,4 @@
-"""Events: what happened to messages, deliveries, confirmations, instances, uploads and identities.
-
-What callers may ask for of events. Pure.
-"""
+"""Events: what happened to messages, deliveries, confirmations, instances, uploads and identities."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,7 +94,7 @@ MOST_INSTANCES = 100
 def filter_faults(
     kinds: Sequence[str], instance_ids: Sequence[int], instances_field: str = "instanceIds"
 ) -> Iterator[Fault]:
-    """What is wrong with the kinds and instances that a caller names."""
+    """Yields the faults of the kinds and instances that a caller names."""
     unknown = sorted({kind[:50] for kind in kinds if kind not in set(EventKind)})
     if unknown:
         yield Fault("kinds", f"{', '.join(unknown)}: unknown; there are {', '.join(EventKind)}")

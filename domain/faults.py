@@ -22,7 +22,7 @@ class Faults:
         self._faults: dict[RowName, Fault] = {}
 
     def find(self, row: RowName) -> Fault:
-        """What is remembered; an empty fault for nothing."""
+        """The remembered fault, or an empty one."""
         return self._faults.get(row) or Fault()
 
     def remember(self, row: RowName) -> Fault:

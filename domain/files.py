@@ -1,7 +1,4 @@
-"""What the file of an answer or of a message may be. Pure.
-
-Files of messages: attachments on their way to the resource, artifacts on their way to the sender.
-"""
+"""Files of messages: stored, fetched from platforms, and published."""
 
 import asyncio
 import logging
@@ -38,8 +35,8 @@ MAX_FILES = 20
 
 
 def file_fault(name: str, mime_type: str, url: str | None, data: bytes | None) -> Fault | None:
-    """What is wrong with a file that is given by its address or by its bytes, None for nothing. The field is empty
-    where the fault is of the file as a whole."""
+    """Returns the fault of a file that is given by its address or by its bytes, or None. The field is empty for a
+    fault of the whole file."""
     if not name.strip() or len(name) > MAX_FILE_NAME or not name.isprintable():
         return Fault("name", "is not the name of a file")
     if len(mime_type) > MAX_FILE_NAME or not mime_type.isascii() or not mime_type.isprintable():

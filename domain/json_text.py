@@ -40,7 +40,7 @@ class TooMany(ValueError):
 
 
 def has_too_many(text: bytes) -> bool:
-    """Whether a JSON text in UTF-8 holds more than MOST_VALUES."""
+    """Return True if a JSON text in UTF-8 holds more than MOST_VALUES."""
     if len(text) <= MOST_VALUES or _values_at_most(text) <= MOST_VALUES:
         return False
     return _values_at_most(_STRING.sub(b"", text)) > MOST_VALUES
@@ -51,7 +51,8 @@ def _values_at_most(text: bytes) -> int:
 
 
 def is_too_deep(text: bytes) -> bool:
-    """Whether a JSON text in UTF-8 is nested more deeply than MAX_DEPTH. Looks at the brackets outside strings."""
+    """Return True if a JSON text in UTF-8 is nested more deeply than MAX_DEPTH. Counts the brackets outside
+    strings."""
     if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
         return False
     depth = 0

@@ -53,7 +53,7 @@ JSON_BYTES = 1024 * 1024
 
 
 def text_fault(text: str, most: int) -> str | None:
-    """What is wrong with a text that may have `most` characters, None for nothing."""
+    """Returns the fault of a text that may have `most` characters, or None."""
     if len(text) > most:
         return f"must be at most {most} characters"
     if "\0" in text:
@@ -66,6 +66,6 @@ def text_fault(text: str, most: int) -> str | None:
 
 
 def json_fault(value: Mapping[str, object]) -> str | None:
-    """What is wrong with the size of a JSON object, None for nothing."""
+    """Returns the fault of a JSON object that is too large, or None."""
     size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
     return f"must be at most {JSON_BYTES // 1024} KB of JSON" if size > JSON_BYTES else None

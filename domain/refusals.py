@@ -1,9 +1,4 @@
-"""Refusals of the domain: texts and data, no status codes.
-
-Each inbound adapter has one table from refusals to answers of its protocol.
-
-Full disks. Pure.
-"""
+"""Errors for a caller, each with a reason and a sentence."""
 
 from __future__ import annotations
 
@@ -137,7 +132,7 @@ INTERNAL = "an internal error; the log has the details"
 
 
 def reason_of(failure: Exception) -> str:
-    """What is recorded of a failure."""
+    """The recorded reason of a failure."""
     return failure.message if isinstance(failure, Refusal) else INTERNAL
 
 
@@ -147,7 +142,7 @@ _FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_full_disk(error: BaseException) -> bool:
-    """Whether an error says that there is no room on a disk."""
+    """Return True if an error means that a disk is full."""
     return isinstance(error, OSError) and error.errno in _FULL_ERRORS
 
 

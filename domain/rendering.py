@@ -1,9 +1,4 @@
-"""Renders answers in the markup of their platform.
-
-Work on texts of any length, away from the event loop.
-
-Which texts are read as Markdown.
-"""
+"""Renders answers in the markup of their platform, long texts in a thread."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,8 +16,8 @@ from ports.channels import AnyChannel
 async def render_answer(
     channel: AnyChannel, config: ChannelConfig, target: ChannelTarget, answer: Answer
 ) -> tuple[OutboundMessage, ...]:
-    """None where the channel sends nothing. More choices than a message has buttons become a numbered list.
-    Others' work goes on while a long text is rendered."""
+    """Returns no message if the channel cannot send. More choices than a message has buttons become a numbered
+    list. Long texts are rendered in a thread."""
     sender: ReplySender[ChannelConfig, ChannelTarget] | None = channel.sender
     if sender is None:
         return ()
@@ -62,7 +57,7 @@ MOST_BRACKETS = 2_000
 
 
 def is_read_as_markdown(text: str) -> bool:
-    """Whether a text is short enough to be formatted. Others are shown as they are written."""
+    """Return True if a text is short enough to be formatted. Longer ones are shown as they are written."""
     if len(text) > MOST_MARKDOWN or text.count("[") > MOST_BRACKETS:
         return False
     return sum(map(text.count, _MARKS)) <= MOST_MARKS

@@ -1,7 +1,4 @@
-"""Values that are made for each message.
-
-Times as callers read them. Pure.
-"""
+"""Values that are made for each message, and timestamps."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -1,9 +1,4 @@
-"""API keys, sessions and sign-in links: the use cases, and where they are stored.
-
-What verification needs of the world outside: storage, mail, OAuth providers, the bot.
-
-Finding platform users by their verified identities.
-"""
+"""API keys, sessions, verified identities, and their stores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -246,6 +241,6 @@ class UserResolver(Protocol):
         ...
 
     async def may_notify(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
-        """Whether a sender may be told now that only verified users are served: once in `every`. True counts as
-        told."""
+        """Return True if a sender may be told now that only verified users are served: once in `every`. True counts
+        as told."""
         ...

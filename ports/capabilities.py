@@ -1,7 +1,4 @@
-"""What a channel can do besides replying: one small Protocol each. `C` is the channel's config type.
-
-What a channel can do with replies: one small Protocol each. `C` is its config type, `T` its target type.
-"""
+"""Capabilities of channels: one small Protocol each. `C` is the channel's config type, `T` its target type."""
 
 from __future__ import annotations
 
@@ -139,10 +136,8 @@ class Poller(Protocol[C]):
     async def poll(
         self, config: C, cursor: Mapping[str, object] | None, now: datetime, since: datetime
     ) -> Polled:
-        """What is new since `cursor`; on the first poll (None) since the instance was created at `since`.
-
-        Raises `PollFailed`.
-        """
+        """Returns the events since `cursor`; on the first poll (None) since the instance was created at `since`.
+        Raises `PollFailed`."""
         ...
 
 
@@ -174,7 +169,7 @@ class Scheduler(Protocol[C]):
         ...
 
     def fires_once(self, config: C) -> bool:
-        """Whether the instance removes itself after one firing."""
+        """Return True if the instance removes itself after one firing."""
         ...
 
     def timing(self, config: C) -> Timing:
@@ -199,11 +194,11 @@ class Registrar(Protocol[C]):
         ...
 
     def supersedes(self, old: C, new: C) -> bool:
-        """Whether registering with `new` leaves behind what was registered with `old`. Pure."""
+        """Return True if registering with `new` leaves behind the registration made with `old`. Pure."""
         ...
 
     async def registered(self, config: C, address: str) -> bool:
-        """Whether the platform still calls this address, as we set it. Raises `PlatformError`."""
+        """Return True if the platform still calls this address. Raises `PlatformError`."""
         ...
 
 
@@ -211,7 +206,7 @@ class AnswerForwarding(Protocol[C]):
     """Names another instance through which the answers of an instance go out. Pure."""
 
     def destination(self, config: C) -> Destination | None:
-        """None where they go nowhere."""
+        """None if answers are not forwarded."""
         ...
 
 
@@ -260,7 +255,7 @@ class SenderFilter(Protocol[C]):
     """Asks the platform whether a person or a bot wrote, where its calls do not say."""
 
     async def is_bot(self, config: C, sender: Sender) -> bool | None:
-        """None where the platform does not tell. Never raises."""
+        """None if the platform does not say. Never raises."""
         ...
 
 

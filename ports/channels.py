@@ -1,9 +1,4 @@
-"""The channel port: a channel is a value with one optional field per capability.
-
-DraftService: messages that show unfinished answers.
-
-What channels fetched beforehand, kept for as long as it holds.
-"""
+"""The channel port: a channel is a value with one optional field per capability."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Connections that are kept for instances: who keeps them, what is recorded of them, and pairing codes.
-
-A connection that is kept to a platform, and what it takes: `C` is the channel's config type.
-"""
+"""Connections that the service keeps to platforms, and the pairing of devices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -83,11 +80,8 @@ class ConnectionCursors(Protocol):
     async def store(
         self, instance_id: int, events: Sequence[Event], cursor: Mapping[str, object]
     ) -> Sequence[bool | None] | None:
-        """Stores events and cursor in one transaction.
-
-        Whether each event is fresh, None for one that cannot be stored. None in place of all, with nothing stored,
-        when the lease was lost.
-        """
+        """Stores events and cursor in one transaction. Returns for each event whether it is fresh, None for one
+        that cannot be stored. If the lease was lost, nothing is stored and the result is None."""
         ...
 
 
@@ -111,7 +105,7 @@ class PairingRequests(Protocol):
         ...
 
     async def answer(self, instance_id: int, number: int) -> CodeAnswer | None:
-        """The answer to a request, None while there is none."""
+        """The answer to a request, or None."""
         ...
 
 
@@ -152,8 +146,8 @@ class Connector(Protocol[C]):
     """Keeps a connection to the platform; the supervisor calls `listen` under a lease."""
 
     def wants(self, config: C, registration: Registration) -> bool:
-        """Whether a connection is kept for the instance. `registration` is what the last registration of its webhook
-        returned, empty where there was none. Pure."""
+        """Return True if a connection is kept for the instance. `registration` is the result of the last
+        registration of its webhook, empty without one. Pure."""
         ...
 
     def note(self, config: C, registration: Registration) -> str:

@@ -1,11 +1,4 @@
-"""What is kept of conversations, for those who look after an instance.
-
-Tool confirmations: asking for them, and where they are stored.
-
-Replies that messages have offered.
-
-The web chat: what the service does as its platform.
-"""
+"""Conversations: history, actions, tool confirmations, offered choices, and the log of the web chat."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
@@ -53,7 +46,7 @@ class Rerun(Enum):
 
 
 class HistoryStore(Protocol):
-    """The messages of conversations. `cursor` is that of the page before; `Invalid` for one that is none."""
+    """The messages of conversations. `cursor` is that of the page before. Raises `Invalid` for an unknown cursor."""
 
     async def conversations(
         self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
@@ -64,7 +57,7 @@ class HistoryStore(Protocol):
     async def messages(
         self, instance_id: int, session_id: str, wanted: MessagesWanted
     ) -> Page[Message, str] | None:
-        """None where there is no such conversation."""
+        """None if there is no such conversation."""
         ...
 
     async def failed(self, instance_id: int, limit: int, cursor: str | None) -> Page[Message, str]:
@@ -73,7 +66,7 @@ class HistoryStore(Protocol):
 
 
 class ConversationActions(Protocol):
-    """What is done with conversations. A result of False: there is none of that id."""
+    """Actions on conversations. They return False for an unknown conversation."""
 
     async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
         """A person, this user, has the conversation for so long."""
@@ -114,7 +107,8 @@ class Approvals(Protocol):
         ...
 
     async def begin(self, scope: ApprovalScope, decision: Decision) -> bool:
-        """Whether the decision may be handed on now: an approval once, so that its tool never runs twice."""
+        """Return True if the decision may be handed on now: an approval only once, so that its tool never runs
+        twice."""
         ...
 
     async def ask(
@@ -173,7 +167,7 @@ class OfferStore(Protocol):
         ...
 
     async def with_value(self, instance_id: int, session_id: str, value: str) -> MessageId | None:
-        """The latest message of a conversation that offered this value; None where it is none of the last hundred."""
+        """The latest message of a conversation that offered this value, or None if none of the last hundred did."""
         ...
 
     async def was_picked(self, instance_id: int, event: Event, message: MessageId, before: int) -> bool:
@@ -203,11 +197,12 @@ class ChatLog(Protocol):
     """What visitors see. Each method raises `Unavailable`, and is harmless when it is done twice."""
 
     async def write(self, place: ChatPlace, message: ChatMessage) -> None:
-        """Stores a message, in place of the one with its id; begins the conversation where there is none."""
+        """Stores a message, in place of the one with its id. Creates the conversation if it is new."""
         ...
 
     async def change(self, place: ChatPlace, message: ChatMessage) -> bool:
-        """The same for a conversation that there is already, else nothing. False: there is none."""
+        """Stores a message of an existing conversation, in place of the one with its id. Return False if there is
+        no such conversation."""
         ...
 
     async def remove(self, place: ChatPlace, message_id: str) -> None: ...
@@ -227,8 +222,8 @@ class ChatFeed(Protocol):
     """The conversations for those who look at them."""
 
     def follow(self, place: ChatPlace, after: int) -> AsyncGenerator[ChatPage, None]:
-        """What is new behind the cursor `after`, 0 for the latest messages; the first page comes at once, further
-        ones as things happen or after a while as signs of life. Raises `Unavailable`."""
+        """Yields the changes behind the cursor `after`, 0 for the latest messages. The first page comes at once;
+        empty pages are keep-alives. Raises `Unavailable`."""
         ...
 
 
@@ -238,7 +233,7 @@ class TokenSigner(Protocol):
     def sign(self, payload: bytes) -> str: ...
 
     def read(self, token: str) -> bytes | None:
-        """None for a token that is forged."""
+        """None if the token is forged."""
         ...
 
 
@@ -246,7 +241,7 @@ class WebChat(Protocol):
     """What panels ask. Each method raises `NotFound` for a public id that is unknown."""
 
     async def is_allowed(self, public_id: str, origin: str) -> bool:
-        """Whether pages of that origin may show the chat."""
+        """Return True if pages of that origin may show the chat."""
         ...
 
     async def open(self, public_id: str, visitor: str, identity: str) -> ChatSession:
@@ -259,6 +254,6 @@ class WebChat(Protocol):
         ...
 
     async def watch(self, public_id: str, visitor: str, after: int) -> AsyncGenerator[ChatPage, None]:
-        """What is shown to a visitor, from the cursor `after` or with 0 the latest messages. Ends when the visitor
-        token is over. Raises `Unauthenticated`, `NotFound` while it goes on."""
+        """Yields the changes behind the cursor `after`, or with 0 the latest messages. Ends when the visitor token
+        expires. Raises `Unauthenticated`, `NotFound` during the stream."""
         ...

@@ -1,7 +1,4 @@
-"""Files of messages, both ways.
-
-Where the bytes of files lie.
-"""
+"""Files of messages, blobs, and links to them."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -77,7 +74,7 @@ class FileRecords(Protocol):
         ...
 
     async def is_in_base(self, record: int) -> bool:
-        """Whether a knowledge base still has the file of this record."""
+        """Return True if a knowledge base still has the file of this record."""
         ...
 
 
@@ -120,7 +117,7 @@ class FileTokens(Protocol):
     def sign(self, file: SharedFile, until: datetime) -> str: ...
 
     def read(self, token: str, now: datetime) -> SharedFile | None:
-        """None for a token that is forged or over."""
+        """None if the token is forged or expired."""
         ...
 
 

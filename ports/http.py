@@ -1,10 +1,5 @@
-"""The one door to HTTP servers outside: every adapter that calls a platform goes through it.
-
-The one door to WebSockets outside.
-
-What is read out of a fetched web page or sitemap.
-
-What is kept of web servers, for all processes: whose turn it is, and their robots.txt.
+"""Outgoing HTTP and WebSockets, and the web pages and hosts that are read by them. Every adapter that calls a
+platform uses these ports.
 """
 
 from __future__ import annotations
@@ -84,7 +79,7 @@ class HttpAnswer:
 
     @property
     def ok(self) -> bool:
-        """Whether the status is 2xx."""
+        """Return True if the status is 2xx."""
         return 200 <= self.status < 300
 
     @property

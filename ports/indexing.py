@@ -1,7 +1,4 @@
-"""What turns texts into vectors.
-
-What turns a file into a document.
-"""
+"""Reads and embeds files for knowledge bases."""
 
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -44,7 +41,7 @@ class EmbeddingModel:
     scale: Scale = Scale()
 
     def knows(self, languages: Collection[str]) -> bool:
-        """Whether it is made for one of the languages of a text; true where they are not known."""
+        """Return True if the model is made for one of the languages of a text, or if these are unknown."""
         return not self.scale.language or not languages or self.scale.language in languages
 
     def similarity(self, cosine: float, languages: Collection[str] = ()) -> float:
@@ -62,8 +59,9 @@ class Embedder(Protocol):
         ...
 
     async def ensure_prepared(self) -> bool:
-        """Whether the model is prepared, which takes minutes once on each machine. Where it is not, begins with it
-        and does not wait. Raises `Unavailable` without the model, and where preparing it has just failed."""
+        """Return True if the model is prepared, which takes minutes once on each machine. Otherwise starts the
+        preparation and does not wait. Raises `Unavailable` without the model, and if the preparation has just
+        failed."""
         ...
 
     async def prepare(self) -> None:

@@ -1,11 +1,4 @@
-"""Channel instances and their health.
-
-Checks of configurations of instances, before and after they are saved.
-
-Pairing of channels that link a device with a code.
-
-Rows of what runs by the clock: polls and firings.
-"""
+"""Stores of instances, their health, checks, pairing and schedules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -86,13 +79,10 @@ class InstanceStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HealthRecord:
-    """What is on record of an instance's health.
-
-    `waiting_seconds` is the age of the oldest message that waits to be processed, `pending_seconds` of the oldest one
-    that waits to be sent; `idle_seconds` for how long a conversation could have been worked on and nobody did.
-    `note` is what the platform told when the configuration was tried.
-    `looping`: a conversation is stopped, as it runs in a loop.
-    """
+    """The recorded health of an instance. `waiting_seconds` is the age of the oldest message that waits to be
+    processed, `pending_seconds` of the oldest one that waits to be sent; `idle_seconds` is how long a conversation
+    was due without being leased. `note` is the platform's answer to the last check of the configuration. `looping`:
+    a conversation is stopped because it runs in a loop."""
 
     missing_proof_field: str | None = None
     webhook_registered: bool | None = None
@@ -190,7 +180,7 @@ class Processes(Protocol):
     """The living processes of this installation."""
 
     async def worker_alive(self) -> bool:
-        """Whether a worker has beaten its heart in the last 15 seconds."""
+        """Return True if a worker sent a heartbeat in the last 15 seconds."""
         ...
 
 
@@ -217,7 +207,7 @@ class ConfigChecks(Protocol):
 
 class Pairings(Protocol):
     def pairs(self, channel_id: str) -> bool:
-        """Whether the channel pairs at all."""
+        """Return True if the channel has a pairing."""
         ...
 
     async def saved(self, instance: Instance) -> None:
@@ -249,7 +239,7 @@ class Schedules(Protocol):
 
 
 class ScheduleOverview(Protocol):
-    """What is on record of the runs of many instances."""
+    """The recorded runs of many instances."""
 
     async def of_user(self, user_id: str | None, after: int, limit: int) -> Sequence[PlannedInstance]:
         """Of all users (None), with ids over `after`, in their order."""
@@ -326,11 +316,8 @@ class ScheduledRuns(Protocol):
         unanswered: Sequence[Event] = (),
     ) -> Sequence[bool | None] | None:
         """Stores events, cursor and the next run in one transaction, with the messages that are not answered; with
-        `retire` that of `Deactivation` too.
-
-        Whether each event is fresh, None for one that cannot be stored. None in place of all, with nothing stored,
-        when the lease was lost.
-        """
+        `retire` it also deactivates the instance. Returns for each event whether it is fresh, None for one that
+        cannot be stored. If the lease was lost, nothing is stored and the result is None."""
         ...
 
     async def failed(self, due: Due, at: datetime | None) -> None:

@@ -1,7 +1,4 @@
-"""What drives the knowledge bases: the inbound ports.
-
-The sources of knowledge bases: what drives them, and what they ask of the database and of the outside.
-"""
+"""Use cases and stores of knowledge bases and their sources."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -288,7 +285,7 @@ class SourcePages(Protocol):
         ...
 
     async def has(self, source: LeasedSource, key: bytes) -> bool:
-        """Whether this pass lists an address."""
+        """Return True if this pass lists an address."""
         ...
 
 

@@ -1,9 +1,4 @@
-"""What the knowledge bases ask of the database.
-
-What uploads into the knowledge bases ask of the database.
-
-What the files of a base ask of the database: their states, their texts, changes.
-"""
+"""Stores of knowledge bases: files, chunks, uploads."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -125,8 +120,8 @@ class BlobReferences(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that may match, with those of the query's words that it holds. `file_id` is told where the search asks
-    for files."""
+    """A chunk that may match, with the words of the query that it holds. `file_id` is set if the search asks for
+    files."""
 
     key: str
     held: frozenset[str]
@@ -204,7 +199,7 @@ class Reindexing(Protocol):
     """
 
     async def lease(self, owner: int, fingerprint: str) -> bool:
-        """Whether this process is the one that embeds anew, for the next minute."""
+        """Return True if this process embeds the chunks again for the next minute."""
         ...
 
     async def drop_unused(self, fingerprint: str) -> None:
@@ -399,12 +394,12 @@ class FileStates(Protocol):
         ...
 
     async def text(self, file: FileState, start: int, length: int) -> tuple[str, int]:
-        """That stretch of the text, and the length of the whole."""
+        """Returns a part of the text, and the length of the whole text."""
         ...
 
 
 class FileChanges(Protocol):
-    """What is done with a file of a base after its upload."""
+    """Changes of a file of a base after its upload."""
 
     async def remove(self, base_id: int, file_hash: str) -> Sequence[str] | None:
         """Removes a file with its chunks; the blobs it used. None: it is gone.

@@ -1,11 +1,4 @@
-"""Outbound messages.
-
-People who want no more messages, by a word of their carrier.
-
-Messages that answer none.
-
-What workers share of the limits of platforms, so that they keep them together.
-"""
+"""Outbound messages, opt-outs, and limits that workers share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -115,13 +108,13 @@ class OptOuts(Protocol):
     async def is_opted_out(self, instance_id: int, session_id: str) -> bool: ...
 
     async def holds(self, key: QueueKey) -> bool:
-        """Whether the person of a conversation has opted out."""
+        """Return True if the person of a conversation has opted out."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class KnownSession:
-    """What is on record of a session: where a message to it goes, and for how long the person has been silent."""
+    """A stored session: the target of messages to it, and for how long the person has been silent."""
 
     target: Target | None
     silence: timedelta | None
@@ -166,10 +159,8 @@ class SendStore(Protocol):
         ...
 
     async def add(self, send: NewSend) -> StoredSend | None:
-        """Stores a message with its outbound messages in one transaction, or finds the one that has its key.
-
-        None where the instance was removed.
-        """
+        """Stores a message with its outbound messages in one transaction, or returns the one that has its key. None
+        if the instance was removed."""
         ...
 
 

@@ -1,15 +1,4 @@
-"""Leases on the queues of conversations.
-
-Signs that somebody is writing, which outlive the work on an answer.
-
-Waiting for what happens elsewhere: in this process, or in another one.
-
-Inbound events: stored, worked on by conversation, completed with an outcome.
-
-What is on record of sessions.
-
-What was said before a message: stored, or read from the platform.
-"""
+"""The queue of inbound events: leases, sessions, and signals between the processes that work on it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,12 +48,12 @@ class LocalWorker(Protocol[L_contra]):
     """A worker in this process that takes queues leased together with the commit of their rows."""
 
     def offer(self, key: QueueKey) -> bool:
-        """Whether a slot is reserved for the queue, until `take` or `decline`."""
+        """Return True if a slot is reserved for the queue, until `take` or `decline`."""
         ...
 
     @property
     def has_capacity(self) -> bool:
-        """Whether a queue that is due would be leased by this worker at once."""
+        """Return True if this worker would lease a due queue at once."""
         ...
 
     def take(self, leased: L_contra) -> None:
@@ -122,7 +111,7 @@ class Inbox(Protocol):
         ...
 
     async def result(self, inbox_id: int) -> CallResult | None:
-        """Takes the answer for a waiting call, None while there is none."""
+        """Takes the answer for a waiting call, or returns None."""
         ...
 
     async def stop_waiting(self, inbox_id: int) -> CallResult | None:
@@ -245,14 +234,14 @@ class Conversations(Protocol):
 
 
 class Sessions(Protocol):
-    """What is on record of sessions."""
+    """The stored sessions."""
 
     async def rename(self, instance_id: int, previous: str, current: str) -> None:
         """The session's history, question, approvals, aliases and handler belong to another session from now on."""
         ...
 
     async def add_alias(self, instance_id: int, alias: SessionAlias) -> bool:
-        """Whether the alias is new, or that of another session until now."""
+        """Return True if the alias is new, or belonged to another session until now."""
         ...
 
     async def of_alias(self, instance_id: int, alias: str) -> str | None:
@@ -292,5 +281,5 @@ class EarlierMessages(Protocol):
         ...
 
     async def is_first(self, instance_id: int, session_id: str, inbox_id: int) -> bool:
-        """Whether nothing was sent or received in the session before that event."""
+        """Return True if nothing was sent or received in the session before that event."""
         ...

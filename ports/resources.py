@@ -1,7 +1,4 @@
-"""What stands behind resource ids, for people.
-
-The resources behind the channels: agents, apps, workflows and functions.
-"""
+"""Downstream resources, and what they may ask of knowledge bases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

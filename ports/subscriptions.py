@@ -1,7 +1,4 @@
-"""Subscriptions to events: where they are stored, and how events are pushed to them.
-
-The log of events: recorded with what they tell, read in the order of their ids.
-"""
+"""Subscriptions and the event log."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Protocol
@@ -74,7 +71,7 @@ class SubscriptionStore(Protocol):
     async def add(
         self, user_id: str, fields: SubscriptionFields, since: int, most: int, *, all_users: bool
     ) -> Subscription | None:
-        """None where the user has `most` already."""
+        """None if the user has `most` already."""
         ...
 
     async def change(self, subscription_id: int, fields: SubscriptionFields, since: int) -> None:
@@ -130,7 +127,7 @@ class AddressCheck(Protocol):
     """Says whether events may be pushed to an address."""
 
     async def fault(self, url: str) -> str | None:
-        """What is wrong with it, None for nothing."""
+        """Returns the fault of the address, or None."""
         ...
 
 

@@ -1,12 +1,5 @@
-"""Time, identity and chance, as ports: the domain asks for them and never makes them itself.
-
-What is counted on a message's way. Labels are few and bounded: channel ids and outcomes, never users.
-
-Spans of a trace.
-
-The memory service, which may hold nodes made from knowledge bases.
-
-The queue of jobs: polls, firings, registrations, maintenance. Wake-ups only; what is due stands in rows.
+"""Time, ids, random numbers, metrics, traces, the memory service and the job queue. Labels of metrics are few and
+bounded: channel ids and outcomes, never users.
 """
 
 from collections.abc import Sequence
@@ -103,7 +96,7 @@ class MemoryTask:
 
 
 class MemoryTasks(Protocol):
-    """What is still to be deleted; durable."""
+    """Durable tasks to delete nodes of the memory service."""
 
     async def due(self, limit: int) -> Sequence[MemoryTask]:
         """Takes tasks that are due; they are due again after a while unless they are done by then."""

@@ -164,8 +164,8 @@ class Messages(Protocol):
 
 
 class Conversations(Protocol):
-    """The conversations of instances. Each method raises `NotFound`, `Forbidden`; lists raise `Invalid` for a limit
-    or a cursor that is none."""
+    """The conversations of instances. Each method raises `NotFound`, `Forbidden`; lists raise `Invalid` for a bad
+    limit or cursor."""
 
     async def list(
         self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None

@@ -1,7 +1,4 @@
-"""Who calls: callers and their roles, API keys, sessions and sign-in links.
-
-The tokens of API keys, sessions and sign-in links. Pure.
-"""
+"""Users, API keys, sessions and their tokens."""
 
 import hashlib
 from dataclasses import dataclass
@@ -48,7 +45,7 @@ class Caller:
         return self.user_id
 
     def may_act_for(self, owner: str) -> bool:
-        """Whether the caller may act on what belongs to `owner`."""
+        """Return True if the caller may act on what belongs to `owner`."""
         return self.is_admin or self.user_id == owner
 
 
@@ -114,7 +111,8 @@ SHOWN = 8
 
 
 def digest(token: str) -> bytes:
-    """What is stored of a token: its SHA-256. Tokens hold 256 random bits, so no salt or stretching is needed."""
+    """Returns the SHA-256 of a token, which is stored in its place. Tokens hold 256 random bits: they need no salt
+    or stretching."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

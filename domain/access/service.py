@@ -1,9 +1,4 @@
-"""Who stands behind a credential, and the management of API keys and sign-in links by the operator.
-
-API keys, as their users see them.
-
-Sessions of browsers: signing in and out.
-"""
+"""Authenticates callers, manages API keys, and signs people in to the console."""
 
 import hmac
 from collections.abc import Sequence

@@ -19,7 +19,7 @@ class Artifact:
 
     @property
     def is_image(self) -> bool:
-        """Whether platforms would show it as a picture."""
+        """Return True if platforms show it as a picture."""
         return self.mime_type.startswith("image/")
 
 

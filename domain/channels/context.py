@@ -43,7 +43,7 @@ def bounded(context: Mapping[str, object]) -> dict[str, object]:
 
 @dataclass(slots=True)
 class _Space:
-    """What is left of MAX_BYTES while values are taken in."""
+    """The rest of MAX_BYTES, which values use up."""
 
     left: int = MAX_BYTES
 

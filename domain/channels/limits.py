@@ -37,7 +37,7 @@ class Quota:
         return self.seconds / (self.count - self.burst + 1)
 
     def among(self, senders: int) -> Quota:
-        """What is left to share when each of so many may send one message of its own at the same moment."""
+        """Returns the quota to share when each of `senders` may send one message of its own at the same moment."""
         count = max(1, self.count - senders)
         return Quota(count, self.seconds, min(count, max(1, self.burst // 2)))
 

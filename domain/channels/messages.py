@@ -75,7 +75,7 @@ class Sender:
 
     @property
     def verified_by(self) -> Proof | None:
-        """None for a sender without a proved identity."""
+        """None if the sender has no proved identity."""
         return self.proof if self.identities else None
 
 
@@ -127,7 +127,7 @@ class Quoted:
 
     @property
     def is_given(self) -> bool:
-        """Whether the content is there, not the id alone."""
+        """Return True if the content is there, not only the id."""
         return bool(self.text or self.attachments)
 
 

@@ -1,7 +1,4 @@
-"""What a channel is: its id, its configuration fields, its set-up steps and its abilities.
-
-Who proves the sender of an event, and what is missing when a call cannot be proved.
-"""
+"""Definitions of channels, and who proves the sender of an event."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -116,18 +113,18 @@ class ChannelDefinition:
         return self.id
 
     def is_basic(self, field: ConfigField) -> bool:
-        """Whether a form shows the field without asking for more settings."""
+        """Return True if a form shows the field without a click on more settings."""
         advised = any(field.name in names for alternatives in self.advice for names in alternatives)
         return field.basic or field.required or field.secret or advised
 
     def identifies(self, config: Mapping[str, object]) -> bool:
-        """Whether senders of an instance are resolved to platform users."""
+        """Return True if senders of an instance are resolved to platform users."""
         asked = config.get(IDENTIFY_USERS.name) is True and self.field_named(IDENTIFY_USERS.name) is not None
         return asked or self.allows_only_known(config)
 
     def allows_only_known(self, config: Mapping[str, object]) -> bool:
-        """Whether an instance serves verified users alone. Where the channel has no such field, what stands
-        there is kept and means nothing."""
+        """Return True if an instance serves only verified users. A value is ignored if the channel has no such
+        field."""
         return config.get(ACCESS_MODE.name) == ALLOWLIST and self.field_named(ACCESS_MODE.name) is not None
 
     def merge_seconds(self, config: Mapping[str, object]) -> float:
@@ -142,7 +139,7 @@ class ChannelDefinition:
         return emoji if isinstance(emoji, str) and self.field_named(ACK_REACTION) is not None else ""
 
     def transcribes(self, config: Mapping[str, object]) -> bool:
-        """Whether voice messages are handed on as text too."""
+        """Return True if voice messages are also handed on as text."""
         return config.get(TRANSCRIBE.name) is not False and self.field_named(TRANSCRIBE.name) is not None
 
     def origin(self, config: Mapping[str, object]) -> Mapping[str, object]:

@@ -66,7 +66,7 @@ class GroupConfig(ChatConfig):
     allowed_channels: str = field(default="", metadata={"field": ALLOWED_CHANNELS})
 
     def allows(self, *ids: str) -> bool:
-        """Whether the bot may answer in a group or channel that has one of these ids."""
+        """Return True if the bot may answer in a group or channel that has one of these ids."""
         allowed = {id.strip() for id in self.allowed_channels.split(",")} - {""}
         return not allowed or not allowed.isdisjoint(ids)
 

@@ -1,7 +1,4 @@
-"""Pending tool confirmations as values.
-
-What a reply or a button decides, and the text of a question. Pure.
-"""
+"""Tool confirmations: questions, decisions, and the texts that people read and type."""
 
 import json
 import re
@@ -184,10 +181,8 @@ def decision_of(text: str) -> str | None:
 
 
 def is_approval(choice: str) -> bool:
-    """Whether a pressed button belongs to a question of ours, pending or not.
-
-    Any other button says something to the resource: its event is a message like any other.
-    """
+    """Return True if a pressed button belongs to a tool confirmation, pending or not. The press of any other button
+    is a message to the resource."""
     return choice.startswith(BUTTON_PREFIX)
 
 
@@ -202,7 +197,7 @@ def choices_of(nonce: str) -> tuple[Choice, ...]:
 
 
 def decision_of_button(choice: str, nonce: str) -> str | None:
-    """None for a button of another question."""
+    """None if the button belongs to another question."""
     decisions = {f"{BUTTON_PREFIX}{number}:{nonce}": decision for _, number, decision in BUTTONS}
     return decisions.get(choice)
 

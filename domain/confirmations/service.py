@@ -97,7 +97,7 @@ class ConfirmationService:
     async def _store_decision(
         self, scope: ApprovalScope, received: ReceivedText, pending: Pending, decision: str
     ) -> ApprovalResult | None:
-        """None where the question is not open any more."""
+        """None if the question is no longer open."""
         now = self.clock.now()
         decided = replace(
             pending,

@@ -85,7 +85,7 @@ def typed_choice(choices: Sequence[Choice], text: str) -> Choice | None:
 
 
 def is_numbered(answer: Answer, buttons: int) -> bool:
-    """Whether the choices of an answer are typed, as a message of the channel has that many buttons."""
+    """Return True if the sender has to type the choice, because the message has fewer `buttons` than choices."""
     return len(answer.choices) > buttons and not answer.question
 
 

@@ -1,9 +1,4 @@
-"""What callers may ask for of conversations. Pure.
-
-Addresses of the files of messages that we hold a copy of.
-
-Conversations for those who look after an instance: lists, handover to a person, running again, erasure.
-"""
+"""Reads conversations, and lets people take them over."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +43,7 @@ def checked_minutes(minutes: int | None) -> int:
 
 
 def filter_faults(wanted: ConversationFilter) -> Iterator[Fault]:
-    """What is wrong with a list that a caller asks for."""
+    """Yields the faults of a list request."""
     if fault := limits.text_fault(wanted.query, limits.CONVERSATION_QUERY):
         yield Fault("query", fault)
     if len(set(wanted.instance_ids)) > MOST_INSTANCES:

@@ -1,7 +1,4 @@
-"""Messages of conversations, as callers send and see them.
-
-The ids of messages, as they are given to callers. Pure.
-"""
+"""Conversations, their messages and message ids."""
 
 import re
 from collections.abc import Sequence
@@ -242,6 +239,6 @@ def answer_to(inbox_id: int) -> MessageId:
 
 
 def parse_message_id(text: str) -> MessageId | None:
-    """None for what cannot be an id."""
+    """None if the text is no message id."""
     match = _ID.fullmatch(text)
     return MessageId(MessageKind(match[1]), int(match[2])) if match else None

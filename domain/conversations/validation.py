@@ -98,7 +98,7 @@ def _line(field: str, text: str | None, most: int) -> Iterator[Fault]:
 
 
 def _given(text: str, most: int) -> str | None:
-    """What is wrong with a text that must not be blank."""
+    """Returns the fault of a text that must not be blank, or None."""
     return limits.text_fault(text, most) or ("must not be empty" if not text.strip() else None)
 
 

@@ -1,10 +1,4 @@
-"""When nothing is sent to a platform that does not answer. Pure, the time comes as seconds of a clock.
-
-Closed, failures in a row are counted; open, nothing is sent; after a while it is half open: one message goes
-as a probe, and its result closes the breaker or opens it for longer.
-
-Circuit breakers: nothing is sent for a while to a platform that does not answer.
-"""
+"""Circuit breakers: nothing is sent to an instance for a while after repeated failures."""
 
 import logging
 from collections import Counter
@@ -92,7 +86,7 @@ class CircuitBreakers:
         self._published: set[int] = set()
 
     def __bool__(self) -> bool:
-        """Whether any instance has a breaker, open or not."""
+        """Return True if any instance has a breaker, open or not."""
         return bool(self._breakers)
 
     def not_closed(self, now: float) -> Mapping[int, State]:

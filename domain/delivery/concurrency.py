@@ -35,7 +35,7 @@ class ConcurrencyLimiter:
         return max(1, limit // self.workers)
 
     def is_full(self, key: str, limit: int) -> bool:
-        """Whether a call would have to wait for a slot."""
+        """Return True if a call would have to wait for a slot."""
         queue = self._queues.get(key)
         return queue is not None and (queue.running >= self.share(limit) or bool(queue.waiting))
 

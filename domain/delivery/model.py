@@ -1,9 +1,4 @@
-"""What a message to be sent counts against, and what workers share of that.
-
-When a part that was not taken is tried again. Pure.
-
-States of deliveries and pushes that a list can be narrowed to. Pure.
-"""
+"""Rate limit keys, the retry schedule, and the states of deliveries."""
 
 import hashlib
 from collections.abc import Sequence
@@ -45,7 +40,7 @@ class SendRequest:
     max_concurrency: int = 0
 
     def is_of_account(self, key: str) -> bool:
-        """Whether a budget's key is one of the account, not of the conversation."""
+        """Return True if a budget's key belongs to the account, not to the conversation."""
         return key.startswith(f"{self.account}#")
 
 
@@ -122,11 +117,8 @@ JITTER = 0.2
 
 
 def next_delay(sent: Sent, attempts: int, chance: float) -> float | None:
-    """Seconds until the next try, None when there is none.
-
-    `attempts` counts the tries before this one, `chance` is a random number in [0, 1). Retry-After is
-    honoured as the least, and does not use up tries faster than the platform asks for.
-    """
+    """Returns the seconds until the next try, or None after the last one. `attempts` counts the tries before this
+    one, `chance` is a random number in [0, 1). The delay is at least Retry-After."""
     if sent.outcome in (Outcome.SENT, Outcome.PERMANENT):
         return None
     if attempts >= len(DELAYS):

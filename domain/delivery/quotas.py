@@ -1,7 +1,4 @@
-"""A quota kept: when the next message may go. Pure, the time comes as seconds of any clock.
-
-Quotas that platforms publish, counted over all workers.
-"""
+"""Quotas of platforms, kept by token buckets and shared among workers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -32,7 +29,7 @@ class Bucket:
         self._used_until = max(self._used_until, now) + self._interval
 
     def is_full(self, now: float) -> bool:
-        """Whether a new bucket would say the same."""
+        """Return True if a new bucket would answer the same."""
         return self._used_until <= now
 
 

@@ -1,7 +1,4 @@
-"""What a message of a channel counts against.
-
-Keeps the limits of platforms over all workers: quotas, cooldowns, circuit breakers, concurrent calls.
-"""
+"""The rate limiter: quotas, cooldowns, circuit breakers and concurrency limits of one message."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,7 +1,4 @@
-"""Sends one message and records how that ended.
-
-Shows drafts within the limits of platforms.
-"""
+"""Sends messages and drafts, within the limits of platforms."""
 
 import asyncio
 import logging

@@ -79,7 +79,7 @@ class DeliveryService:
             self._faults.forget(delivery.row)
 
     async def _deliver(self, delivery: _Delivery) -> bool:
-        """Whether the message is done with, so that the next one may follow."""
+        """Return True if the message is finished, so that the next one may follow."""
         instance = await self._instances.cached(delivery.key.instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
         if instance is None or channel is None or channel.sender is None:
@@ -119,7 +119,7 @@ class DeliveryService:
         return True
 
     async def _retry_later(self, delivery: _Delivery, sent: Sent) -> bool:
-        """Plans the next try, unless there is none."""
+        """Plans the next try. After the last try the message is dead."""
         delay = next_delay(sent, delivery.message.attempts, self._ids.chance())
         if delay is None:
             return await self._dead(delivery, sent.detail)

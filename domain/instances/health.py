@@ -1,4 +1,4 @@
-"""What is told of an instance's health, from what is on record. Pure."""
+"""The health of an instance, from its records."""
 
 from collections.abc import Mapping
 from dataclasses import replace

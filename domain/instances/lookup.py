@@ -1,7 +1,4 @@
-"""Finds the instance and the channel that a caller names.
-
-The catalogue of channel definitions.
-"""
+"""Finds the instance and the channel that a caller names, and lists the channels."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace

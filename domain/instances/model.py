@@ -40,7 +40,7 @@ class Instance:
 
     @property
     def exists(self) -> bool:
-        """Whether its owner may see, change and delete it."""
+        """Return True if its owner may see, change and delete it."""
         return self.status in (ACTIVE, UNREADABLE)
 
     @property

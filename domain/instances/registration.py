@@ -39,7 +39,7 @@ class RegistrationService:
     callback_address: str
 
     async def wants_connection(self, channel: AnyChannel, config: Config, instance_id: int | None) -> bool:
-        """Whether a connection is kept with this configuration, as far as is known before it is saved."""
+        """Return True if the configuration, which is not saved yet, needs a connection."""
         if channel.connector is None:
             return False
         record = await self.health.find(instance_id) if instance_id is not None else HealthRecord()
@@ -98,8 +98,8 @@ class RegistrationService:
     async def _check(
         self, instance: Instance, channel: AnyChannel, *, register: bool
     ) -> tuple[bool, PlatformError | None, str | None]:
-        """Whether the webhook is registered, what the platform says against it or the credentials, and a sentence
-        on what is there: all are recorded."""
+        """Returns whether the webhook is registered, the platform's error, and a sentence on the bot's account, to
+        be recorded."""
         registered: bool = False
         error: PlatformError | None = None
         told: str | None = None
@@ -125,7 +125,7 @@ class RegistrationService:
         registrar: Registrar[ChannelConfig],
         config: ChannelConfig,
     ) -> bool:
-        """Whether the platform calls the webhook now, and needs no connection. Raises `PlatformError`."""
+        """Return True if the platform now calls the webhook and no connection is needed. Raises `PlatformError`."""
         former = (await self.health.find(instance.id)).registration
         registration = await registrar.register(config, self._webhook_address(instance), former)
         if registration != former:

@@ -1,7 +1,4 @@
-"""Channel instances: create, read, update, delete.
-
-The health of an instance, its deliveries, and what it does not answer.
-"""
+"""Creates, changes, deletes and inspects instances."""
 
 import asyncio
 import logging

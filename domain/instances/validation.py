@@ -29,7 +29,7 @@ _HEX32 = re.compile(r"[0-9A-Fa-f]{64}")
 def faults_of(
     definition: ChannelDefinition, name: str | None, config: object, resource_id: str | None
 ) -> list[Fault]:
-    """What is wrong with an instance that is to be saved. `name` None: it stays as it is."""
+    """Returns the faults of an instance before it is saved. `name` None: the name is not changed."""
     faults = [] if name is None else _name_faults(name)
     if resource_id is not None:
         faults += _resource_faults(resource_id)

@@ -1,7 +1,4 @@
-"""What is said where an answer says nothing, or was not looked for. Pure.
-
-Answers from knowledge bases: their best passages with the names of their files, or what a model makes of them.
-"""
+"""Answers from knowledge bases: their best passages with the names of their files, or the answer of a model."""
 
 import logging
 from collections import Counter

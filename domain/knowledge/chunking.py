@@ -50,14 +50,14 @@ class Chunker:
             yield from self._add(block)
 
     def end(self) -> Iterator[Piece]:
-        """What is left."""
+        """Yields the remaining chunks."""
         held, self._apart = self._apart or [], None
         for block in held:
             yield from self._add(block)
         yield from self._close()
 
     def _wanted(self, blocks: Sequence[Block]) -> Iterator[Block]:
-        """What is cut: all but margins and tables of contents, or these too where there is nothing else."""
+        """Yields the blocks to cut: all but margins and tables of contents, or these too if there is nothing else."""
         for block in blocks:
             if block.kind not in self._skipped:
                 self._apart = None
@@ -113,7 +113,7 @@ class _Section:
         self.context = ""
 
     def breaks(self, block: Block) -> bool:
-        """Whether a block belongs to the next section."""
+        """Return True if a block belongs to the next section."""
         last = self._last
         if last is None:
             return False

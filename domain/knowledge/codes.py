@@ -63,12 +63,12 @@ def joined(phrase: Phrase) -> str:
 
 
 def is_gap(text: str) -> bool:
-    """Whether it may stand between two groups of a code."""
+    """Return True if the text may stand between two groups of a code."""
     return _BETWEEN.fullmatch(text) is not None
 
 
 def may_be_grouped(word: str) -> bool:
-    """Whether it is long enough for a code, and has a digit: others are not looked for in groups."""
+    """Return True if the word is long enough for a code and has a digit. Groups of other words are not searched."""
     return (
         len(word) >= (_LEAST_DIGITS if word.isdigit() else _LEAST_CHARS) and _DIGIT.search(word) is not None
     )
@@ -175,7 +175,8 @@ def names_of_programs(text: str) -> list[Phrase]:
 
 
 def is_unmistakable(phrase: Phrase) -> bool:
-    """Whether nothing but one code is meant: not 'IL-10' or '18-year-old', which are words of a subject as well."""
+    """Return True if a phrase can only be a code: not 'IL-10' or '18-year-old', which are words of a subject as
+    well."""
     whole = "".join(phrase)
     digits = sum(char.isdigit() for char in whole)
     return digits >= _UNMISTAKABLE_DIGITS or (digits >= _LEAST_CHARS - 1 and any(map(str.isalpha, whole)))
@@ -204,7 +205,7 @@ def _may_be_code(phrase: Phrase) -> bool:
 
 
 def stands_in(phrase: Phrase, standing: list[str]) -> bool:
-    """Whether a code's characters stand side by side among a text's words, in whichever groups."""
+    """Return True if a code's characters stand side by side among a text's words, in any groups."""
     whole = "".join(phrase)
     return any(
         _spells(whole, standing, start) for start, word in enumerate(standing) if whole.startswith(word)

@@ -119,7 +119,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class FormatSupport:
-    """Whether this installation reads a format; `how` names what reads it, or what to install."""
+    """Support for a format in this installation. `how` names the reader, or what to install."""
 
     format: Format
     available: bool

@@ -1,7 +1,4 @@
-"""Under which words a chunk is indexed, in each version of them.
-
-Where words of a query stand in a text.
-"""
+"""The words under which a chunk is indexed, and their places in a text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise

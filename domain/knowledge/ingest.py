@@ -1,7 +1,4 @@
-"""Why an upload failed, kept with it and told to whoever waits for it.
-
-Works off uploads: parse, chunk, embed, publish; every step survives the death of its process.
-"""
+"""Reads, cuts, embeds and stores uploaded files, and records why an upload failed."""
 
 import asyncio
 import logging

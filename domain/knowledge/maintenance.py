@@ -1,9 +1,4 @@
-"""Bytes are kept as long as a file record needs them, and no longer.
-
-Embeds anew what another model has embedded; searches go on with a base's former vectors until all are there.
-
-Has the memory nodes of deleted bases deleted too, however long the memory service is away.
-"""
+"""Deletes files and memory nodes that nobody needs, and embeds chunks again for another model."""
 
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -1,9 +1,4 @@
-"""The values of knowledge bases: bases, permissions, files, chunks, results.
-
-How far the files of a base are, what may be uploaded, and a file's text with its chunks.
-
-Questions to knowledge bases and their answers.
-"""
+"""Knowledge bases, their files, chunks and answers."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -168,7 +163,7 @@ class SearchResult:
 
 
 def searchable(context: str, text: str) -> str:
-    """What is embedded and indexed of a chunk."""
+    """Returns the text of a chunk that is embedded and indexed."""
     return f"{context}\n{text}" if context else text
 
 

@@ -1,7 +1,4 @@
-"""Where a chunk stands in its document, as its metadata tells it. Pure.
-
-Where a chunk stands in its document: what is known of it becomes the chunk's metadata.
-"""
+"""The place of a chunk in its document, as stored in its metadata."""
 
 from __future__ import annotations
 

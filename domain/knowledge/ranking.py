@@ -1,7 +1,4 @@
-"""Brings the results of the text match and of the vector search into one order.
-
-Why a search finds what it finds. It is made of the search's own values, and changes nothing in their order.
-"""
+"""Fuses the ranks of the word search and the vector search, and explains the result."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -158,8 +155,8 @@ def explained(
     *,
     by_meaning: bool,
 ) -> list[ExplainedHit]:
-    """`fused`: the answer; `hits`: all that was looked at; `nearest`: what the vector search found alone, ordered;
-    `wanted`: the words to highlight; `limit`: how many places are told."""
+    """`fused`: the answer; `hits`: all candidates; `nearest`: the results of the vector search alone, ordered;
+    `wanted`: the words to highlight; `limit`: the number of results that are explained."""
     by_text = sorted((hit for hit in hits if hit.text > 0), key=lambda hit: (-hit.text, hit.key))
     ranked_keys = [[hit.key for hit in fused], [hit.key for hit in by_text], nearest]
     ranks = [_ranks(keys[:limit]) for keys in ranked_keys]

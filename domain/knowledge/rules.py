@@ -1,7 +1,4 @@
-"""Who may do what with a knowledge base.
-
-What a search may be asked for beside its query.
-"""
+"""What callers may ask of knowledge bases, and the options of a search."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -126,8 +123,8 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """`file_ids`: hashes of the files to search, none for all of the base. `per_file`: at most so many chunks of one
-    file. `highlight`: the places of the query's words are told as well."""
+    """`file_ids`: hashes of the files to search, empty for the whole base. `per_file`: the most chunks of one file.
+    `highlight`: the places of the query's words are returned as well."""
 
     top_k: int = 10
     min_similarity: float = 0.0
@@ -138,7 +135,7 @@ class SearchOptions:
 
     @property
     def by_file(self) -> bool:
-        """Whether it matters in which file a chunk stands."""
+        """Return True if results depend on the file of a chunk."""
         return bool(self.file_ids) or self.per_file is not None
 
     @property

@@ -134,11 +134,9 @@ class SearchService:
     async def _by_text(
         self, base_id: int, query: Query, options: SearchOptions, beside: EmbeddingModel | None
     ) -> tuple[Statistics, TextMatch, list[str]]:
-        """The best candidates: those for which all is certain, and those that may be the best.
-
-        Whether words of an identifier stand in a chunk as one piece is certain where it is indexed as one;
-        of the others only their text tells. `beside`: whose vectors are compared.
-        """
+        """Returns the best candidates: those with a certain score, and those that may be the best. It is certain
+        that the words of an identifier stand in a chunk as one piece if it is indexed as one; the others need a
+        look at the text. `beside`: the chunks whose vectors are compared."""
         statistics = await self._index.statistics(base_id, query)
         match = TextMatch(query, statistics, alone=beside is None or not beside.knows(statistics.languages))
         leading: list[str] = []
@@ -223,5 +221,5 @@ def _best(searched: _Searched, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _found(score: float) -> float | None:
-    """A score as it is told: None where the search did not find the chunk."""
+    """The score, or None if this search did not return the chunk."""
     return round(min(1.0, score), 3) if score > 0 else None

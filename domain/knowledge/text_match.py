@@ -107,13 +107,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What is known of a query's words in one base.
-
-    `frequency` counts the chunks that hold a word; a word without an entry is unknown. `similar` gives for
-    an unknown word the words of the base that are like it, with their trigram similarity; `forms` gives for a word
-    its other forms in the base (of the same stem, with an article), with how much they count. `languages`: those that
-    the query shows, or else the base; empty where neither does.
-    """
+    """Statistics of a query's words in one base. `frequency` counts the chunks that hold a word; a word without an
+    entry is unknown. `similar` maps an unknown word to the similar words of the base, with their trigram
+    similarity. `forms` maps a word to its other forms in the base (same stem, with an article), with their weights.
+    `languages`: the languages of the query, else of the base; empty if both are unknown."""
 
     chunks: int
     frequency: Mapping[str, int]
@@ -166,11 +163,11 @@ class TextMatch:
 
     @property
     def has_phrases(self) -> bool:
-        """Whether a chunk's text may tell more than the words that it is indexed under."""
+        """Return True if a chunk's text may add evidence to its indexed words."""
         return any(len(phrase) > 1 for phrase in self._phrases)
 
     def weights(self) -> dict[str, float]:
-        """What each word of the vocabulary adds to a chunk's coverage: for finding candidates."""
+        """Maps each word of the vocabulary to the coverage that it adds to a chunk, to find candidates."""
         weights = dict(self._idf)
         for worth in self._worth.values():
             for other, weight in worth.items():
@@ -181,7 +178,7 @@ class TextMatch:
         return weights
 
     def indexed(self, held: Collection[str]) -> Evidence:
-        """What is certain of a chunk by the words that it is indexed under."""
+        """Returns the evidence for a chunk from its indexed words."""
         return Evidence(tuple(phrase for phrase in self._phrases if joined(phrase) in held))
 
     def possible(self, held: Collection[str]) -> Evidence:

@@ -1,10 +1,4 @@
-"""Words as the text match sees them: the same for chunks and for queries, in every script.
-
-Words of questions and sentences that tell nothing of their subject, as they are indexed.
-
-A small base knows too few texts to tell that 'where' is common. English, German, French, Spanish, Italian,
-Portuguese, Dutch, Polish, Turkish, Russian and Arabic.
-"""
+"""Words of a text as they are indexed, and the function words that say nothing about a subject."""
 
 import re
 import unicodedata
@@ -69,7 +63,7 @@ def _set_together(match: re.Match[str]) -> str:
 
 
 def normalise_2(text: str) -> str:
-    """As it was for chunks that an older version has indexed."""
+    """The normal form in indexes of version 2."""
     if text.isascii():
         return text.lower()
     bare = _ARABIC_MARKS.sub("", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower())))
@@ -78,7 +72,7 @@ def normalise_2(text: str) -> str:
 
 
 def normalise_1(text: str) -> str:
-    """As it was for chunks that an older version has indexed."""
+    """The normal form in indexes of version 1."""
     if text.isascii():
         return text.lower()
     folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower()))
@@ -153,7 +147,7 @@ def unspaced_as_blanks(text: str) -> str:
 
 
 def mostly_outside_latin(text: str) -> bool:
-    """Whether more than half of a text's letters belong to another script than Latin."""
+    """Return True if more than half of a text's letters belong to another script than Latin."""
     letters = [char for char in text if char.isalpha()]
     foreign = sum(
         1

@@ -1,9 +1,4 @@
-"""What operators see of all instances together.
-
-Figures from what was counted: sums by steps, and percentiles from histogram buckets. Pure.
-
-The words that choose what operators see. Pure.
-"""
+"""Dead letters, the health of all instances, and figures over time."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -221,7 +216,7 @@ def _percentile(buckets: Mapping[int, int], part: float) -> float | None:
 
 
 def parse_direction(text: str) -> Direction | None:
-    """None for both. Raises `Invalid`."""
+    """None stands for both directions. Raises `Invalid`."""
     if text and text not in list(Direction):
         raise Invalid.of([Fault("direction", "must be in or out")])
     return Direction(text) if text else None

@@ -1,7 +1,4 @@
-"""What runs by the clock, as its owner sees it.
-
-When an instance is polled next. Pure.
-"""
+"""Schedules as their owners see them, and the intervals of polls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

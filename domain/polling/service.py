@@ -1,7 +1,4 @@
-"""Polls of mailboxes, folders and records, and firings of schedules.
-
-What runs by the clock, for the owners of the instances.
-"""
+"""Polls instances, fires schedules, and shows when instances run."""
 
 import asyncio
 import logging

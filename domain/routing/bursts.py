@@ -1,7 +1,4 @@
-"""Messages that one sender writes in quick succession (`mergeSeconds`): which of them are handed on as one. Pure.
-
-Messages that a platform sends as several events, such as an album of pictures: when one is whole, and as what.
-"""
+"""Joins messages that are answered as one: bursts of one sender (`mergeSeconds`), and albums."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,7 +25,7 @@ def same_sender(event: Event, other: Event) -> bool:
 
 
 def is_joinable(event: Event) -> bool:
-    """Whether the event is something that a person wrote. Pressed buttons and what waits for its answer stay alone,
+    """Return True if a person wrote the event. Pressed buttons and calls that wait for an answer are never joined,
     and albums have rules of their own."""
     stays_alone = (
         event.choice,

@@ -1,7 +1,4 @@
-"""Finds what was said before a message: what it replies to, and the thread into which the bot is called.
-
-Voice messages as text.
-"""
+"""Context of a message: the quoted message, the thread before it, and the text of recordings."""
 
 import asyncio
 import logging
@@ -68,7 +65,7 @@ class ContextService:
         return await self._within_time(context, reading, "the quoted message")
 
     async def _within_time(self, context: ConversationContext, reading: Awaitable[V], what: str) -> V | None:
-        """None where the platform did not give it in time."""
+        """None if the platform did not answer in time."""
         extra = {"instance": context.instance.id}
         try:
             async with asyncio.timeout(READ_SECONDS), self.reads.slot(context.instance, context.channel):

@@ -1,9 +1,4 @@
-"""The state of the work on one conversation, and how the work on an event ends early.
-
-Breaks off the work on messages that their senders took back or replaced.
-
-Texts of the service for senders, and reasons that it records.
-"""
+"""The state of the work on one conversation, how the work on an event ends early, and texts for senders."""
 
 import asyncio
 from collections.abc import Awaitable, Sequence

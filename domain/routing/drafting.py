@@ -30,7 +30,7 @@ class DraftService:
     store: DraftStore
 
     def begin(self, context: ConversationContext, queued: QueuedEvent) -> Drafting | None:
-        """None where the channel or the conversation shows no unfinished answers."""
+        """None if the channel or the conversation shows no unfinished answers."""
         streaming = context.channel.streaming
         preview = streaming.preview(context.config, context.target(queued.event)) if streaming else None
         return Drafting(self, preview, context, queued) if preview else None

@@ -1,7 +1,4 @@
-"""The sign that somebody is writing, repeated until the answer is sent.
-
-A reaction at the message that is being worked on.
-"""
+"""Signs that a message is being worked on: the typing indicator, and a reaction at the message."""
 
 import asyncio
 import logging

@@ -1,17 +1,12 @@
-"""What is asked of a downstream resource, and what it answers.
+"""Requests to downstream resources, their answers, trials of resources, and the limit on loops.
 
-What stands behind resource ids, and how a resource was tried.
+A loop is a conversation in which the service and a machine answer each other. A *round* is an event of a
+conversation that arrived after a reply to an earlier event of it. Events that one poll returns count as one round.
+Only events that no person is known to have caused count: records, mails and files that look like answers, and
+messages of senders who may be machines. Messages of users of a chat platform, other files, calls of a webhook and
+firings of a schedule do not count, and reset the count.
 
-The last resort against loops: we and a machine answer each other, over and over. Pure.
-
-A *round* is an event of a conversation that arrived after a reply of ours to an earlier event of it. What one poll
-finds arrives together: however many events that are, they are one round at most. Only events count that no person
-is known to have caused: records, mails and files that look like answers, whoever changed or sent them, and messages
-of senders of whom the platform does not say whether they are people. Messages of users of a chat platform are a
-person's, and so are other files; calls of a webhook and firings of a schedule are made on
-purpose. None of these is counted, and all begin the count anew.
-
-A machine that answers mail may begin a new conversation each time, as absence notices do: with mail the rounds of
+A machine that answers mail may begin a new conversation each time, as absence notices do: for mail the rounds of
 all conversations with one address count as well.
 """
 
@@ -36,7 +31,7 @@ class ResourceKind(StrEnum):
 
     @property
     def has_experts(self) -> bool:
-        """Whether its ids end with the index of an expert."""
+        """Return True if its ids end with the index of an expert."""
         return self in (ResourceKind.AGENT, ResourceKind.APP)
 
 
@@ -77,8 +72,8 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class QuotedMessage:
-    """The message that the sender replied to. `author` is a name, or the platform's id where there is none, and
-    'resource' for what the instance wrote itself."""
+    """The message that the sender replied to. `author` is a name, the platform's id of a person without a name, or
+    'resource' for a message of the instance."""
 
     text: str
     author: str
@@ -100,7 +95,7 @@ class Approval:
 
     @property
     def permits(self) -> bool:
-        """Whether the tool may be used."""
+        """Return True if the tool may be used."""
         return self.decision != REJECTED
 
 

@@ -1,7 +1,4 @@
-"""Offers the choices of an answer, and finds what a press or a typed number picks.
-
-What a platform shows of a pressed button: an acknowledgement, and a prompt without buttons.
-"""
+"""Offered choices and tool confirmations: what a sender picked, and what the message shows then."""
 
 import asyncio
 import logging
@@ -55,7 +52,7 @@ class ChoiceService:
         return offered(answer, message, secret, self.callback_address + instance.webhook_path)
 
     async def pressed(self, instance: Instance, reference: str) -> Picked | None:
-        """None for a choice that is not known: it was not offered by this instance, or is not kept any more."""
+        """None if the choice is unknown: this instance did not offer it, or it is no longer stored."""
         message = message_of(reference)
         offer = await self.store.offer(instance.id, message) if message else None
         choice = pressed_choice(offer.choices, reference) if offer else None
@@ -74,7 +71,7 @@ class ChoiceService:
         return await self.store.was_picked(instance.id, queued.event, picked.message, queued.id)
 
     async def typed(self, context: ConversationContext, event: Event) -> Picked | None:
-        """None for a message that picks nothing of the numbered choices that were offered last."""
+        """None if the message picks none of the numbered choices that were offered last."""
         message = parse_message_id(context.offered or "")
         if message is None or event.choice is not None or event.attachments:
             return None
@@ -91,7 +88,7 @@ CALL_SECONDS = 5.0
 
 
 def presses_prompt(event: Event) -> bool:
-    """Whether the event is the press of a button of a tool confirmation."""
+    """Return True if the event is the press of a button of a tool confirmation."""
     return event.choice is not None and is_approval(event.choice)
 
 
@@ -105,8 +102,8 @@ class PromptFeedback:
     def decided_nothing(
         self, context: ConversationContext, event: Event, result: ApprovalResult
     ) -> Answer | None:
-        """The prompt shows its outcome, or the person who pressed is told why nothing was decided. Where the channel
-        can do neither, that is the answer."""
+        """Shows the outcome in the prompt, or tells the person who pressed why nothing was decided. Returns that
+        text as the answer if the channel can do neither."""
         if result.repeated is None:
             self.acknowledge(context, event, result.notice)
         else:

@@ -137,7 +137,7 @@ class ConversationService:
         )
 
     async def _process(self, work: _Work) -> bool:
-        """Whether the outcome is stored. Raises what is tried again after a while."""
+        """Return True if the outcome is stored. Raises errors after which the event is tried again."""
         if work.context is None:
             return await self._conversations.record(_without_answer(work, "the instance was removed"))
         if error := work.queued.event.unreadable or self._faults.find(work.row).outcome:
@@ -215,7 +215,7 @@ class ConversationService:
 
 
 async def _apology(work: _Work, error: str) -> Sequence[EventOutcome]:
-    """None where there is no instance, or the apology cannot be rendered."""
+    """Returns no messages if there is no instance, or the apology cannot be rendered."""
     if work.context is None:
         return ()
     work.context.answered = False

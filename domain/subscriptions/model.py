@@ -1,7 +1,6 @@
-"""Subscriptions: addresses that events are pushed to.
+"""Subscriptions, pushes, and secrets of Standard Webhooks.
 
-Secrets of Standard Webhooks: `whsec_` and the key in base64. Pure.
-
+A secret is `whsec_` and the key in base64:
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
 

@@ -45,8 +45,8 @@ class PushState:
 
 @dataclass(slots=True)
 class PushPlan:
-    """What is to be stored: pushes in their order, the new position, and all cursors that are left. `waiting` counts
-    those of a subscription in all, too."""
+    """The changes to store: pushes in order, the new position, and all remaining cursors. `waiting` counts the
+    waiting pushes, in total and per subscription."""
 
     position: int
     cursors: dict[Place, int]

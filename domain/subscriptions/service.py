@@ -1,7 +1,4 @@
-"""Subscriptions to events, as their owners see them.
-
-Streams of events for callers.
-"""
+"""Subscriptions to events, and streams of events."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace

@@ -1,9 +1,4 @@
-"""Verification of external identities.
-
-One-time codes and tokens as they are stored: never in the clear. Pure.
-
-Rules of verification: lifetimes, limits, and when two identity values are the same. Pure.
-"""
+"""Identities, one-time codes, and the normal forms of addresses and phone numbers."""
 
 import base64
 import hashlib
@@ -126,7 +121,7 @@ def normal(identity: Identity) -> str:
 
 
 def phone_digits(value: str) -> str | None:
-    """E.164 digits of a number with its country code, None for what is none."""
+    """Returns the E.164 digits of a number with its country code, or None."""
     digits = _PHONE_MARKS.sub("", value)
     digits = digits.removeprefix("+") if digits.startswith("+") else digits.removeprefix("00")
     return digits if _PHONE.fullmatch(digits) and digits.isascii() else None

@@ -120,8 +120,8 @@ class StoredMessage:
 
 @dataclass(frozen=True, slots=True)
 class ChatPage:
-    """What is new in a conversation up to `cursor`, in order of change; empty as a sign of life. `cleared`: all that
-    was before is gone. `typing_seconds`: how long an answer is still shown as being written."""
+    """The changes of a conversation up to `cursor`, in order; an empty page is a keep-alive. `cleared`: all earlier
+    messages are deleted. `typing_seconds`: for how long the typing indicator is still shown."""
 
     messages: Sequence[StoredMessage]
     cursor: int

@@ -1,9 +1,4 @@
-"""The web chat: what panels on web pages ask.
-
-Visitor tokens: who writes, signed by the service and kept by the panel. Pure.
-
-What a visitor may write. Pure.
-"""
+"""The web chat: visitors, their tokens and messages, and the stream of a conversation."""
 
 import hashlib
 import json
@@ -204,7 +199,7 @@ def signed(identity: SignedIdentity, now: datetime) -> Visitor:
 
 
 def token_of(signer: TokenSigner, instance: Instance, site: Site, visitor: Visitor) -> str:
-    """That of a signed identity is void once the site's secret is another."""
+    """The token of a signed identity is void once the site's secret was changed."""
     return signer.sign(_content(instance, site, visitor))
 
 

@@ -1,7 +1,4 @@
-"""Reads sources into their bases, a page at a time, so that none keeps another waiting.
-
-Folders that a channel instance watches, and whose files it feeds into a knowledge base.
-"""
+"""Reads web sites and folders into knowledge bases."""
 
 import asyncio
 import logging
