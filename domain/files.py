@@ -143,9 +143,7 @@ class MessageFilesService:
                 shared, size = await self._fetch(channel, channel.fetcher, instance, attachment, place)
                 files.append(InputFile(shared.name, shared.mime_type, size, self.stored.address(shared)))
                 recordings += [shared] if attachment.is_voice else []
-            except Exception as error:
-                if isinstance(error, Unavailable) and not isinstance(error, StorageFull):
-                    raise
+            except Exception as error:  # noqa: BLE001 - logged below
                 left_out.append(_left_out(attachment, error))
                 log.warning(
                     "an attachment was not fetched: %s", left_out[-1].reason, extra={"instance": instance.id}
@@ -195,6 +193,9 @@ async def _once(data: bytes) -> AsyncIterator[bytes]:
 
 
 def _left_out(attachment: Attachment, error: Exception) -> LeftOut:
+    """Raises the error if the file can be fetched later."""
+    if isinstance(error, Unavailable) and not isinstance(error, StorageFull):
+        raise error
     name = file_name(attachment.name or "file")
     return LeftOut(name, attachment.size, _reason(error), isinstance(error, TooLarge))
 

@@ -85,11 +85,11 @@ class HttpAnswer:
     @property
     def retry_after(self) -> float | None:
         """Seconds to wait by the Retry-After header, None without a readable one (RFC 9110, 10.2.3)."""
-        given = self.headers.get("retry-after", "")
+        value = self.headers.get("retry-after", "")
         try:
-            seconds = float(given)
+            seconds = float(value)
         except ValueError:
-            until, now = _http_date(given), _http_date(self.headers.get("date", ""))
+            until, now = _http_date(value), _http_date(self.headers.get("date", ""))
             seconds = (until - now).total_seconds() if until and now else float("nan")
         return max(0.0, seconds) if isfinite(seconds) else None
 

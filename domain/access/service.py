@@ -121,7 +121,7 @@ class AccessService:
         token = LINK_PREFIX + self._ids.token()
         new = NewCredential(
             key.user_id if key else user_id or FIRST_ADMIN,
-            key.role if key else role or (Role.USER if user_id else Role.ADMIN),
+            key.role if key else roles[-1],
             shown(token),
             digest(token),
             KeyKind.LINK,

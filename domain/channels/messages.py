@@ -259,7 +259,7 @@ class Event:
                 other.quoted if other.gives_quoted and not self.gives_quoted else self.quoted or placed.quoted
             ),
             canned_reply=None if other.has_content else self.canned_reply,
-            merge=self.merge if other.is_partial or not self.is_partial else other.merge,
+            merge=placed.merge,
             context=merged((self.context, other.context)),
         )
 

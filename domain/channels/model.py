@@ -152,7 +152,7 @@ class ChannelDefinition:
 
     def field_named(self, name: str) -> ConfigField | None:
         """The field of that name, or None."""
-        return next((each for each in self.fields if each.name == name), None)
+        return next((field for field in self.fields if field.name == name), None)
 
 
 ALLOWLIST = "allowlist"

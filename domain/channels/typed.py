@@ -142,7 +142,8 @@ class JsonModel(Generic[V]):
         self.type = type_
         hints = get_type_hints(type_)
         self._columns = [
-            _column(each, hints[each.name], self._key(each)) for each in fields(cast(Any, type_))
+            _column(declared, hints[declared.name], self._key(declared))
+            for declared in fields(cast(Any, type_))
         ]
         self._by_key = {column.key: column for column in self._columns}
         self._defaults = {column.name: column.default for column in self._columns}
@@ -176,17 +177,24 @@ class ConfigModel(JsonModel[V]):
     def __init__(self, type_: type[V]) -> None:
         super().__init__(type_)
         hints = get_type_hints(type_)
-        own = [each for each in fields(cast(Any, type_)) if "declared" in each.metadata]
-        common = [each.metadata["field"] for each in fields(cast(Any, type_)) if "field" in each.metadata]
+        own = [declared for declared in fields(cast(Any, type_)) if "declared" in declared.metadata]
+        common = [
+            declared.metadata["field"]
+            for declared in fields(cast(Any, type_))
+            if "field" in declared.metadata
+        ]
         self.fields: tuple[ConfigField, ...] = (
-            *(each.metadata["declared"](self._key(each), _field_type(hints[each.name])) for each in own),
+            *(
+                declared.metadata["declared"](self._key(declared), _field_type(hints[declared.name]))
+                for declared in own
+            ),
             *common,
         )
         self._loaded: dict[int, tuple[Mapping[str, object], V]] = {}
 
     def _key(self, declared: Field[Any]) -> str:
         first, *others = declared.name.split("_")
-        return declared.metadata.get("key") or first + "".join(each.capitalize() for each in others)
+        return declared.metadata.get("key") or first + "".join(word.capitalize() for word in others)
 
     def load(self, values: Mapping[str, object]) -> V:
         kept = self._loaded.get(id(values))

@@ -36,6 +36,9 @@ class Pending:
     decided_at: datetime | None = None
     asked_user: str | None = None
 
+    def was_decided_by(self, event_id: int) -> bool:
+        return self.decision is not None and self.decided_by == event_id
+
 
 @dataclass(frozen=True, slots=True)
 class FoundQuestion:
@@ -216,9 +219,9 @@ def closed_prompt(pending: Pending) -> ClosedPrompt:
     by = f" by {_code(_cut(pending.decider, SHOWN_NAME))}" if decision and pending.decider.strip() else ""
     when = f", {_moment(pending.decided_at)}" if decision and pending.decided_at else ""
     head = [f"**{outcome}**{by}{when}", "", f"Tool: {_code(_cut(tool, SHOWN_NAME))}"]
-    whole = [*head, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]
+    full = [*head, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]
     brief = [*head, *_listed(parameters, BRIEF_PARAMETERS, BRIEF)]
-    return ClosedPrompt("\n".join(whole), outcome, "\n".join(brief))
+    return ClosedPrompt("\n".join(full), outcome, "\n".join(brief))
 
 
 def _moment(at: datetime) -> str:

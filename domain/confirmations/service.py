@@ -55,7 +55,7 @@ class ConfirmationService:
         pending, ordinary = state.pending, ApprovalResult(approved_tools=state.tools)
         if pending is None:
             return ordinary
-        if pending.decision is not None and pending.decided_by == received.event_id:
+        if pending.was_decided_by(received.event_id):
             return _decided(pending, state)
         if not self._is_open(pending):
             await self.store.close(scope.instance_id, pending.id, self.clock.now())
@@ -66,38 +66,42 @@ class ConfirmationService:
         if decision is None:
             await self.store.close(scope.instance_id, pending.id, self.clock.now())
             return replace(ordinary, closed=_closed(pending))
-        return await self._store_decision(scope, received, pending, decision) or ordinary
+        return await self._store_decision(scope, received, pending, decision, ordinary)
 
     async def _decide_by_button(
         self, scope: ApprovalScope, received: ReceivedText, button: str
     ) -> ApprovalResult:
         """The button names its question: neither the sender nor the session of the press tells which it is."""
         nonce = nonce_of(button)
-        found = await self.store.find(scope.instance_id, scope.session_id, nonce) if nonce else None
-        if found is None:
+        stored = await self.store.find(scope.instance_id, scope.session_id, nonce) if nonce else None
+        if stored is None:
             return ApprovalResult(notice=NO_LONGER_OPEN)
-        if not found.in_instance:
+        if not stored.in_instance:
             return ApprovalResult(notice=ASKED_ELSEWHERE)
-        pending = found.pending
-        if pending.decision is not None and pending.decided_by == received.event_id and not found.closed:
+        pending = stored.pending
+        if pending.was_decided_by(received.event_id) and not stored.closed:
             return _decided(pending, await self._state(scope))
-        if found.closed or not self._is_open(pending):
+        if not self._is_open(pending, closed=stored.closed):
             return ApprovalResult(repeated=_closed(pending))
         if not scope.may_decide(pending):
             return ApprovalResult(notice=NOT_YOURS)
         decision = decision_of_button(button, nonce)
-        if decision is None or not found.in_session:
+        if decision is None or not stored.in_session:
             return ApprovalResult(notice=ASKED_ELSEWHERE)
-        result = await self._store_decision(scope, received, pending, decision)
-        return result or ApprovalResult(repeated=_closed(pending))
+        no_longer_open = ApprovalResult(repeated=_closed(pending))
+        return await self._store_decision(scope, received, pending, decision, no_longer_open)
 
-    def _is_open(self, pending: Pending) -> bool:
-        return pending.decision is None and pending.expires_at > self.clock.now()
+    def _is_open(self, pending: Pending, *, closed: bool = False) -> bool:
+        return not closed and pending.decision is None and pending.expires_at > self.clock.now()
 
     async def _store_decision(
-        self, scope: ApprovalScope, received: ReceivedText, pending: Pending, decision: str
-    ) -> ApprovalResult | None:
-        """None if the question is no longer open."""
+        self,
+        scope: ApprovalScope,
+        received: ReceivedText,
+        pending: Pending,
+        decision: str,
+        no_longer_open: ApprovalResult,
+    ) -> ApprovalResult:
         now = self.clock.now()
         decided = replace(
             pending,
@@ -107,7 +111,7 @@ class ConfirmationService:
             decided_at=now,
         )
         if not await self.store.decide(scope.instance_id, scope.session_id, decided, now):
-            return None
+            return no_longer_open
         return _decided(decided, await self._state(scope))
 
     async def _state(self, scope: ApprovalScope) -> SessionState:

@@ -78,8 +78,8 @@ def typed_choice(choices: Sequence[Choice], text: str) -> Choice | None:
     """The choice of which a message has the number or the label; case and white space around it do not matter."""
     written = text.strip()
     label = written.casefold()
-    if found := next((choice for choice in choices if choice.label.casefold() == label), None):
-        return found
+    if labelled := next((choice for choice in choices if choice.label.casefold() == label), None):
+        return labelled
     number = _NUMBER.fullmatch(written)
     return choices[int(number[1]) - 1] if number and int(number[1]) <= len(choices) else None
 

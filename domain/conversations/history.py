@@ -88,7 +88,7 @@ class HistoryService:
         instances = await self.instances.of_ids(sorted(identified)) if identified else ()
         asking = {instance.id: instance for instance in instances if self._identifies(instance)}
         named = [view for view in views if view.instance_id in asking]
-        users = await self.users.users_of([each for view in named for each in view.sender.identities])
+        users = await self.users.users_of([identity for view in named for identity in view.sender.identities])
         return [
             _with_user(view, users, asking[view.instance_id]) if view.instance_id in asking else view
             for view in views

@@ -118,7 +118,7 @@ def _file_faults(files: tuple[NewFile, ...]) -> Iterator[Fault]:
         yield Fault("files", f"hold over {most} MB together; give the url of large files")
     for number, file in enumerate(files):
         if fault := file_fault(file.name, file.mime_type, file.url, file.data):
-            yield Fault(f"files[{number}]{fault.field and '.'}{fault.field}", fault.message)
+            yield Fault(f"files[{number}].{fault.field}".rstrip("."), fault.message)
         elif file.data == b"":
             yield Fault(f"files[{number}].dataBase64", "must not be empty")
         elif file.url and len(file.url) > limits.FILE_ADDRESS:

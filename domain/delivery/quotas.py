@@ -67,12 +67,12 @@ class Quotas:
         not reserved."""
         if self.workers == 1:
             # All slots, or none.
-            waits = {budget.key: self._bucket(budget).wait(now) for budget in budgets}
+            waits: dict[str, float] = {budget.key: self._bucket(budget).wait(now) for budget in budgets}
             if max(waits.values()) <= patience:
                 for budget in budgets:
                     self._bucket(budget).take(now)
             return waits
-        waits: dict[str, float] = {}
+        waits = {}
         for budget in budgets:
             waits[budget.key] = await self._reserve_among_workers(budget, now, patience)
             if waits[budget.key] > patience:

@@ -10,7 +10,7 @@ from domain.faults import Faults, RowName
 from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of
 from domain.values import value
-from ports.channels import Channels
+from ports.channels import AnyChannel, Channels
 from ports.instances import HealthRecorder, InstanceLookup
 from ports.outbox import OptOuts, Outbox, QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
@@ -92,10 +92,8 @@ class DeliveryService:
             return await self._give_up(delivery, f"it failed {MAX_FAULTS} times")
         if fault.outcome is not None:
             return await self._record_sent(delivery, fault.outcome)
-        if message.late:
-            return await self._dead(delivery, LATE)
-        if channel.takes_opt_outs and await self._opt_outs.holds(delivery.key):
-            return await self._dead(delivery, OPTED_OUT)
+        if error := await self._undeliverable(delivery, channel):
+            return await self._dead(delivery, error)
         request = request_for(instance, channel, delivery.key.session_key, message.target)
         if wait := await self._limiter.acquire(request):
             await self._outbox.release(delivery.key, wait)
@@ -104,6 +102,13 @@ class DeliveryService:
         if sent.outcome is Outcome.SENT:
             return await self._record_sent(delivery, sent.ref)
         return await self._retry_later(delivery, sent)
+
+    async def _undeliverable(self, delivery: _Delivery, channel: AnyChannel) -> str | None:
+        """The reason why the message must not be sent any more, or None."""
+        if delivery.message.late:
+            return LATE
+        opted_out = channel.takes_opt_outs and await self._opt_outs.holds(delivery.key)
+        return OPTED_OUT if opted_out else None
 
     async def _record_sent(self, delivery: _Delivery, ref: str) -> bool:
         """A message that the platform took must not be sent again: it is recorded without its id where the id cannot

@@ -65,9 +65,9 @@ class ConfigCheckService:
             )
         self._count(caller)
         try:
-            told = await self._ask(resolved, saved=draft.config is None)
+            account = await self._ask(resolved, saved=draft.config is None)
         except TimeoutError:
-            return _away(f"There was no answer within {CHECK_SECONDS:g} seconds.", UNREACHED)
+            return _away(f"There was no answer within {CHECK_SECONDS:g} seconds.", answered=False)
         except PlatformError as error:
             if not error.transient:
                 message = str(error)
@@ -76,9 +76,9 @@ class ConfigCheckService:
                     f" Where to find the values: {channel.definition.setup.docs_url}"
                 )
                 return CredentialsCheck(CredentialsState.REFUSED, message, action)
-            return _away(str(error), HAS_FAULT if error.answered else UNREACHED)
+            return _away(str(error), answered=error.answered)
         accepted = f"{channel.definition.name} accepts the credentials."
-        return CredentialsCheck(CredentialsState.ACCEPTED, f"{accepted} {told}." if told else accepted)
+        return CredentialsCheck(CredentialsState.ACCEPTED, f"{accepted} {account}." if account else accepted)
 
     async def _resolved(self, caller: Caller, draft: ConfigDraft) -> _Resolved:
         if draft.instance_id is None:
@@ -135,5 +135,5 @@ HAS_FAULT = (
 )
 
 
-def _away(message: str, action: str) -> CredentialsCheck:
-    return CredentialsCheck(CredentialsState.UNREACHABLE, message, action)
+def _away(message: str, *, answered: bool) -> CredentialsCheck:
+    return CredentialsCheck(CredentialsState.UNREACHABLE, message, HAS_FAULT if answered else UNREACHED)

@@ -47,9 +47,9 @@ class RegistrationService:
 
     async def connect(self, instance: Instance, channel: AnyChannel) -> Connected:
         """Registers the webhook, or checks the credentials of a saved instance."""
-        registered, refused, told = await self._check(instance, channel, register=True)
+        registered, refused, account = await self._check(instance, channel, register=True)
         record = await self.health.find(instance.id) if channel.connector else HealthRecord()
-        note = ". ".join(filter(None, [connection_note(instance, channel, record), told]))
+        note = ". ".join(filter(None, [connection_note(instance, channel, record), account]))
         error = str(refused) if refused else None
         return Connected(registered if _must_register(channel) else None, error, note)
 
@@ -64,10 +64,10 @@ class RegistrationService:
     async def check_again(self, instance: Instance, channel: AnyChannel) -> str | None:
         """Does the same for a saved instance. A sentence on what is there. Raises `PlatformError` for what the
         platform says against it."""
-        _, refused, told = await self._check(instance, channel, register=False)
+        _, refused, account = await self._check(instance, channel, register=False)
         if refused:
             raise refused
-        return told
+        return account
 
     async def to_be_checked(self) -> Sequence[int]:
         """The instances with a registered webhook, and those whose configuration did not work."""
@@ -102,7 +102,7 @@ class RegistrationService:
         be recorded."""
         registered: bool = False
         error: PlatformError | None = None
-        told: str | None = None
+        account: str | None = None
         config = channel.config.load(instance.config)
         try:
             if registrar := channel.registrar:
@@ -111,12 +111,12 @@ class RegistrationService:
                 if not registered:
                     registered = await self._register(instance, channel, registrar, config)
             if channel.probe and _is_probed(instance, channel):
-                told = await channel.probe.probe(config)
+                account = await channel.probe.probe(config)
         except PlatformError as refused:
             registered, error = False, refused
         if channel.registrar or channel.probe:
-            await self.health.webhook(instance.id, registered, str(error) if error else None, told)
-        return registered, error, told
+            await self.health.webhook(instance.id, registered, str(error) if error else None, account)
+        return registered, error, account
 
     async def _register(
         self,

@@ -87,7 +87,7 @@ def _check(field: ConfigField, config: Mapping[str, object]) -> list[Fault]:
     if isinstance(value, str) and not value.strip() and field.required:
         return [Fault(name, "must not be blank")]
     if field.choices and value not in field.choices:
-        return [Fault(name, "must be one of " + ", ".join(f"'{choice}'" for choice in field.choices))]
+        return [Fault(name, "must be one of " + "'" + "', '".join(field.choices) + "'")]
     fault = (field.check or _RULES[field.format])(value)
     return [Fault(name, fault)] if fault else []
 
@@ -96,20 +96,20 @@ def _wrong_type(field: ConfigField, value: Any) -> str | None:
     match field.type:
         case "string":
             if field.accepts_number and isinstance(value, (int, float)) and not isinstance(value, bool):
-                return None if _usable(value) else "must be a number"
+                return _number_fault(value)
             if not isinstance(value, str):
                 return "must be a string"
             return f"must be at most {LONGEST_VALUE} characters" if len(value) > LONGEST_VALUE else None
         case "boolean":
             return None if isinstance(value, bool) else "must be true or false"
         case "number":
-            good = isinstance(value, (int, float)) and not isinstance(value, bool)
-            return None if good and _usable(value) else "must be a number"
+            return _number_fault(value)
 
 
-def _usable(number: float) -> bool:
-    """JSON knows integers without a bound; those that no float holds are no setting of anything."""
-    return abs(number) <= sys.float_info.max
+def _number_fault(value: Any) -> str | None:
+    """JSON integers are unbounded; a number that no float holds is refused."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return None if is_number and abs(value) <= sys.float_info.max else "must be a number"
 
 
 def text_fault(value: Any) -> str | None:

@@ -102,8 +102,8 @@ def _window(places: Sequence[ChunkPlace], limit: int, offset: int) -> tuple[int,
     if not places:
         return 0, 0, ()
     start = places[0].start or 0 if offset else 0
-    shown = [place for place in places[:limit] if (place.end or 0) - start <= MOST_CHARACTERS] or places[:1]
+    shown = [place for place in places[:limit] if place.reach - start <= MOST_CHARACTERS] or places[:1]
     following = places[len(shown)].start if len(places) > len(shown) else None
-    reach = max(place.end or 0 for place in shown)
+    reach = max(place.reach for place in shown)
     end = start + MOST_CHARACTERS if following is None else following
     return start, min(start + MOST_CHARACTERS, max(end, reach)), shown

@@ -110,7 +110,7 @@ def _said(text: str, known: Set[int]) -> Mapping[int, str]:
     said: dict[int, list[str]] = {}
     last = ""
     for stretch in stretches(text):
-        numbers = {number for number in cited(stretch) if number in known}
+        numbers = set(cited(stretch)).intersection(known)
         said |= {number: [] for number in numbers if number not in said}
         if all(len(said[number]) == MOST_SAID for number in numbers):
             continue
@@ -128,11 +128,11 @@ def best_quote(text: str, said: str) -> str:
     equal ones the longer. A heading only where nothing else shares a telling word."""
     sentences = [text[start:end] for start, end in _sentences(text)]
     held = [frozenset(words(sentence)) for sentence in sentences]
-    common = Counter(word for found in held for word in found)
-    wanted = frozenset(words(said))
+    common = Counter(word for word_set in held for word in word_set)
+    said_words = frozenset(words(said))
 
     def worth(at: int) -> tuple[bool, float, int]:
-        shared = held[at] & wanted
+        shared = held[at] & said_words
         tells = not shared <= FUNCTION_WORDS and not _HEADING.fullmatch(sentences[at])
         return tells, sum(len(word) / common[word] for word in sorted(shared)), len(shared and sentences[at])
 

@@ -141,10 +141,10 @@ def _readings_of_groups(groups: list[str]) -> Iterator[Phrase]:
 
 
 def _code(groups: list[str]) -> Iterator[Phrase]:
-    whole = "".join(groups)
-    digits = sum(char.isdigit() for char in whole)
+    code = "".join(groups)
+    digits = sum(char.isdigit() for char in code)
     least = 2 if groups[0].isalpha() else _LEAST_DIGITS
-    if len(groups) > 1 and digits >= least and _LEAST_CHARS <= len(whole) <= MAX_WORD:
+    if len(groups) > 1 and digits >= least and _LEAST_CHARS <= len(code) <= MAX_WORD:
         yield tuple(normalise(group) for group in groups)
 
 
@@ -177,14 +177,14 @@ def names_of_programs(text: str) -> list[Phrase]:
 def is_unmistakable(phrase: Phrase) -> bool:
     """Return True if a phrase can only be a code: not 'IL-10' or '18-year-old', which are words of a subject as
     well."""
-    whole = "".join(phrase)
-    digits = sum(char.isdigit() for char in whole)
-    return digits >= _UNMISTAKABLE_DIGITS or (digits >= _LEAST_CHARS - 1 and any(map(str.isalpha, whole)))
+    code = "".join(phrase)
+    digits = sum(char.isdigit() for char in code)
+    return digits >= _UNMISTAKABLE_DIGITS or (digits >= _LEAST_CHARS - 1 and any(map(str.isalpha, code)))
 
 
 def readings(text: str) -> list[Phrase]:
     """Every way to read neighbouring groups of a query as one code, the longest first."""
-    found: dict[Phrase, None] = {}
+    phrases: dict[Phrase, None] = {}
     for match in _READABLE.finditer(text):
         groups = _PARTS.findall(normalise(match.group()))
         windows = (
@@ -192,24 +192,22 @@ def readings(text: str) -> list[Phrase]:
             for start in range(len(groups))
             for end in range(start + 2, min(len(groups), start + _MOST_GROUPS) + 1)
         )
-        found.update(dict.fromkeys(window for window in windows if _may_be_code(window)))
-    ranked = sorted(found, key=lambda phrase: -len(joined(phrase)))
+        phrases.update(dict.fromkeys(window for window in windows if _may_be_code(window)))
+    ranked = sorted(phrases, key=lambda phrase: -len(joined(phrase)))
     return ranked[:MAX_READINGS]
 
 
 def _may_be_code(phrase: Phrase) -> bool:
-    whole = "".join(phrase)
-    digits = sum(char.isdigit() for char in whole)
+    code = "".join(phrase)
+    digits = sum(char.isdigit() for char in code)
     letters_fit = all(len(part) <= 5 or any(char.isdigit() for char in part) for part in phrase)
-    return letters_fit and digits >= _LEAST_CHARS - 1 and _LEAST_CHARS <= len(whole) <= MAX_WORD
+    return letters_fit and digits >= _LEAST_CHARS - 1 and _LEAST_CHARS <= len(code) <= MAX_WORD
 
 
 def stands_in(phrase: Phrase, standing: list[str]) -> bool:
     """Return True if a code's characters stand side by side among a text's words, in any groups."""
-    whole = "".join(phrase)
-    return any(
-        _spells(whole, standing, start) for start, word in enumerate(standing) if whole.startswith(word)
-    )
+    code = "".join(phrase)
+    return any(_spells(code, standing, start) for start, word in enumerate(standing) if code.startswith(word))
 
 
 def _spells(whole: str, standing: list[str], start: int) -> bool:

@@ -145,12 +145,12 @@ class UploadService:
 
     async def _ready(self, begun: Begun) -> bool:
         """Waits until every record is ready; False when one of them failed or went away."""
-        wanted = {id_ for id_, _, _ in begun.files}
+        file_ids = {id_ for id_, _, _ in begun.files}
         pause = FIRST_LOOK
         while True:
             next_end = self._next_end
-            statuses = await self._uploads.statuses(list(wanted))
-            if len(statuses) < len(wanted) or FileStatus.FAILED in statuses.values():
+            statuses = await self._uploads.statuses(list(file_ids))
+            if len(statuses) < len(file_ids) or FileStatus.FAILED in statuses.values():
                 return False
             if all(status is FileStatus.READY for status in statuses.values()):
                 return True

@@ -28,7 +28,7 @@ def highlights(text: str, wanted: frozenset[str]) -> list[tuple[int, int]]:
     """The stretches of a text that hold one of the words, as they are indexed, or a code in whichever groups: first
     character and the one behind the last, in order, not overlapping."""
     written = [(run, words(text[slice(*run)])) for run in runs(text)]
-    held = [run for run, found in written if not wanted.isdisjoint(found)]
+    held = [run for run, run_words in written if not wanted.isdisjoint(run_words)]
     return list(_merged(sorted([*held, *_codes(text, written, wanted)])))
 
 
@@ -37,8 +37,8 @@ def _codes(
 ) -> Iterator[tuple[int, int]]:
     """Neighbouring groups that spell a code."""
     codes = tuple(filter(may_be_grouped, wanted))
-    for at, ((start, _), found) in enumerate(written):
-        spelled = "".join(found)
+    for at, ((start, _), run_words) in enumerate(written):
+        spelled = "".join(run_words)
         for ((_, end), _), ((first, last), more) in pairwise(written[at : at + _MOST_GROUPS]):
             if not any(code.startswith(spelled) for code in codes) or not is_gap(text[end:first]):
                 break

@@ -232,6 +232,11 @@ class ChunkPlace:
     end: int | None
     metadata: str | None
 
+    @property
+    def reach(self) -> int:
+        """The end of the chunk, 0 if it is unknown."""
+        return self.end or 0
+
 
 @dataclass(frozen=True, slots=True)
 class FileText:

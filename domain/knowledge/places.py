@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from domain.knowledge.documents import Block
@@ -92,16 +93,16 @@ def metadata(blocks: Sequence[Block], title: str, position: int, start: int, end
         values["headingPath"] = list(path)
     values.update(_range("page", "pageEnd", [block.page for block in blocks]))
     values.update(_first("sheet", [block.sheet for block in blocks]))
-    rows = [row for block in blocks for row in (block.row_start, block.row_end)]
+    rows = chain.from_iterable((block.row_start, block.row_end) for block in blocks)
     values.update(_range("rowStart", "rowEnd", rows, always=True))
     values.update(_first("slide", [block.slide for block in blocks]))
-    times = [time for block in blocks for time in (block.time_start, block.time_end)]
+    times = chain.from_iterable((block.time_start, block.time_end) for block in blocks)
     values.update(_range("timeStart", "timeEnd", times, always=True))
     return values
 
 
 def _range(
-    first: str, last: str, values: Sequence[int | float | None], *, always: bool = False
+    first: str, last: str, values: Iterable[int | float | None], *, always: bool = False
 ) -> dict[str, Any]:
     known = [value for value in values if value is not None]
     if not known:

@@ -65,10 +65,10 @@ def leaders(scores: Iterable[Score], limit: int, per_file: int) -> list[str]:
         key=lambda score: (score.value, score.key),
         reverse=True,
     )
-    wanted = list(of_each_file(ranked, per_file, _file_of))[:limit]
-    least = wanted[-1].value if len(wanted) == limit else 0.0
-    full = Counter(score.file_id for score in wanted)
-    last = {score.file_id: score.value for score in wanted if full[score.file_id] == per_file}
+    leading = list(of_each_file(ranked, per_file, _file_of))[:limit]
+    least = leading[-1].value if len(leading) == limit else 0.0
+    full = Counter(score.file_id for score in leading)
+    last = {score.file_id: score.value for score in leading if full[score.file_id] == per_file}
     equal = [score for score in ranked if score.value >= max(least, last.get(score.file_id, 0.0)) - 1e-9]
     return [score.key for score in of_each_file(equal, EQUALS * per_file, _file_of)][: EQUALS * limit]
 

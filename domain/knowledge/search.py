@@ -96,8 +96,8 @@ class SearchService:
 
     def _results(self, searched: _Searched, options: SearchOptions) -> Sequence[SearchResult]:
         shown = {passage.key: passage for passage in searched.passages}
-        wanted = telling_words(searched.match, searched.statistics) if options.highlight else frozenset()
-        return [self._result(shown[hit.key], hit, wanted) for hit in _best(searched, _scored(searched))]
+        highlighted = telling_words(searched.match, searched.statistics) if options.highlight else frozenset()
+        return [self._result(shown[hit.key], hit, highlighted) for hit in _best(searched, _scored(searched))]
 
     async def _searched(self, base_id: int, query: str, options: SearchOptions) -> _Searched:
         """By the vectors that the base has; once more where another model's have just taken their place.
@@ -124,7 +124,7 @@ class SearchService:
         )
         if waits and statistics.chunks and not leading:
             vector, nearest = await self._by_vector(embedder, base_id, query, options, skip=False)
-        keys = dict.fromkeys([*leading, *(key for key, _ in nearest)])
+        keys = dict.fromkeys([*leading, *dict(nearest)])
         passages = await self._index.passages(
             base_id, list(keys), match.vocabulary, vector, model.fingerprint
         )
@@ -148,7 +148,9 @@ class SearchService:
                 held: match.score(held, evidence_of(held))
                 for held in {candidate.held for candidate in candidates}
             }
-            ranked = [Score(found.key, scores[found.held], found.file_id) for found in candidates]
+            ranked = [
+                Score(candidate.key, scores[candidate.held], candidate.file_id) for candidate in candidates
+            ]
             leading += leaders(ranked, options.top_k, options.of_one_file)
             if not match.has_phrases:
                 break
@@ -182,10 +184,12 @@ def _explanation(searched: _Searched, limit: int) -> Explanation:
     hits = _scored(searched)
     shown = {passage.key: passage for passage in searched.passages}
     nearest = [key for key, _ in searched.nearest]
-    wanted = telling_words(searched.match, searched.statistics)
+    highlighted = telling_words(searched.match, searched.statistics)
     by_meaning = searched.model is not None
-    found = explained(_best(searched, hits), hits, nearest, shown, wanted, limit, by_meaning=by_meaning)
-    return Explanation(query_words(searched.query.words, searched.statistics), found, by_meaning)
+    hits_explained = explained(
+        _best(searched, hits), hits, nearest, shown, highlighted, limit, by_meaning=by_meaning
+    )
+    return Explanation(query_words(searched.query.words, searched.statistics), hits_explained, by_meaning)
 
 
 def _scored(searched: _Searched) -> list[Hit]:
@@ -198,8 +202,8 @@ def _scored(searched: _Searched) -> list[Hit]:
         for passage in searched.passages
     }
     seen: Counter[Phrase] = Counter()
-    for found in evidence.values():
-        seen.update(found.phrases)
+    for matched in evidence.values():
+        seen.update(matched.phrases)
     written = words_as_written(searched.text)
     return [
         Hit(

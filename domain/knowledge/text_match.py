@@ -173,8 +173,8 @@ class TextMatch:
             for other, weight in worth.items():
                 weights[other] = max(weights.get(other, 0.0), weight)
         for phrase in self._phrases:
-            whole = joined(phrase)
-            weights[whole] = max(weights.get(whole, 0.0), self._idf_of(phrase, {}))
+            code = joined(phrase)
+            weights[code] = max(weights.get(code, 0.0), self._idf_of(phrase, {}))
         return weights
 
     def indexed(self, held: Collection[str]) -> Evidence:

@@ -83,8 +83,8 @@ class DeadLetterService:
         message = await self.messages.find(instance.id, id)
         if message is None or not message.is_given_up:
             raise _unknown(dead_letter)
-        found = DeadLetter(name_of(instance), with_addresses(message, self.links))
-        return DeadLetterView(found, await self.store.parts(instance.id, id))
+        letter = DeadLetter(name_of(instance), with_addresses(message, self.links))
+        return DeadLetterView(letter, await self.store.parts(instance.id, id))
 
     async def replay(self, caller: Caller, dead_letters: Sequence[DeadLetterId]) -> Sequence[ItemResult]:
         async def replay(dead_letter: DeadLetterId) -> None:
@@ -157,15 +157,15 @@ class HealthOverviewService:
         states: list[InstanceState] = []
         while looked_at < MOST_LOOKED_AT and len(states) < checked_limit(limit):
             instances = await self.names.following(_owner(caller), after, batch + 1)
-            found = [
+            selected = [
                 state
                 for state in await self._states(instances[:batch])
                 if (not (failing and state.health.healthy))
             ]
-            if len(states) + len(found) > limit:
-                states += found[: limit - len(states)]
+            if len(states) + len(selected) > limit:
+                states += selected[: limit - len(states)]
                 return Page(states, cursor_of(states[-1].instance.id))
-            states += found
+            states += selected
             if len(instances) <= batch:
                 return Page(states, None)
             after, looked_at = instances[batch - 1].id, looked_at + batch

@@ -62,10 +62,10 @@ BACK_OFF = (5.0, 15.0, 60.0, 300.0, 900.0, 1800.0)
 
 def interval(config: Mapping[str, object], default_minutes: float) -> timedelta:
     """The time between two polls: checkInterval, minutes with fractions, else the channel's default."""
-    given = config.get("checkInterval")
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or given <= 0:
+    minutes = config.get("checkInterval")
+    if isinstance(minutes, bool) or not isinstance(minutes, (int, float)) or minutes <= 0:
         return timedelta(minutes=default_minutes)
-    return timedelta(minutes=given)
+    return timedelta(minutes=minutes)
 
 
 def back_off(failures: int, every: timedelta, retry_after: float | None) -> timedelta:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from domain.channels.context import merged as merged_context
 from domain.channels.messages import Event
@@ -52,14 +52,14 @@ def joined(burst: Sequence[QueuedEvent]) -> QueuedEvent:
     request, and the answer goes to what was written last.
     """
     events = [row.event for row in burst]
-    whole = replace(
+    joined_event = replace(
         events[-1],
         text="\n".join(event.text for event in events if event.text),
         attachments=tuple(file for event in events for file in event.attachments),
         ids=tuple(id for event in events for id in event.ids),
         context=merged_context(event.context for event in events),
     )
-    return replace(burst[0], event=whole, merged=tuple(row.id for row in burst[1:]))
+    return replace(burst[0], event=joined_event, merged=tuple(row.id for row in burst[1:]))
 
 
 QUIET_SECONDS = 1.2
@@ -83,17 +83,17 @@ def merged(first: QueuedEvent, rows: Sequence[QueuedEvent]) -> QueuedEvent:
     own = [row for row in rows if same_sender(row.event, first.event)]
     if all(row.id != first.id for row in own):
         own.insert(0, first)
-    latest = {_place(row): row for row in own}
-    events = [latest[place].event for place in sorted(latest)]
+    latest = {_place(row): row.event for row in own}
+    events = [*map(latest.__getitem__, sorted(latest))]
     captions = dict.fromkeys(event.text for event in events if event.text)
-    whole = replace(
+    album = replace(
         first.event,
         text="\n\n".join(captions),
-        attachments=tuple(file for event in events for file in event.attachments),
+        attachments=tuple(chain.from_iterable(event.attachments for event in events)),
         quoted=next((event.quoted for event in events if event.quoted), None),
         context=merged_context(event.context for event in events),
     )
-    return replace(first, event=whole, merged=tuple(row.id for row in own if row.id != first.id))
+    return replace(first, event=album, merged=tuple(row.id for row in own if row.id != first.id))
 
 
 def _place(row: QueuedEvent) -> tuple[int, int]:

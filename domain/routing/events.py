@@ -90,13 +90,7 @@ class EventService:
             return None
         if queued.attempts >= MAX_CRASHES:
             raise ProcessingFailed(PROCESSING_FAILED, TOO_MANY_CRASHES)
-        if sender_filter := context.channel.sender_filter:
-            is_bot = await sender_filter.is_bot(context.config, event.sender)
-            if is_bot and not event.refused:
-                await self._refuse(instance, event, BOT)
-                return None
-            context.automated = event.automated or is_bot is not False
-        if context.automated and await self._is_echo(key, queued):
+        if await self._refuses_bot(context, event) or await self._is_echo(key, queued, context):
             return None
         user_id = await self._user(context, event)
         only_known = context.channel.definition.allows_only_known(instance.config)
@@ -116,8 +110,20 @@ class EventService:
             another = replace(event, key=key, request_id="", merge=None, change=None, awaits_reply=False)
             await self.refusals.add(instance.id, replace(another, refused=reason))
 
-    async def _is_echo(self, key: QueueKey, queued: QueuedEvent) -> bool:
-        """Counts the round. Raises `LoopStopped`."""
+    async def _refuses_bot(self, context: ConversationContext, event: Event) -> bool:
+        """Return True if a bot wrote the message. If the platform does not know, a person may not have written it."""
+        if sender_filter := context.channel.sender_filter:
+            is_bot = await sender_filter.is_bot(context.config, event.sender)
+            if is_bot and not event.refused:
+                await self._refuse(context.instance, event, BOT)
+                return True
+            context.automated = event.automated or is_bot is not False
+        return False
+
+    async def _is_echo(self, key: QueueKey, queued: QueuedEvent, context: ConversationContext) -> bool:
+        """Counts a round that no person is known to have caused. Raises `LoopStopped`."""
+        if not context.automated:
+            return False
         counted = await self.rounds.count(key, queued, MOST_ROUNDS, WINDOW)
         if counted.count > MOST_ROUNDS and not counted.echo:
             raise LoopStopped

@@ -87,8 +87,8 @@ class LingeringTyping:
         self._signs[key] = sign, timer
 
     def stop(self, key: QueueKey) -> None:
-        if found := self._signs.pop(key, None):
-            sign, timer = found
+        if lingering := self._signs.pop(key, None):
+            sign, timer = lingering
             timer.cancel()
             sign.stop()
 
@@ -102,8 +102,8 @@ class LingeringTyping:
         """The delivery of a queue, which keeps the sign of its conversation up, and ends it in any case."""
 
         async def delivered(leased: QueuedMessages) -> None:
-            if found := self._signs.get(leased.key):
-                found[1].cancel()
+            if lingering := self._signs.get(leased.key):
+                lingering[1].cancel()
             try:
                 await deliver(leased)
             finally:

@@ -63,13 +63,11 @@ class InvocationService:
         request = _request(context.instance, queued, user_id, approval_result, fetched)
         if decision is None:
             request = await self._in_context(context, queued, request, fetched)
-        scope = _scope(context, event, user_id)
-        if decision is not None and not await self.approvals.begin(scope, decision):
+        elif not await self.approvals.begin(_scope(context, event, user_id), decision):
             return Answer(unclear(decision.tool))
         answer = await self._invoke(context, queued, request)
         context.answered = fetched.complete
-        over = [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]
-        return replace(answer, text=f"{not_read(over)}\n\n{answer.text}".strip()) if over else answer
+        return _with_left_out(answer, fetched)
 
     async def _in_context(
         self, context: ConversationContext, queued: QueuedEvent, request: RunRequest, fetched: FetchedFiles
@@ -86,9 +84,10 @@ class InvocationService:
         """The event, with the value of the choice that the sender picked; or the answer to a press that is not handed
         on, as its choice is not known or was picked before. None: it gets no answer."""
         event = queued.event
-        is_press = event.choice is not None and is_reference(event.choice)
+        pressed = event.choice or ""
+        is_press = is_reference(pressed)
         if is_press:
-            picked = await self.choices.pressed(context.instance, event.choice or "")
+            picked = await self.choices.pressed(context.instance, pressed)
         elif event.claims_choice and not presses_prompt(event):
             picked = await self.choices.claimed(context.instance, event)
             event = replace(event, choice=event.choice if picked else None)
@@ -99,7 +98,7 @@ class InvocationService:
             if is_press:
                 return self.feedback.decided_nothing(context, event, gone)
             return replace(queued, event=event)
-        if event.choice is not None and await self.choices.is_repeated(context.instance, queued, picked):
+        if await self.choices.is_repeated(context.instance, queued, picked):
             return self.feedback.chosen_before(context, event, picked)
         if is_press:
             self.feedback.chosen(context, event, picked)
@@ -123,8 +122,8 @@ class InvocationService:
     async def _invoke(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> Answer:
         result = await self._run(context, queued, request)
         artifacts = tuple(await self.files.publish(result.artifacts, place_of(context, queued)))
-        wanted = result.confirmation
-        if wanted is None:
+        confirmation = result.confirmation
+        if confirmation is None:
             answer = Answer(
                 result.text,
                 artifacts,
@@ -135,7 +134,7 @@ class InvocationService:
             return self._offer(context, queued, answer)
         scope = _scope(context, queued.event, request.sender.user_id)
         prompt = await self.approvals.ask(
-            scope, _received(queued), request.text, wanted.tool, wanted.parameters
+            scope, _received(queued), request.text, confirmation.tool, confirmation.parameters
         )
         context.has_open_approval = True
         self.feedback.close(context, prompt.replaced)
@@ -202,6 +201,12 @@ def _request(
         owner=instance.user_id,
         inbox_id=queued.id,
     )
+
+
+def _with_left_out(answer: Answer, fetched: FetchedFiles) -> Answer:
+    """The answer, below a notice that names the files over a limit."""
+    over = [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]
+    return replace(answer, text=f"{not_read(over)}\n\n{answer.text}".strip()) if over else answer
 
 
 def _context(event: Event, left_out: Sequence[LeftOut]) -> Mapping[str, object]:

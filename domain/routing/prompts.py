@@ -68,6 +68,8 @@ class ChoiceService:
 
     async def is_repeated(self, instance: Instance, queued: QueuedEvent, picked: Picked) -> bool:
         """The sender has picked this choice before: it counts once, however often it is pressed."""
+        if queued.event.choice is None:
+            return False
         return await self.store.was_picked(instance.id, queued.event, picked.message, queued.id)
 
     async def typed(self, context: ConversationContext, event: Event) -> Picked | None:

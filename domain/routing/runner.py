@@ -25,12 +25,12 @@ class ResourceRunner:
         """
         result = await self._run_once(request)
         for attempt in range(2, MAX_TOOLS + 3):
-            wanted = result.confirmation
-            if wanted is None or wanted.tool not in request.approved_tools:
+            confirmation = result.confirmation
+            if confirmation is None or confirmation.tool not in request.approved_tools:
                 return result
             # Another request id, as resources recognise a repeated request by it; the same one after a crash.
             request_id = f"{request.request_id}-{attempt}"
-            approval = Approval(request_id, wanted.tool, APPROVED_FOR_SESSION)
+            approval = Approval(request_id, confirmation.tool, APPROVED_FOR_SESSION)
             progress = _after(result.text, request.progress)
             again = replace(request, request_id=request_id, approval=approval, progress=progress)
             before, result = result, await self._run_once(again)

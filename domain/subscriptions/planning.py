@@ -62,13 +62,11 @@ class PushPlan:
 
     def add(self, subscription: Subscription, session_key: str, event: LoggedEvent) -> None:
         """Puts an event on its way, or begins a cursor before it."""
-        whole, place = (subscription.id, ALL), (subscription.id, session_key)
-        if not _is_for(subscription, event) or whole in self.cursors or place in self.cursors:
+        all_key, place = (subscription.id, ALL), (subscription.id, session_key)
+        if not _is_for(subscription, event) or all_key in self.cursors or place in self.cursors:
             return
-        if self.waiting[whole] >= MOST_WAITING:
-            self.cursors[whole] = event.id - 1
-        elif self.waiting[place] >= MOST_OF_A_CONVERSATION:
-            self.cursors[place] = event.id - 1
+        if self.waiting[all_key] >= MOST_WAITING:
+            self.cursors[all_key] = event.id - 1
         else:
             self._push(subscription, session_key, event)
 
@@ -77,8 +75,8 @@ class PushPlan:
     ) -> None:
         """Goes on from a cursor, with the events behind it up to the id `until`. A conversation goes on until where
         the whole subscription is."""
-        whole, place = (subscription.id, ALL), (subscription.id, session_key)
-        end = self.cursors.get(whole, self.position) if session_key else self.position
+        all_key, place = (subscription.id, ALL), (subscription.id, session_key)
+        end = self.cursors.get(all_key, self.position) if session_key else self.position
         del self.cursors[place]
         for key, event in events:
             if event.id > end or place in self.cursors:
@@ -86,17 +84,22 @@ class PushPlan:
             if not session_key:
                 self.add(subscription, key, event)
             elif key == session_key and _is_for(subscription, event):
-                if self.waiting[whole] < MOST_WAITING and self.waiting[place] < MOST_OF_A_CONVERSATION:
+                if self.waiting[all_key] < MOST_WAITING:
                     self._push(subscription, key, event)
                 else:
                     self.cursors[place] = event.id - 1
-        if place not in self.cursors and until < end:
-            self.cursors[place] = until
+        if until < end:
+            self.cursors.setdefault(place, until)
 
     def _push(self, subscription: Subscription, session_key: str, event: LoggedEvent) -> None:
+        """Plans a push. Begins a cursor before the event instead if too many pushes of the conversation wait."""
+        place = (subscription.id, session_key)
+        if self.waiting[place] >= MOST_OF_A_CONVERSATION:
+            self.cursors[place] = event.id - 1
+            return
         self.pushes.append(PlannedPush(subscription.id, session_key, event.id))
         self.waiting[subscription.id, ALL] += 1
-        self.waiting[subscription.id, session_key] += 1
+        self.waiting[place] += 1
 
 
 def _is_for(subscription: Subscription, event: LoggedEvent) -> bool:

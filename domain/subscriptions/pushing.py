@@ -105,4 +105,4 @@ class PushService:
 
 def _is_wanted(page: EventPage, subscriptions: Sequence[Subscription]) -> bool:
     filters = [subscription.wanted for subscription in subscriptions]
-    return any(wanted.takes(event) for event in page.events for wanted in filters)
+    return any(filter_.takes(event) for event in page.events for filter_ in filters)

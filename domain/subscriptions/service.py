@@ -188,5 +188,5 @@ class EventStreams:
     async def watch(
         self, caller: Caller, after: int | None, kinds: Sequence[str], instance_ids: Sequence[int]
     ) -> AsyncGenerator[EventPage, None]:
-        wanted = await checked_filter(self._instances, caller, kinds, instance_ids)
-        return self._feed.follow(wanted, after)
+        event_filter = await checked_filter(self._instances, caller, kinds, instance_ids)
+        return self._feed.follow(event_filter, after)

@@ -145,8 +145,8 @@ def checked_code(value: str) -> str:
 
 def check_identity(identity: Identity) -> None:
     """Raises `Invalid` for an identity that none can be: too long, or with a NUL character."""
-    given = (("field", identity.field, limits.CHANNEL_ID), ("value", identity.value, limits.IDENTITY_VALUE))
-    faults = [Fault(name, fault) for name, text, most in given if (fault := limits.text_fault(text, most))]
+    texts = (("field", identity.field, limits.CHANNEL_ID), ("value", identity.value, limits.IDENTITY_VALUE))
+    faults = [Fault(name, fault) for name, text, most in texts if (fault := limits.text_fault(text, most))]
     if faults:
         raise Invalid.of(faults)
 

@@ -201,13 +201,13 @@ class FolderOrigin:
     reads: ReadLimiter
 
     async def read(self, source: LeasedSource, page: PageToRead) -> PageContent | Listing | None:
-        found = None if source.instance_id is None else await self.instances.find(source.instance_id)
-        channel = self.channels.find(found.channel_id) if found else None
+        instance = None if source.instance_id is None else await self.instances.find(source.instance_id)
+        channel = self.channels.find(instance.channel_id) if instance else None
         folder = channel.folder if channel else None
-        if found is None or channel is None or folder is None or found.status != ACTIVE:
+        if instance is None or channel is None or folder is None or instance.status != ACTIVE:
             raise PageRefused(PageStatus.FAILED, "no channel instance feeds this folder any more")
-        config = channel.config.load(found.config)
+        config = channel.config.load(instance.config)
         if folder.base_id(config) != source.base_id:
             raise PageRefused(PageStatus.FAILED, "its channel instance feeds another knowledge base now")
-        async with self.reads.slot(found, channel):
+        async with self.reads.slot(instance, channel):
             return await folder.read(config, page)
