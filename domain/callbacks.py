@@ -29,14 +29,7 @@ from domain.refusals import (
 from domain.subscriptions.model import PUSH_HEADER
 from ports.capabilities import StaleMetadata, Webhook
 from ports.channels import AnyChannel, Channels, MetadataCache
-from ports.instances import (
-    ConfigFields,
-    Deactivation,
-    HealthRecorder,
-    InstanceLookup,
-    PollQueue,
-    RefusalStore,
-)
+from ports.instances import Deactivation, HealthStore, InstanceStore, PollQueue, RefusalStore
 from ports.outbox import OptOuts, Outbox
 from ports.queue import Accepted, Answers, CallResult, Inbox, Sessions
 from ports.system import Clock, Meter
@@ -53,7 +46,7 @@ class CallVerifier:
     """Verifies and reads calls. `require_signatures`: a call whose origin cannot be verified is refused."""
 
     metadata: MetadataCache
-    health: HealthRecorder
+    health: HealthStore
     clock: Clock
     meter: Meter
     require_signatures: bool
@@ -101,8 +94,7 @@ class SessionRenames:
     """Lets conversations go on under another id."""
 
     sessions: Sessions
-    instances: InstanceLookup
-    fields: ConfigFields
+    instances: InstanceStore
 
     async def rename(self, instance_id: int, rename: SessionRename) -> None:
         """A place that `allowedChannels` names is allowed under its new id; messages that come late under the former
@@ -116,7 +108,7 @@ class SessionRenames:
         ids = [id.strip() for id in allowed.split(",")] if isinstance(allowed, str) else []
         if rename.previous in ids:
             renamed = [rename.current if id == rename.previous else id for id in ids]
-            await self.fields.annotate(instance_id, ALLOWED_CHANNELS.name, ", ".join(renamed))
+            await self.instances.annotate(instance_id, ALLOWED_CHANNELS.name, ", ".join(renamed))
 
     async def join(self, instance_id: int, alias: SessionAlias) -> None:
         """What was said under the alias alone until now belongs to the session."""
@@ -143,7 +135,7 @@ class EventIntake:
     refusals: RefusalStore
     renames: SessionRenames
     deactivation: Deactivation
-    health: HealthRecorder
+    health: HealthStore
     meter: Meter
 
     async def list_refused(self, instance: Instance, events: Sequence[Event]) -> Sequence[Event]:
@@ -192,7 +184,7 @@ class ReplyWaiter:
 
     inbox: Inbox
     answers: Answers
-    instances: InstanceLookup
+    instances: InstanceStore
     clock: Clock
 
     async def wait(self, instance: Instance, stored: Accepted, seconds: float) -> CallResult:
@@ -226,7 +218,7 @@ class PlatformNotices:
     renames: SessionRenames
     opt_outs: OptOuts
     polls: PollQueue
-    health: HealthRecorder
+    health: HealthStore
 
     async def handle(self, instance: Instance, received: Received) -> None:
         for status in received.delivery_statuses:
@@ -248,7 +240,7 @@ class PlatformNotices:
 class CallbackService:
     """`ports.use_cases.Callbacks`. `max_body_kb`: the largest body that is read."""
 
-    instances: InstanceLookup
+    instances: InstanceStore
     channels: Channels
     verifier: CallVerifier
     notices: PlatformNotices

@@ -28,7 +28,7 @@ from ports.files import (
     SharedFile,
     StoredBlob,
 )
-from ports.instances import HealthRecorder
+from ports.instances import HealthStore
 from ports.system import Clock
 
 MAX_FILES = 20
@@ -124,11 +124,9 @@ class StoredFiles:
 
 @dataclass(eq=False)
 class MessageFilesService:
-    """`ports.files.MessageFiles`."""
-
     stored: StoredFiles
     channels: Channels
-    health: HealthRecorder
+    health: HealthStore
     reads: ReadLimiter
 
     async def fetch(self, instance: Instance, event: Event, place: FilePlace) -> FetchedFiles:

@@ -107,7 +107,7 @@ class SignInTries(Protocol):
 
 
 class IdentityStore(Protocol):
-    """Verified identities; one belongs to one user."""
+    """Verified identities; one belongs to one user. Resolves the senders of messages to users."""
 
     async def of_user(self, user_id: str) -> Sequence[Identity]:
         """In the order in which they were verified."""
@@ -119,6 +119,19 @@ class IdentityStore(Protocol):
 
     async def take(self, user_id: str, identity: Identity) -> bool:
         """False when the user has no such identity."""
+        ...
+
+    async def resolve(self, identities: Sequence[Identity], only_user: str | None) -> str | None:
+        """The user that one of these identities is verified for; with `only_user` that user, or nobody."""
+        ...
+
+    async def may_notify(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
+        """Return True if a sender may be told now that only verified users are served: once in `every`. True counts
+        as told."""
+        ...
+
+    async def users_of(self, identities: Sequence[Identity]) -> Mapping[Identity, str]:
+        """The users that these identities are verified for."""
         ...
 
 
@@ -232,15 +245,4 @@ class VerificationBot(Protocol):
 
     async def say(self, chat_id: str, text: str) -> None:
         """Best effort: a failure is logged."""
-        ...
-
-
-class UserResolver(Protocol):
-    async def resolve(self, identities: Sequence[Identity], only_user: str | None) -> str | None:
-        """The user that one of these identities is verified for; with `only_user` that user, or nobody."""
-        ...
-
-    async def may_notify(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
-        """Return True if a sender may be told now that only verified users are served: once in `every`. True counts
-        as told."""
         ...

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from domain.channels.messages import Event, SessionAlias, SessionRename
+from domain.instances.model import LiveSocket
 from ports.capabilities import C, Registration
 
 
@@ -41,8 +42,16 @@ class LinkRecorder(Protocol):
         ...
 
 
-class ConnectionLeases(Protocol):
-    """Gives each instance's connection to one process at a time."""
+@dataclass(frozen=True, slots=True)
+class CodeAnswer:
+    """How a request for a pairing code ended: with a code or with the reason for none."""
+
+    code: str | None
+    error: str
+
+
+class ConnectionStore(Protocol):
+    """Connections of instances, each leased by one process at a time, and requests for pairing codes."""
 
     async def acquire(self, channel_ids: Sequence[str]) -> Sequence[int]:
         """Takes and renews leases: the instances whose connections this process keeps from now on."""
@@ -65,6 +74,22 @@ class ConnectionLeases(Protocol):
         """`status_field` is the config field for the status, empty for none."""
         ...
 
+    async def prepare(self, instance_id: int, status_field: str, initial_status: str) -> None:
+        """Creates the link of a new instance, and writes its status into a field of the configuration."""
+        ...
+
+    async def request(self, instance_id: int) -> int | None:
+        """Requests a new pairing code: the number of the request, None after too many within the hour."""
+        ...
+
+    async def answer(self, instance_id: int, number: int) -> CodeAnswer | None:
+        """The answer to a request, or None."""
+        ...
+
+    async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
+        """Those of one user's instances, or all (None), ordered by instance id."""
+        ...
+
 
 class ConnectionSwitch(Protocol):
     async def set_connects(self, instance_id: int, connects: bool) -> None:
@@ -82,30 +107,6 @@ class ConnectionCursors(Protocol):
     ) -> Sequence[bool | None] | None:
         """Stores events and cursor in one transaction. Returns for each event whether it is fresh, None for one
         that cannot be stored. If the lease was lost, nothing is stored and the result is None."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class CodeAnswer:
-    """How a request for a pairing code ended: with a code or with the reason for none."""
-
-    code: str | None
-    error: str
-
-
-class PairingRequests(Protocol):
-    """Carries requests for pairing codes to the process that keeps the connection."""
-
-    async def prepare(self, instance_id: int, status_field: str, initial_status: str) -> None:
-        """Creates the link of a new instance, and writes its status into a field of the configuration."""
-        ...
-
-    async def request(self, instance_id: int) -> int | None:
-        """Requests a new pairing code: the number of the request, None after too many within the hour."""
-        ...
-
-    async def answer(self, instance_id: int, number: int) -> CodeAnswer | None:
-        """The answer to a request, or None."""
         ...
 
 

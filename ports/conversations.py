@@ -1,19 +1,14 @@
 """Conversations: history, actions, tool confirmations, offered choices, and the log of the web chat."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Protocol, TypeVar
 
-from domain.channels.messages import Event, Identity
+from domain.channels.messages import Event
 from domain.confirmations.model import (
-    ApprovalResult,
-    ApprovalScope,
-    Decision,
     FoundQuestion,
     Pending,
-    Prompt,
-    ReceivedText,
     SessionState,
 )
 from domain.conversations.choices import Offer
@@ -88,38 +83,6 @@ class ConversationActions(Protocol):
 class Timelines(Protocol):
     async def of(self, instance_id: int, messages: Sequence[MessageId]) -> Sequence[Timeline]:
         """What happened to those of these messages that the instance has, in their order."""
-        ...
-
-
-class SenderUsers(Protocol):
-    async def users_of(self, identities: Sequence[Identity]) -> Mapping[Identity, str]:
-        """The users that these identities are verified for."""
-        ...
-
-
-class Approvals(Protocol):
-    """Pending tool confirmations."""
-
-    async def decide(self, scope: ApprovalScope, received: ReceivedText) -> ApprovalResult:
-        """What this message decides; any other text of the sender who was asked clears the question.
-
-        A button decides the question that it belongs to and no other."""
-        ...
-
-    async def begin(self, scope: ApprovalScope, decision: Decision) -> bool:
-        """Return True if the decision may be handed on now: an approval only once, so that its tool never runs
-        twice."""
-        ...
-
-    async def ask(
-        self,
-        scope: ApprovalScope,
-        received: ReceivedText,
-        original: str,
-        tool: str,
-        parameters: Mapping[str, object],
-    ) -> Prompt:
-        """Makes the pending confirmation of a session, replacing an older one."""
         ...
 
 

@@ -7,10 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from domain.channels.answers import Artifact
-from domain.channels.messages import Event
-from domain.instances.model import Instance
-from domain.routing.model import InputFile, ResultArtifact
+from domain.routing.model import InputFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +72,6 @@ class FileRecords(Protocol):
 
     async def is_in_base(self, record: int) -> bool:
         """Return True if a knowledge base still has the file of this record."""
-        ...
-
-
-class MessageFiles(Protocol):
-    async def fetch(self, instance: Instance, event: Event, place: FilePlace) -> FetchedFiles:
-        """The event's attachments, fetched with the platform's credentials, as signed expiring addresses.
-
-        One that cannot be fetched is left out, and recorded in the instance's health.
-        """
-        ...
-
-    async def publish(self, artifacts: Sequence[ResultArtifact], place: FilePlace) -> Sequence[Artifact]:
-        """A result's artifacts, each with an address that can be fetched; bytes are stored first."""
-        ...
-
-    async def share(self, artifacts: Sequence[Artifact], place: FilePlace) -> None:
-        """Records files of one conversation as files of another one too."""
         ...
 
 

@@ -14,26 +14,12 @@ from domain.instances.model import (
     CredentialsCheck,
     Instance,
     InstanceChange,
-    LiveSocket,
     NewInstance,
-    Pairing,
     UnansweredMessage,
 )
 from domain.paging import Page, Slice
 from domain.polling.model import PlannedInstance, ScheduleView
 from domain.refusals import Fault
-
-
-class InstanceLookup(Protocol):
-    """One instance by its id."""
-
-    async def find(self, instance_id: int) -> Instance | None:
-        """Straight from the database."""
-        ...
-
-    async def cached(self, instance_id: int) -> Instance | None:
-        """The same, from memory where it is fresh; for the hot path."""
-        ...
 
 
 class InstanceStore(Protocol):
@@ -76,6 +62,14 @@ class InstanceStore(Protocol):
         most."""
         ...
 
+    async def cached(self, instance_id: int) -> Instance | None:
+        """The same, from memory where it is fresh; for the hot path."""
+        ...
+
+    async def annotate(self, instance_id: int, field: str, value: str) -> None:
+        """Writes one field; nothing else changes."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class HealthRecord:
@@ -99,26 +93,6 @@ class HealthRecord:
     idle_seconds: float = 0.0
     looping: bool = False
     activities: Mapping[Activity, ActivityHealth] = field(default_factory=dict)
-
-
-class HealthRecorder(Protocol):
-    """Notes what happens to instances."""
-
-    async def succeeded(self, instance_id: int, activity: Activity, at: datetime | None = None) -> None:
-        """Notes a success, of now or of `at`. One of many within seconds is written."""
-        ...
-
-    async def failed(self, instance_id: int, activity: Activity, reason: str) -> None: ...
-
-    async def unproved(self, instance_id: int, wanting: str | None) -> None: ...
-
-
-class ConfigFields(Protocol):
-    """Fields of configurations that the service itself writes."""
-
-    async def annotate(self, instance_id: int, field: str, value: str) -> None:
-        """Writes one field; nothing else changes."""
-        ...
 
 
 class HealthStore(Protocol):
@@ -149,6 +123,14 @@ class HealthStore(Protocol):
     async def registration(self, instance_id: int, kept: Mapping[str, object]) -> None:
         """Notes what the platform gave when the callback was registered."""
         ...
+
+    async def succeeded(self, instance_id: int, activity: Activity, at: datetime | None = None) -> None:
+        """Notes a success, of now or of `at`. One of many within seconds is written."""
+        ...
+
+    async def failed(self, instance_id: int, activity: Activity, reason: str) -> None: ...
+
+    async def unproved(self, instance_id: int, wanting: str | None) -> None: ...
 
 
 class RefusalStore(Protocol):
@@ -184,14 +166,6 @@ class Processes(Protocol):
         ...
 
 
-class SocketStore(Protocol):
-    """The connections that are up, over all processes."""
-
-    async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
-        """Those of one user's instances, or all (None), ordered by instance id."""
-        ...
-
-
 class ConfigChecks(Protocol):
     """Each method raises `NotFound` (an unknown channel or instance), `Forbidden` (another user's instance)."""
 
@@ -202,24 +176,6 @@ class ConfigChecks(Protocol):
     async def credentials(self, caller: Caller, draft: ConfigDraft) -> CredentialsCheck:
         """What the platform says of the credentials. Raises `Invalid` (with the faults of the configuration),
         `Conflict` (the stored configuration cannot be decrypted), `TooMany`."""
-        ...
-
-
-class Pairings(Protocol):
-    def pairs(self, channel_id: str) -> bool:
-        """Return True if the channel has a pairing."""
-        ...
-
-    async def saved(self, instance: Instance) -> None:
-        """An instance was created or updated; a new one of a pairing channel begins to pair."""
-        ...
-
-    async def removed(self, instance: Instance) -> None:
-        """An instance is about to be removed; its device is unlinked and its stored state cleared."""
-        ...
-
-    async def request(self, instance: Instance) -> Pairing:
-        """Forces a new code, waiting up to 20 seconds. Raises `TooMany`."""
         ...
 
 

@@ -29,7 +29,7 @@ from ports.indexing import Vector
 
 
 class BaseStore(Protocol):
-    """Bases."""
+    """Bases and the permissions on them."""
 
     async def add(self, owner: str, new: NewBase) -> Base:
         """Stores a base; the owner has level 3 on it."""
@@ -55,10 +55,6 @@ class BaseStore(Protocol):
         With `sync_memory` the task to delete its memory nodes is stored in the same transaction.
         """
         ...
-
-
-class PermissionStore(Protocol):
-    """Who may do what with a base."""
 
     async def permissions(self, base_id: int) -> Sequence[Permission]: ...
 
@@ -278,7 +274,7 @@ class StagedPiece:
 
 
 class UploadStore(Protocol):
-    """Records of uploads."""
+    """Records of uploads, and leases on the work on them."""
 
     async def begin(
         self, base_id: int, user_id: str, files: Sequence[NewFile], respond_async: bool
@@ -297,10 +293,6 @@ class UploadStore(Protocol):
     async def forget_ended(self) -> Sequence[str]:
         """Removes what ended or failed a day ago; the blobs that it used."""
         ...
-
-
-class UploadLeases(Protocol):
-    """Uploads as durable work: the lease and the outcome."""
 
     async def claim(self, owner: int, *, newcomers_only: bool = False) -> Work | None:
         """Leases the next due upload: that of the user with the fewest running ones first, and of one user's the
@@ -331,30 +323,7 @@ class UploadLeases(Protocol):
         ...
 
 
-class FileStaging(Protocol):
-    """Texts and pieces of files that are being read."""
-
-    async def reading(self, work: Work, file_id: int, share: float) -> None:
-        """Stores how far a file has been read, 0 to 1, as the first part of its progress."""
-        ...
-
-    async def begin(self, work: Work, file_id: int) -> None:
-        """Removes what an earlier try has staged of a file."""
-        ...
-
-    async def stage(
-        self, work: Work, file_id: int, start: int, text: str, pieces: Sequence[tuple[str, Piece]]
-    ) -> bool:
-        """Stores the stretch of a file's text that begins at `start`, and pieces, each with its chunk id; False when
-        file or lease are gone."""
-        ...
-
-    async def finish(self, work: Work, file_id: int, mime_type: str, warnings: Sequence[str] = ()) -> None:
-        """Ends the staging of a file: its text is whole, apart from what the warnings name."""
-        ...
-
-
-class Staging(FileStaging, Protocol):
+class Staging(Protocol):
     """Pieces of uploads under way: invisible until all of an upload's are published at once."""
 
     async def model_of(self, base_id: int) -> str | None:
@@ -377,6 +346,25 @@ class Staging(FileStaging, Protocol):
     async def publish(self, work: Work, owner: int, fingerprint: str, base_model: str | None) -> bool:
         """Makes all chunks of the upload visible at once, with their vectors of that model. False when base or lease
         are gone, or `model_of` the base is no longer `base_model`."""
+        ...
+
+    async def reading(self, work: Work, file_id: int, share: float) -> None:
+        """Stores how far a file has been read, 0 to 1, as the first part of its progress."""
+        ...
+
+    async def begin(self, work: Work, file_id: int) -> None:
+        """Removes what an earlier try has staged of a file."""
+        ...
+
+    async def stage(
+        self, work: Work, file_id: int, start: int, text: str, pieces: Sequence[tuple[str, Piece]]
+    ) -> bool:
+        """Stores the stretch of a file's text that begins at `start`, and pieces, each with its chunk id; False when
+        file or lease are gone."""
+        ...
+
+    async def finish(self, work: Work, file_id: int, mime_type: str, warnings: Sequence[str] = ()) -> None:
+        """Ends the staging of a file: its text is whole, apart from what the warnings name."""
         ...
 
 

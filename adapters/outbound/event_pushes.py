@@ -27,7 +27,7 @@ from domain.subscriptions.model import CHANNEL_ID, PUSH_HEADER
 from domain.values import value
 from ports.channels import AnyChannel, Channel, Channels
 from ports.http import Addresses, AddressRefused, Http, HttpFailed, HttpRequest, NoAddress
-from ports.instances import InstanceLookup
+from ports.instances import InstanceStore
 from ports.subscriptions import EventLog
 from ports.system import Clock
 
@@ -69,7 +69,7 @@ class EventPushes:
     http: Http
     log: EventLog
     clock: Clock
-    instances: InstanceLookup
+    instances: InstanceStore
     switch_off: Callable[[int, str], Awaitable[None]]
 
     def channel(self) -> Channel[Any, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from domain.verification.model import Provider
 from ports.access import IdentityStore, Mailer, MailFailed, VerificationBot
-from ports.instances import InstanceLookup
+from ports.instances import InstanceStore
 
 log = logging.getLogger(__name__)
 
@@ -15,7 +15,7 @@ class OwnerNotifier:
 
     def __init__(
         self,
-        instances: InstanceLookup,
+        instances: InstanceStore,
         identities: IdentityStore,
         mailer: Mailer,
         bot: VerificationBot,

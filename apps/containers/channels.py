@@ -37,7 +37,7 @@ class Channels:
             storage.database, foundation.worker_id, instances, health, _notifier(foundation, storage)
         )
         self.pairings = PairingService(self.links, registry)
-        self.renames = SessionRenames(PostgresSessions(storage.database), instances, instances)
+        self.renames = SessionRenames(PostgresSessions(storage.database), instances)
         self.supervisor = Supervisor(
             self.links,
             instances,

@@ -110,7 +110,7 @@ class Knowledge:
         retention = uploads.retention
         self.sweeper = Sweeper(files.blobs, files.references, uploads.store, retention, foundation.clock)
         bases = PostgresBases(database)
-        self.bases = BasesService(bases, bases, access, retention, memory_sync=settings.kb_memory_sync)
+        self.bases = BasesService(bases, access, retention, memory_sync=settings.kb_memory_sync)
         self.files = FilesService(access, PostgresFiles(database), files.blobs, uploads.service)
         self.base_files = _base_files(foundation, storage, uploads)
         self.vector_indexes = VectorIndexes(database)

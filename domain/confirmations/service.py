@@ -33,8 +33,6 @@ from ports.system import Clock, Ids
 
 @dataclass(eq=False)
 class ConfirmationService:
-    """`ports.conversations.Approvals`."""
-
     store: ConfirmationStore
     clock: Clock
     ids: Ids

@@ -11,7 +11,7 @@ from domain.knowledge.model import Level
 from domain.refusals import Fault, Invalid, PlatformAway, Refusal, Unavailable
 from domain.routing.conversation import ConversationContext
 from ports.channels import AnyChannel, Channels
-from ports.instances import HealthRecorder, InstanceLookup
+from ports.instances import HealthStore, InstanceStore
 from ports.knowledge_storage import BaseStore
 
 INSTANCE, ADDRESS = "config.deliverInstanceId", "config.deliverTo"
@@ -23,7 +23,7 @@ ASKS = "the resource asks for an approval, which nobody can give here"
 class DestinationService:
     """Checks where an instance wants its answers to go, and into which base its files."""
 
-    instances: InstanceLookup
+    instances: InstanceStore
     channels: Channels
     bases: BaseStore
 
@@ -66,7 +66,7 @@ class DestinationService:
 class ForwardingService:
     destinations: DestinationService
     sending: SendingService
-    health: HealthRecorder
+    health: HealthStore
 
     async def forward(self, context: ConversationContext, event: Event, answer: Answer) -> str | None:
         """Sends an answer where the instance wants its answers to go; the same event never sends twice. Why it could

@@ -19,8 +19,9 @@ from domain.instances.lookup import check_owned, owned_instance
 from domain.instances.model import Instance
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
+from ports.access import IdentityStore
 from ports.channels import Channels
-from ports.conversations import ConversationActions, HistoryStore, Rerun, SenderUsers
+from ports.conversations import ConversationActions, HistoryStore, Rerun
 from ports.files import FileLinks, SharedFile
 from ports.instances import InstanceStore
 
@@ -69,7 +70,7 @@ class HistoryService:
     channels: Channels
     store: HistoryStore
     actions: ConversationActions
-    users: SenderUsers
+    users: IdentityStore
     links: FileLinks
 
     async def list(

@@ -29,6 +29,7 @@ from domain.conversations.validation import (
 )
 from domain.delivery.model import OPTED_OUT
 from domain.file_names import file_name
+from domain.files import MessageFilesService
 from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup import known_channel, owned_instance, unknown
 from domain.instances.model import UNREADABLE, Instance
@@ -39,7 +40,7 @@ from domain.routing.model import ResultArtifact
 from ports.capabilities import OpenRequest, PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.conversations import Timelines
-from ports.files import FileLinks, FilePlace, MessageFiles
+from ports.files import FileLinks, FilePlace
 from ports.instances import InstanceStore
 from ports.outbox import MessageStore, NewSend, OptOuts, SendStore, StoredSend
 from ports.system import Ids
@@ -65,7 +66,7 @@ class SendingService:
     channels: Channels
     sends: SendStore
     opt_outs: OptOuts
-    files: MessageFiles
+    files: MessageFilesService
     ids: Ids
     public_address: str
 
@@ -208,7 +209,7 @@ class MessageService:
     history: Timelines
     sending: SendingService
     links: FileLinks
-    files: MessageFiles
+    files: MessageFilesService
 
     async def send(
         self, caller: Caller, instance_id: int, message: NewMessage, idempotency_key: str | None

@@ -13,7 +13,7 @@ from domain.instances.model import Activity, Instance
 from domain.refusals import reason_of
 from ports.capabilities import ReplySender
 from ports.channels import AnyChannel, DraftAddress
-from ports.instances import HealthRecorder
+from ports.instances import HealthStore
 from ports.outbox import QueuedMessage
 from ports.queue import QueueKey, TypingSigns
 from ports.system import Clock, Meter
@@ -26,7 +26,7 @@ Sender = ReplySender[ChannelConfig, ChannelTarget]
 @dataclass(eq=False)
 class MessageSender:
     limiter: RateLimiter
-    health: HealthRecorder
+    health: HealthStore
     clock: Clock
     meter: Meter
     typing: TypingSigns

@@ -11,7 +11,7 @@ from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of
 from domain.values import value
 from ports.channels import AnyChannel, Channels
-from ports.instances import HealthRecorder, InstanceLookup
+from ports.instances import HealthStore, InstanceStore
 from ports.outbox import OptOuts, Outbox, QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
 from ports.system import Ids, Span, no_span
@@ -42,9 +42,9 @@ class DeliveryService:
     def __init__(
         self,
         outbox: Outbox,
-        instances: InstanceLookup,
+        instances: InstanceStore,
         channels: Channels,
-        health: HealthRecorder,
+        health: HealthStore,
         limiter: RateLimiter,
         sender: MessageSender,
         ids: Ids,

@@ -8,7 +8,8 @@ from domain.channels.model import ChannelDefinition
 from domain.instances.model import Instance, LiveSocket
 from domain.refusals import Fault, Forbidden, Invalid, NotFound
 from ports.channels import AnyChannel, Channels
-from ports.instances import InstanceStore, SocketStore
+from ports.connections import ConnectionStore
+from ports.instances import InstanceStore
 
 
 async def owned_instance(store: InstanceStore, caller: Caller, instance_id: int) -> Instance:
@@ -57,7 +58,7 @@ def unknown(instance_id: int) -> NotFound:
 
 
 class CatalogueService:
-    def __init__(self, channels: Channels, sockets: SocketStore) -> None:
+    def __init__(self, channels: Channels, sockets: ConnectionStore) -> None:
         self._channels = channels
         self._sockets = sockets
 

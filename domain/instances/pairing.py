@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from domain.instances.model import Instance, Pairing
 from domain.refusals import TooMany
 from ports.channels import Channels
-from ports.connections import CodeAnswer, PairingRequests
+from ports.connections import CodeAnswer, ConnectionStore
 
 PAIRING_WAIT = 20.0
 """Seconds that a request waits for its code."""
@@ -16,9 +16,7 @@ POLL_SECONDS = 0.2
 
 @dataclass(eq=False)
 class PairingService:
-    """`ports.instances.Pairings`."""
-
-    requests: PairingRequests
+    requests: ConnectionStore
     channels: Channels
     wait: float = PAIRING_WAIT
 

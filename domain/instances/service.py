@@ -25,13 +25,14 @@ from domain.instances.model import (
     SaveResult,
     UnansweredMessage,
 )
+from domain.instances.pairing import PairingService
 from domain.instances.registration import RegistrationService
 from domain.instances.validation import advice, faults_of
 from domain.paging import Slice
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.web_chat.model import embed_tag, public_id
 from ports.channels import AnyChannel, Channels
-from ports.instances import HealthStore, InstanceStore, Pairings, Processes, ScheduleSync, UnansweredStore
+from ports.instances import HealthStore, InstanceStore, Processes, ScheduleSync, UnansweredStore
 from ports.outbox import DeliveryStore
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ class InstanceService:
     channels: Channels
     registration: RegistrationService
     processes: Processes
-    pairings: Pairings
+    pairings: PairingService
     schedules: ScheduleSync
     destinations: DestinationService
     agent_url: str

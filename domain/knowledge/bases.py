@@ -18,7 +18,7 @@ from domain.knowledge.rules import (
     require,
 )
 from domain.refusals import Forbidden, NotFound
-from ports.knowledge_storage import BaseStore, PermissionStore
+from ports.knowledge_storage import BaseStore
 
 LARGEST_ID = 2**31 - 1
 
@@ -75,14 +75,12 @@ class BasesService:
     def __init__(
         self,
         bases: BaseStore,
-        permissions: PermissionStore,
         access: BaseAccess,
         retention: Retention,
         *,
         memory_sync: bool,
     ) -> None:
         self._bases = bases
-        self._permissions = permissions
         self._access = access
         self._retention = retention
         self._memory_sync = memory_sync
@@ -118,10 +116,10 @@ class BasesService:
 
     async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
         await self._access.require(caller, base_id, Level.DELETE)
-        return await self._permissions.permissions(base_id)
+        return await self._bases.permissions(base_id)
 
     async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
         base = await self._access.require(caller, base_id, Level.DELETE)
         granted = check_level(level)
         check_keeps_owner(base, check_user(user_id), granted)
-        await self._permissions.grant(base_id, user_id, granted)
+        await self._bases.grant(base_id, user_id, granted)

@@ -20,7 +20,7 @@ from domain.refusals import (
 )
 from ports.files import Blobs
 from ports.indexing import Embedder, Embedders, Parser
-from ports.knowledge_storage import Failure, Staging, UploadLeases, Work
+from ports.knowledge_storage import Failure, Staging, UploadStore, Work
 from ports.system import Clock, Ids
 
 _TOLD: dict[str, type[Refusal]] = {
@@ -75,7 +75,7 @@ class IngestService:
 
     def __init__(
         self,
-        uploads: UploadLeases,
+        uploads: UploadStore,
         staging: Staging,
         blobs: Blobs,
         parser: Parser,
@@ -98,7 +98,7 @@ class IngestService:
         self._ended = ended
 
     async def take(self, *, newcomers_only: bool = False) -> Work | None:
-        """Leases the next upload; `newcomers_only`: see `UploadLeases.claim`."""
+        """Leases the next upload; `newcomers_only`: see `UploadStore.claim`."""
         return await self._uploads.claim(self._owner, newcomers_only=newcomers_only)
 
     async def work(self, work: Work) -> None:

@@ -28,15 +28,7 @@ from domain.polling.model import (
 from domain.refusals import Conflict, StorageAway, Unavailable, reason_of
 from ports.capabilities import Poller, PollFailed
 from ports.channels import AnyChannel, Channels
-from ports.instances import (
-    Due,
-    HealthRecorder,
-    InstanceLookup,
-    InstanceStore,
-    ScheduledRuns,
-    ScheduleOverview,
-    ScheduleStore,
-)
+from ports.instances import Due, HealthStore, InstanceStore, ScheduledRuns, ScheduleOverview, ScheduleStore
 from ports.system import Clock, JobQueue, Meter
 
 log = logging.getLogger(__name__)
@@ -58,7 +50,7 @@ class ScheduleService:
     """Plans runs: `ports.instances.ScheduleSync`."""
 
     schedules: ScheduleStore
-    instances: InstanceLookup
+    instances: InstanceStore
     channels: Channels
     clock: Clock
 
@@ -99,9 +91,9 @@ class PollingService:
     """Runs what is due."""
 
     runs: ScheduledRuns
-    instances: InstanceLookup
+    instances: InstanceStore
     channels: Channels
-    health: HealthRecorder
+    health: HealthStore
     clock: Clock
     meter: Meter
     reads: ReadLimiter

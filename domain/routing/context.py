@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from domain.channels.messages import LONGEST_QUOTED, Event, Quoted, ThreadMessage
 from domain.delivery.concurrency import ReadLimiter
+from domain.files import MessageFilesService
 from domain.refusals import Refusal, Unavailable, reason_of
 from domain.routing.conversation import ConversationContext, place_of
 from domain.routing.model import QuotedMessage
 from ports.capabilities import PlatformError
-from ports.files import MessageFiles, SharedFile, Transcriber
+from ports.files import SharedFile, Transcriber
 from ports.queue import EarlierMessages, QueuedEvent
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ class ContextService:
     """A failure costs the context alone: the message is handed on without it."""
 
     stored: EarlierMessages
-    files: MessageFiles
+    files: MessageFilesService
     reads: ReadLimiter
 
     async def quoted(self, context: ConversationContext, queued: QueuedEvent) -> QuotedMessage | None:

@@ -18,8 +18,8 @@ from domain.routing.conversation import (
 )
 from domain.routing.invocation import InvocationService
 from domain.routing.model import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
-from ports.access import UserResolver
-from ports.instances import HealthRecorder, RefusalStore
+from ports.access import IdentityStore
+from ports.instances import HealthStore, RefusalStore
 from ports.queue import QueuedEvent, QueueKey, Rounds
 from ports.system import Clock, Meter
 
@@ -36,9 +36,9 @@ class EventService:
     """`verification_address` is where senders verify their identity."""
 
     invocation: InvocationService
-    users: UserResolver
+    users: IdentityStore
     rounds: Rounds
-    health: HealthRecorder
+    health: HealthStore
     clock: Clock
     meter: Meter
     refusals: RefusalStore

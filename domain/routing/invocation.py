@@ -7,8 +7,10 @@ from domain.channels.answers import Answer, Artifact, Author
 from domain.channels.context import merged
 from domain.channels.messages import Event
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Prompt, ReceivedText, unclear
+from domain.confirmations.service import ConfirmationService
 from domain.conversations.choices import GONE, is_reference
 from domain.conversations.model import answer_to
+from domain.files import MessageFilesService
 from domain.instances.model import Instance
 from domain.refusals import Invalid
 from domain.routing.context import ContextService, VoiceService
@@ -18,8 +20,7 @@ from domain.routing.model import Approval, Resource, RunRequest, RunResult, RunS
 from domain.routing.prompts import ChoiceService, PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
 from domain.routing.runner import ResourceRunner
-from ports.conversations import Approvals
-from ports.files import FetchedFiles, LeftOut, MessageFiles
+from ports.files import FetchedFiles, LeftOut
 from ports.queue import QueuedEvent
 
 MOST_TOLD = 10
@@ -31,8 +32,8 @@ class InvocationService:
     """Invokes the resource of an instance."""
 
     runner: ResourceRunner
-    approvals: Approvals
-    files: MessageFiles
+    approvals: ConfirmationService
+    files: MessageFilesService
     drafts: DraftService
     feedback: PromptFeedback
     voice: VoiceService

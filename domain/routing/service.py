@@ -27,7 +27,7 @@ from domain.routing.events import EventService
 from domain.routing.indicators import LingeringTyping
 from domain.values import value
 from ports.channels import Channels
-from ports.instances import HealthRecorder, InstanceLookup
+from ports.instances import HealthStore, InstanceStore
 from ports.queue import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent, QueueKey
 from ports.system import Span, no_span
 
@@ -56,10 +56,10 @@ class ConversationService:
     def __init__(
         self,
         conversations: Conversations,
-        instances: InstanceLookup,
+        instances: InstanceStore,
         channels: Channels,
         events: EventService,
-        health: HealthRecorder,
+        health: HealthStore,
         forwarding: ForwardingService,
         withdrawals: Withdrawals,
         typing: LingeringTyping,

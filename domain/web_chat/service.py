@@ -37,7 +37,7 @@ from ports.capabilities import OpenRequest
 from ports.channels import AnyChannel, Channels
 from ports.conversations import ChatFeed, ChatIntake, ChatSite, TokenSigner
 from ports.files import FilePlace, FileStore, SharedFile
-from ports.instances import InstanceLookup
+from ports.instances import InstanceStore
 from ports.queue import Inbox
 from ports.system import Clock, Ids, Meter
 
@@ -60,7 +60,7 @@ class _Chat:
 class VisitorService:
     """Knows instances by their public ids, and visitors by their tokens."""
 
-    instances: InstanceLookup
+    instances: InstanceStore
     channels: Channels
     signer: TokenSigner
     clock: Clock

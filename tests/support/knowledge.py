@@ -142,7 +142,7 @@ class Knowledge:
         self.sweeper = Sweeper(self.blobs, self.holds, self.uploads, self.retention, self.clock)
         store = PostgresBases(database)
         self.access = BaseAccess(store, policy, policy)
-        self.bases = BasesService(store, store, self.access, self.retention, memory_sync=memory_sync)
+        self.bases = BasesService(store, self.access, self.retention, memory_sync=memory_sync)
         self.woken = asyncio.Event()
         self.taking = UploadService(
             self.access,

@@ -60,7 +60,7 @@ class SocketWorld:
         self.refusals = PostgresUnanswered(database, lambda: None)
         self.connections = PostgresConnectionSwitch(database, lambda _: None)
         self.cursors = PostgresCursors(database, owner, lambda: None)
-        self.renames = SessionRenames(PostgresSessions(database), self.instances, self.instances)
+        self.renames = SessionRenames(PostgresSessions(database), self.instances)
         meter = PrometheusMeter()
         self.supervisor = Supervisor(
             self.links,

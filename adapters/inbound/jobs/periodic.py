@@ -13,7 +13,7 @@ from adapters.tasks import cancelled, seen
 from domain.instances.model import Instance
 from domain.polling.service import PollingService
 from domain.refusals import Unavailable
-from ports.instances import InstanceLookup
+from ports.instances import InstanceStore
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class PollRuns:
     """Runs what is due; `done` is told of each instance whose run came to its end."""
 
     def __init__(
-        self, polling: PollingService, instances: InstanceLookup, done: Callable[[Instance], None]
+        self, polling: PollingService, instances: InstanceStore, done: Callable[[Instance], None]
     ) -> None:
         self._polling = polling
         self._instances = instances

@@ -17,7 +17,7 @@ from domain.polling.model import interval
 from domain.refusals import Unavailable
 from ports.capabilities import PollFailed, PushWatcher
 from ports.channels import Channels
-from ports.instances import InstanceLookup, ScheduleStore
+from ports.instances import InstanceStore, ScheduleStore
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ SHORTEST = 10.0
 class Watchers:
     """One watch per instance in this process, begun by the poll that this process made."""
 
-    def __init__(self, instances: InstanceLookup, channels: Channels, schedules: ScheduleStore) -> None:
+    def __init__(self, instances: InstanceStore, channels: Channels, schedules: ScheduleStore) -> None:
         self._channels = channels
         self._schedules = schedules
         self._tasks = InstanceTasks(instances)
@@ -73,7 +73,7 @@ class _Work:
 class InstanceTasks:
     """Tasks of this process; `changed` is told of every instance that may have changed."""
 
-    def __init__(self, instances: InstanceLookup) -> None:
+    def __init__(self, instances: InstanceStore) -> None:
         self._instances = instances
         self._works: set[_Work] = set()
         self._checks: set[asyncio.Task[None]] = set()

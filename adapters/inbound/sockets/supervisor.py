@@ -14,8 +14,8 @@ from domain.channels.model import Proof
 from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import INTERNAL, Unavailable
 from ports.channels import Channels
-from ports.connections import ConnectionCursors, ConnectionLeases, Connector, LinkRecorder
-from ports.instances import InstanceLookup, RefusalStore
+from ports.connections import ConnectionCursors, ConnectionStore, Connector, LinkRecorder
+from ports.instances import InstanceStore, RefusalStore
 from ports.queue import Inbox
 from ports.system import Meter
 
@@ -50,8 +50,8 @@ class Supervisor:
 
     def __init__(
         self,
-        leases: ConnectionLeases,
-        instances: InstanceLookup,
+        leases: ConnectionStore,
+        instances: InstanceStore,
         channels: Channels,
         inbox: Inbox,
         refusals: RefusalStore,

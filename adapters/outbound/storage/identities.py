@@ -65,7 +65,7 @@ JOIN verified_identity v ON v.field = given.field AND v.normal = given.normal
 
 
 class PostgresIdentities:
-    """`ports.access.IdentityStore`, and the part of `ports.access.UserResolver` that rests on it."""
+    """`ports.access.IdentityStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

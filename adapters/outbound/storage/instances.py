@@ -47,8 +47,8 @@ ACTIVE_INSTANCES = select(*INSTANCE).where(columns.status == ACTIVE).order_by(co
 
 
 class PostgresInstances:
-    """`InstanceStore` and `InstanceLookup` of `ports.instances`. `changed` is told the id of each instance that was
-    changed or removed, after the commit."""
+    """`ports.instances.InstanceStore`. Calls `changed` with the id of each instance that was changed or removed,
+    after the commit."""
 
     def __init__(self, database: Database, cipher: ConfigCipher, changed: Callable[[int], None]) -> None:
         self._database = database

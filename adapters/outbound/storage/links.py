@@ -36,7 +36,7 @@ WHERE n <= (SELECT last_value FROM channel_instance_id_seq)
 
 
 class PairingStore:
-    """`ports.connections.ConnectionLeases`, `ports.connections.PairingRequests` and `ports.instances.SocketStore`."""
+    """`ports.connections.ConnectionStore`."""
 
     def __init__(
         self,

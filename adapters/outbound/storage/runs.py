@@ -36,7 +36,7 @@ from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.messages import Event
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL, Unavailable
-from ports.instances import Due, HealthRecorder
+from ports.instances import Due, HealthStore
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class PostgresRuns:
         worker_id: int,
         arrived: Callable[[], None],
         removed: Callable[[int], None],
-        health: HealthRecorder,
+        health: HealthStore,
     ) -> None:
         self._database = database
         self._worker_id = worker_id

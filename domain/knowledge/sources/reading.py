@@ -26,7 +26,7 @@ from domain.knowledge.sources.model import (
 )
 from domain.refusals import Forbidden, NotFound, Refusal, StorageAway, Unavailable
 from ports.channels import AnyChannel, Channels
-from ports.instances import InstanceLookup
+from ports.instances import InstanceStore
 from ports.knowledge import IncomingFile, SourceLeases, SourceOrigin, SourcePages, SourceStore
 from ports.knowledge_storage import FileChanges
 
@@ -196,7 +196,7 @@ class FolderSync:
 class FolderOrigin:
     """Reads the files of folders through their channels. Conforms to `SourceOrigin`."""
 
-    instances: InstanceLookup
+    instances: InstanceStore
     channels: Channels
     reads: ReadLimiter
 

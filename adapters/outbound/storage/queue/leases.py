@@ -24,7 +24,7 @@ from adapters.outbound.storage.queue.statements import (
 from adapters.outbound.storage.statements import compact
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL
-from ports.instances import HealthRecorder
+from ports.instances import HealthStore
 from ports.queue import Capacity, Leases, QueueKey
 
 LOOK_AHEAD = 4
@@ -184,7 +184,7 @@ UPDATE inbox SET attempts = attempts + 1 FROM (
 class LeaseStore:
     """Leases of one process; `owner` is its worker id, whose advisory lock shows that it lives."""
 
-    def __init__(self, database: Database, owner: int, health: HealthRecorder) -> None:
+    def __init__(self, database: Database, owner: int, health: HealthStore) -> None:
         self._database = database
         self.owner = owner
         self._health = health
