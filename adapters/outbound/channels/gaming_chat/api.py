@@ -24,12 +24,12 @@ SEND_TIMEOUT = 15.0
 UPLOAD_TIMEOUT = 120.0
 MAX_DOWNLOAD = 500_000_000
 OVERLOADED = 130000
+"""The code of "API resource is currently overloaded. Try again a little later"."""
 _OF_RECIPIENT = frozenset(
     {10003, 10004, 10008, 10013, 40007, 50001, 50007, 50013, 50083, 50278, 160005, 200000, 240000}
 )
 """A person who takes no direct messages or shares no server with the bot, a channel that is gone, archived, locked or
 closed to the bot, a message that the server's rules refuse."""
-"""The code of "API resource is currently overloaded. Try again a little later"."""
 TOKEN_GONE = frozenset({10008, 10015, 10062, 50027})
 USER_AGENT = "DiscordBot (https://switchboard.invalid, 1)"
 
@@ -44,7 +44,7 @@ class ApiResult:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the token of an interaction has ended, or its message does not exist."""
+        """Return True if the token of an interaction has ended, or its message does not exist."""
         return self.code in TOKEN_GONE or self.status in (401, 404)
 
 
@@ -62,14 +62,14 @@ class DiscordApi:
     async def read_list(self, config: DiscordConfig, path: str, timeout: float) -> list[Any]:
         """A list of resources. Raises as `read`."""
         client = replace(self.client, succeeded=lambda answer: isinstance(answer.json(), list))
-        found: list[Any] = (await client.answer(self._get(config, path, timeout))).json()
-        return found
+        resources: list[Any] = (await client.answer(self._get(config, path, timeout))).json()
+        return resources
 
     def _get(self, config: DiscordConfig, path: str, timeout: float) -> HttpRequest:
         return HttpRequest("GET", self._url(path), headers=_bot(config), timeout=timeout)
 
     async def find_channel(self, config: DiscordConfig, channel: str) -> dict[str, Any] | None:
-        """A channel, None where there is none with that id. Raises `PlatformError`."""
+        """A channel, None if no channel has that id. Raises `PlatformError`."""
         url = self._url(f"/channels/{segment(channel)}")
         return await self.client.find(HttpRequest("GET", url, headers=_bot(config), timeout=SEND_TIMEOUT))
 
@@ -165,7 +165,7 @@ def result(answer: HttpAnswer) -> ApiResult:
 
 
 def _seconds(header: str) -> float | None:
-    """Seconds with fractions, as in X-RateLimit-Reset-After; None where there are none."""
+    """Seconds with fractions, as in X-RateLimit-Reset-After; or None."""
     try:
         seconds = float(header)
     except ValueError:

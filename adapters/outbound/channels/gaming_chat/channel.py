@@ -1,8 +1,6 @@
 """The gaming-chat channel: Discord (https://docs.discord.com/developers).
 
 Interactions arrive by webhook, messages over the gateway.
-
-Opens channels and direct messages for messages that answer none.
 """
 
 import re
@@ -11,59 +9,16 @@ from dataclasses import dataclass
 
 from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.gaming_chat import delivery, webhook
-from adapters.outbound.channels.gaming_chat.api import BASE, DiscordApi
-from adapters.outbound.channels.gaming_chat.config import (
-    CONFIG,
-    DEFINITION,
-    TARGET,
-    DiscordConfig,
-    DiscordTarget,
-)
-from adapters.outbound.channels.gaming_chat.delivery import (
-    DiscordReactions,
-    DiscordStreaming,
-    Posting,
-    Prompts,
-)
-from adapters.outbound.channels.gaming_chat.gateway import Gateway
-from adapters.outbound.channels.gaming_chat.messages import Threads, session_of
 from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL
 from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import Channel, ChannelDependencies
 
-
-def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTarget]:
-    api = DiscordApi(dependencies)
-    posting = Posting(dependencies.clock, api)
-    sender = delivery.Delivery(dependencies, api, posting)
-    prompts = Prompts(api)
-    threads = Threads(api)
-    return Channel(
-        definition=DEFINITION,
-        addresses=(BASE,),
-        config=CONFIG,
-        target=TARGET,
-        webhook=webhook,
-        refusals=(CHANNEL, BOT),
-        sender=sender,
-        opener=Opener(api),
-        conversation_target=delivery,
-        limits=delivery,
-        probe=api,
-        fetcher=api,
-        typing=sender,
-        reactions=DiscordReactions(api),
-        waiting=delivery,
-        streaming=DiscordStreaming(posting),
-        button_ack=prompts,
-        prompt_closer=prompts,
-        connector=Gateway(dependencies, api, threads),
-        connection_proof=Proof.PLATFORM,
-        thread_reader=threads,
-    )
-
+from . import delivery, webhook
+from .api import BASE, DiscordApi
+from .config import CONFIG, DEFINITION, TARGET, DiscordConfig, DiscordTarget
+from .gateway import Gateway
+from .messages import Threads, session_of
 
 _ADDRESS = re.compile(r"(user:)?([1-9][0-9]{14,19})")
 _DIRECT = 1
@@ -96,3 +51,31 @@ def _opened(channel: Mapping[str, object], person: str = "") -> Opened[DiscordTa
     if not channel_id:
         raise PlatformError("Discord's answer names no channel.")
     return Opened(session_of(channel_id, person), DiscordTarget(channel_id=channel_id))
+
+
+def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTarget]:
+    api = DiscordApi(dependencies)
+    sender, threads = delivery.Delivery(dependencies, api), Threads(api)
+    return Channel(
+        definition=DEFINITION,
+        addresses=(BASE,),
+        config=CONFIG,
+        target=TARGET,
+        webhook=webhook,
+        refusals=(CHANNEL, BOT),
+        sender=sender,
+        opener=Opener(api),
+        conversation_target=delivery,
+        limits=delivery,
+        probe=api,
+        fetcher=api,
+        typing=sender,
+        reactions=sender,
+        waiting=delivery,
+        streaming=sender,
+        button_ack=sender,
+        prompt_closer=sender,
+        connector=Gateway(dependencies, api, threads),
+        connection_proof=Proof.PLATFORM,
+        thread_reader=threads,
+    )

@@ -1,47 +1,32 @@
-"""Sends answers to Discord: interaction answers, channel messages, buttons and files.
+"""Sends answers to Discord: interaction answers, channel messages, buttons, files, drafts and reactions, by the token
+of the interaction while it holds, else as the bot.
 
-Messages on Discord: sent, changed and deleted by the interaction's token while it holds, else as the bot.
-
-Replaces a prompt that is over, and tells somebody who cannot decide it.
-
-Shows an answer on Discord while it is being made: a message, edited as the answer grows.
-
-Source: https://docs.discord.com/developers/resources/message#edit-message, and
+Sources: https://docs.discord.com/developers/resources/message and
 https://docs.discord.com/developers/interactions/receiving-and-responding#edit-original-interaction-response
-
-Reactions to messages in Discord, of the bot and of people.
-
-Sources: https://docs.discord.com/developers/resources/message#create-reaction and
-https://docs.discord.com/developers/events/gateway-events#message-reaction-add
 """
-
-from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import (
     WITHDRAWN,
     closed_text,
-    cut_labels,
     file_payloads,
     in_place_of_draft,
+    labelled,
     preview,
     replaced,
     split_question,
     text_payloads,
 )
-from adapters.outbound.channels.common.outcomes import repeatable
-from adapters.outbound.channels.gaming_chat.api import TOKEN_GONE, ApiResult, DiscordApi
-from adapters.outbound.channels.gaming_chat.config import TEXT_LIMIT, DiscordConfig, DiscordTarget
-from adapters.outbound.channels.gaming_chat.webhook import EPHEMERAL
+from adapters.outbound.channels.common.outcomes import edited, repeatable
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
@@ -49,19 +34,37 @@ from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
-from ports.system import Clock
+
+from .api import TOKEN_GONE, ApiResult, DiscordApi
+from .config import TEXT_LIMIT, DiscordConfig, DiscordTarget
+from .webhook import EPHEMERAL
 
 MAX_FILE = 10 * 1024 * 1024
-"""In servers without boosts; an interaction tells of a larger limit."""
+"""In servers without boosts; an interaction names a larger limit."""
+DRAFT_SECONDS = 1.2
+"""A channel takes about five edits in five seconds; Discord's answers say when it takes fewer."""
+TOKEN_SECONDS = 15 * 60 - 15
+SETTLING_SECONDS = 5.0
+"""An answer may overtake our own acknowledgement: until then Discord does not know the interaction."""
+NO_PINGS: Mapping[str, list[str]] = {"parse": []}
+_SETTLING_PAUSES = (0.0, 0.5, 1.0, 2.0)
+"""Seconds before each try to answer a press: the first may overtake our own acknowledgement."""
 _MAX_IN_MEMORY = 100 * 1024 * 1024
 _TOO_LARGE = 40005
+_UNKNOWN_MESSAGE = 10008
+_HAS_THREAD = 160004
+"""The code of "A thread has already been created for this message"."""
+_ROW = 5
+"""Buttons in a row."""
+_LONGEST_LABEL = 80
+"""Of a button; its custom_id has up to 100 (https://docs.discord.com/developers/components/reference#button)."""
 _OF_BOT = (Quota(50, 1.0, burst=10),)
 
 
 def limits(config: DiscordConfig, target: DiscordTarget) -> Limits:
-    """50 requests a second of a bot in all; Discord's answers tell what a channel takes, and say that those numbers
-    are not to be built in (https://docs.discord.com/developers/topics/rate-limits)."""
-    return Limits(config.bot_token, channel_of(config, target) or target.token, _OF_BOT)
+    """50 requests a second of a bot in all; Discord's answers say what a channel takes, and that they are not to be
+    built in (https://docs.discord.com/developers/topics/rate-limits)."""
+    return Limits(config.bot_token, _channel(config, target) or target.token, _OF_BOT)
 
 
 def shows_waiting(config: DiscordConfig, target: DiscordTarget) -> bool:
@@ -75,13 +78,15 @@ def continued(target: DiscordTarget) -> DiscordTarget:
 
 
 class Delivery:
+    """The reference of a draft is the id of its message. For a command it replaces 'is thinking'."""
+
     typing_seconds = 8.0
     """Discord shows it for ten seconds."""
 
-    def __init__(self, dependencies: ChannelDependencies, api: DiscordApi, posting: Posting) -> None:
+    def __init__(self, dependencies: ChannelDependencies, api: DiscordApi) -> None:
+        self._clock = dependencies.clock
         self._artifacts = dependencies.artifacts
         self._api = api
-        self._posting = posting
 
     def render(self, config: DiscordConfig, target: DiscordTarget, answer: Answer) -> list[OutboundMessage]:
         """Texts, the choices under the last of them, then each file; without any, 'is thinking' is taken away."""
@@ -97,76 +102,38 @@ class Delivery:
     async def send(
         self, config: DiscordConfig, target: DiscordTarget, message: OutboundMessage, key: str
     ) -> Sent:
-        payload, posting = message.payload, self._posting
+        payload, draft = message.payload, text(message.payload, "draft")
+        withdraw = partial(self._withdraw, config, target, draft)
         if payload.get("kind") == WITHDRAWN:
-            return await posting.withdraw(config, target, text(payload, "draft"))
+            return await withdraw()
         first = payload.get("index", 0) == 0
-        deliver = partial(posting.deliver, config, target, key, first)
 
         async def send_text(content: str) -> Sent:
-            body = message_of(content, at(payload, "choices") or ())
+            body = _message(content, items(payload, "choices"))
 
             async def post() -> Sent:
-                return (await deliver(body)).sent
+                return (await self._post(config, target, key, first, body)).sent
 
-            if not (draft := text(payload, "draft")):
-                return await post()
-            change = partial(posting.change, config, target, draft, body)
-            return await replaced(change, partial(posting.withdraw, config, target, draft), post)
+            change = partial(self._change, config, target, draft, body)
+            return await (replaced(change, withdraw, post) if draft else post())
+
+        async def upload(artifact: Artifact, content: bytes) -> Sent | None:
+            body = {"allowed_mentions": NO_PINGS, "attachments": [{"id": "0", "filename": artifact.name}]}
+            file = FormFile("files[0]", artifact.name, artifact.mime_type, content)
+            result = await self._post(config, target, key, first, body, file)
+            return None if result.status == 413 or result.code == _TOO_LARGE else result.sent
 
         if payload.get("kind") == FILE:
             limit = min(target.max_file or MAX_FILE, _MAX_IN_MEMORY)
-            sent = await send_file(self._artifacts, payload, limit, partial(_upload, deliver), send_text)
+            sent = await send_file(self._artifacts, payload, limit, upload, send_text)
         else:
             sent = await send_text(text(payload, "text"))
         if first and sent.outcome is Outcome.PERMANENT and target.deferred:
-            await posting.withdraw(config, target)
-        of_recipient = sent.of_recipient and channel_of(config, target) != config.default_channel_id
+            await self._withdraw(config, target)
+        of_recipient = sent.of_recipient and _channel(config, target) != config.default_channel_id
         return replace(sent, of_recipient=of_recipient)
 
-    async def typing(self, config: DiscordConfig, target: DiscordTarget) -> Sent | None:
-        """Shows 'typing'; a command shows 'is thinking' by itself."""
-        if not target.channel_id or target.deferred:
-            return None
-        path = f"/channels/{segment(target.channel_id)}/typing"
-        return (await self._api.as_bot(config, "POST", path, {})).sent
-
-
-async def _upload(
-    deliver: Callable[[Mapping[str, Any], FormFile], Awaitable[ApiResult]], artifact: Artifact, content: bytes
-) -> Sent | None:
-    """None where the file is too large for Discord."""
-    message = {"allowed_mentions": NO_PINGS, "attachments": [{"id": "0", "filename": artifact.name}]}
-    result = await deliver(message, FormFile("files[0]", artifact.name, artifact.mime_type, content))
-    return None if result.status == 413 or result.code == _TOO_LARGE else result.sent
-
-
-TOKEN_SECONDS = 15 * 60 - 15
-SETTLING_SECONDS = 5.0
-"""An answer may overtake our own acknowledgement: until then Discord does not know the interaction."""
-NO_PINGS: Mapping[str, list[str]] = {"parse": []}
-_ROW = 5
-"""Buttons in a row."""
-_LONGEST_LABEL = 80
-"""Of a button; its custom_id has up to 100 (https://docs.discord.com/developers/components/reference#button)."""
-_UNKNOWN_MESSAGE = 10008
-
-
-_HAS_THREAD = 160004
-"""The code of "A thread has already been created for this message"."""
-
-
-def channel_of(config: DiscordConfig, target: DiscordTarget) -> str:
-    """A thread has the id of the message below which it began."""
-    return target.thread_of or target.channel_id or config.default_channel_id
-
-
-class Posting:
-    def __init__(self, clock: Clock, api: DiscordApi) -> None:
-        self._clock = clock
-        self._api = api
-
-    async def deliver(
+    async def _post(
         self,
         config: DiscordConfig,
         target: DiscordTarget,
@@ -175,18 +142,19 @@ class Posting:
         message: Mapping[str, Any],
         file: FormFile | None = None,
     ) -> ApiResult:
-        """Sends a message; the `first` one answers what `target` names."""
+        """Sends a message; the `first` one answers what `target` names. Discord makes one message of those
+        with the same nonce, which is the same for every try."""
         if self._has_token(target):
             result = await self._respond(target, first, message, file)
             if result.code in TOKEN_GONE and self._age(target) < SETTLING_SECONDS:
                 return replace(result, sent=Sent(Outcome.TRANSIENT, result.sent.detail))
             if not result.is_gone:
                 return result
-        channel = channel_of(config, target)
+        channel = _channel(config, target)
         if not channel:
             detail = "There is no conversation to answer in; set config.defaultChannelId."
             return ApiResult(Sent(Outcome.PERMANENT, detail))
-        body = {**message, "nonce": nonce(key), "enforce_nonce": True}
+        body = {**message, "nonce": hashlib.sha256(key.encode()).hexdigest()[:25], "enforce_nonce": True}
         if target.thread_of:
             return await self._in_thread(config, target, body, file)
         if first and (message_id := target.reply_to):
@@ -196,7 +164,7 @@ class Posting:
     async def _in_thread(
         self, config: DiscordConfig, target: DiscordTarget, body: Mapping[str, Any], file: FormFile | None
     ) -> ApiResult:
-        """Sends into the thread, which is begun where there is none yet; into the channel where the bot may not."""
+        """Begins the thread unless it exists, and sends into it; into the channel if the bot may not begin it."""
         channel = f"/channels/{segment(target.channel_id)}"
         path = f"{channel}/messages/{segment(target.thread_of)}/threads"
         begun = await self._api.as_bot(config, "POST", path, {"name": target.thread_name})
@@ -216,16 +184,14 @@ class Posting:
                 return result
         return await self._api.by_token(target, "POST", "", message, file)
 
-    async def change(
+    async def _change(
         self, config: DiscordConfig, target: DiscordTarget, message_id: str, message: Mapping[str, Any]
     ) -> Sent:
-        """Replaces a message of ours; doing it twice is harmless."""
         result = await self._on_message(config, target, "PATCH", message_id, message)
-        sent = repeatable(result.sent)
-        return replace(sent, ref=message_id) if sent.outcome is Outcome.SENT else sent
+        return edited(result.sent, message_id)
 
-    async def withdraw(self, config: DiscordConfig, target: DiscordTarget, message_id: str = "") -> Sent:
-        """Deletes a message, or takes 'is thinking' away. Where it is gone, there is nothing left to do."""
+    async def _withdraw(self, config: DiscordConfig, target: DiscordTarget, message_id: str = "") -> Sent:
+        """Deletes a message, or takes 'is thinking' away. One that is gone counts as deleted."""
         if message_id:
             result = await self._on_message(config, target, "DELETE", message_id, {})
             return Sent(Outcome.SENT) if result.is_gone else repeatable(result.sent)
@@ -249,7 +215,7 @@ class Posting:
             result = await self._api.by_token(target, method, path, body)
             if not result.is_gone:
                 return result
-        channel = segment(channel_of(config, target))
+        channel = segment(_channel(config, target))
         return await self._api.as_bot(config, method, f"/channels/{channel}{path}", body)
 
     def _has_token(self, target: DiscordTarget) -> bool:
@@ -258,34 +224,33 @@ class Posting:
     def _age(self, target: DiscordTarget) -> float:
         return 0.0 if target.since is None else self._clock.now().timestamp() - target.since
 
+    def preview(self, config: DiscordConfig, target: DiscordTarget) -> Preview | None:
+        if not (target.token or _channel(config, target)):
+            return None
+        return preview(Markup.DISCORD, TEXT_LIMIT, DRAFT_SECONDS)
 
-def nonce(key: str) -> str:
-    """The nonce of a message, the same for every try: Discord makes one message of those that bear it."""
-    return hashlib.sha256(key.encode()).hexdigest()[:25]
+    async def draft(
+        self, config: DiscordConfig, target: DiscordTarget, message: OutboundMessage, draft: str, key: str
+    ) -> Sent:
+        body = _message(text(message.payload, "text"))
+        if draft:
+            return await self._change(config, target, draft, body)
+        return (await self._post(config, target, key, True, body)).sent
 
+    async def typing(self, config: DiscordConfig, target: DiscordTarget) -> Sent | None:
+        """Shows 'typing'; a command shows 'is thinking' by itself."""
+        if not target.channel_id or target.deferred:
+            return None
+        path = f"/channels/{segment(target.channel_id)}/typing"
+        return (await self._api.as_bot(config, "POST", path, {})).sent
 
-def message_of(content: str, choices: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    message: dict[str, Any] = {"content": content, "allowed_mentions": NO_PINGS}
-    labels = cut_labels([label for label, _ in choices], _LONGEST_LABEL)
-    buttons = [
-        {"type": 2, "style": 2, "label": label, "custom_id": value}
-        for label, (_, value) in zip(labels, choices, strict=True)
-    ]
-    if buttons:
-        rows = (buttons[start : start + _ROW] for start in range(0, len(buttons), _ROW))
-        message["components"] = [{"type": 1, "components": row} for row in rows]
-    return message
-
-
-_SETTLING_PAUSES = (0.0, 0.5, 1.0, 2.0)
-"""Seconds before each try to answer a press: the first may overtake our own acknowledgement."""
-
-
-class Prompts:
-    """Answers with the token of the press while it holds, else as the bot."""
-
-    def __init__(self, api: DiscordApi) -> None:
-        self._api = api
+    async def react(
+        self, config: DiscordConfig, target: DiscordTarget, message_id: str, emoji: str, *, present: bool
+    ) -> Sent:
+        """`emoji` is a character, or 'name:id' of one of the server's own."""
+        message = f"/channels/{segment(target.channel_id)}/messages/{segment(message_id)}"
+        path = f"{message}/reactions/{quote(emoji, safe='')}/@me"
+        return (await self._api.as_bot(config, "PUT" if present else "DELETE", path, {})).sent
 
     def prompt_target(
         self,
@@ -299,7 +264,7 @@ class Prompts:
         original may be another message, so the prompt is named."""
         if not message.payload.get("choices"):
             return None
-        channel = channel_of(config, target)
+        channel = _channel(config, target)
         return press or replace(target, channel_id=channel, prompt_id=ref, prompt_message=ref)
 
     async def acknowledge_press(self, config: DiscordConfig, target: DiscordTarget, notice: str) -> None:
@@ -327,39 +292,18 @@ class Prompts:
         await self._api.as_bot(config, "PATCH", path, body)
 
 
-DRAFT_SECONDS = 1.2
-"""A channel takes about five edits in five seconds; Discord's answers tell when it takes fewer."""
+def _channel(config: DiscordConfig, target: DiscordTarget) -> str:
+    """A thread has the id of the message below which it began."""
+    return target.thread_of or target.channel_id or config.default_channel_id
 
 
-class DiscordStreaming:
-    """The reference of a draft is the id of its message. For a command that is the one that takes the place of 'is
-    thinking'."""
-
-    def __init__(self, posting: Posting) -> None:
-        self._posting = posting
-
-    def preview(self, config: DiscordConfig, target: DiscordTarget) -> Preview | None:
-        if not (target.token or channel_of(config, target)):
-            return None
-        return preview(Markup.DISCORD, TEXT_LIMIT, DRAFT_SECONDS)
-
-    async def draft(
-        self, config: DiscordConfig, target: DiscordTarget, message: OutboundMessage, draft: str, key: str
-    ) -> Sent:
-        body = message_of(text(message.payload, "text"))
-        if draft:
-            return await self._posting.change(config, target, draft, body)
-        return (await self._posting.deliver(config, target, key, True, body)).sent
-
-
-class DiscordReactions:
-    def __init__(self, api: DiscordApi) -> None:
-        self._api = api
-
-    async def react(
-        self, config: DiscordConfig, target: DiscordTarget, message_id: str, emoji: str, *, present: bool
-    ) -> Sent:
-        """`emoji` is a character, or 'name:id' of one of the server's own."""
-        message = f"/channels/{segment(target.channel_id)}/messages/{segment(message_id)}"
-        path = f"{message}/reactions/{quote(emoji, safe='')}/@me"
-        return (await self._api.as_bot(config, "PUT" if present else "DELETE", path, {})).sent
+def _message(content: str, choices: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    message: dict[str, Any] = {"content": content, "allowed_mentions": NO_PINGS}
+    buttons = [
+        {"type": 2, "style": 2, "label": label, "custom_id": value}
+        for label, value in labelled(choices, _LONGEST_LABEL)
+    ]
+    if buttons:
+        rows = (buttons[start : start + _ROW] for start in range(0, len(buttons), _ROW))
+        message["components"] = [{"type": 1, "components": row} for row in rows]
+    return message

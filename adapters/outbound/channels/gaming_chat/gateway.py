@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from adapters.outbound.channels.common.bodies import at, frame_object, integer, text
+from adapters.outbound.channels.common.contents import deletion
 from adapters.outbound.channels.common.reconnecting import (
     Attempt,
     Refused,
@@ -28,7 +29,7 @@ from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 
 from .api import DiscordApi
 from .config import DiscordConfig
-from .messages import mentions, read_deletion, read_edit, read_message, read_reaction
+from .messages import mentions, read_edit, read_message, read_reaction
 
 INTENTS = 1 << 9 | 1 << 12
 """Messages in servers and direct messages. The content of mentions and direct messages comes without the
@@ -38,9 +39,6 @@ MESSAGE_CONTENT = 1 << 15
 _MAY_READ_CONTENT = 1 << 18 | 1 << 19
 REACTION_INTENTS = 1 << 10 | 1 << 13
 """Reactions in servers and in direct messages."""
-MESSAGE_CONTENT = 1 << 15
-"""The privileged intent for the content of other messages, and the flags of applications that may have it."""
-_MAY_READ_CONTENT = 1 << 18 | 1 << 19
 _FATAL = {
     4004: "the bot token is not valid",
     4010: "the shard is not valid",
@@ -105,28 +103,24 @@ class Gateway(StatelessConnector):
         session = _Session(config, emit, recorder)
 
         async def connect(attempt: Attempt) -> None:
+            """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""
             session.attempt = attempt
-            await self._connect(session)
+            address = session.address or text(await self._api.read(config, "/gateway/bot"), "url")
+            handshake = Handshake(f"{address}/?v=10&encoding=json", heartbeat=None)
+            try:
+                async with self._dependencies.websockets.open(handshake) as socket:
+                    await _Connection(self._dependencies, self._api, self._threads, socket, session).run()
+            except HttpFailed as failed:
+                session.address = ""
+                raise PlatformError(f"Discord: the gateway cannot be reached: {failed}") from None
+            except ConnectionClosed as closed:
+                if closed.code in _NEW_SESSION:
+                    session.forget()
+                if closed.code in _FATAL:
+                    raise Refused(f"Discord: the gateway refuses the bot: {_FATAL[closed.code]}") from None
+                raise PlatformError(f"Discord: the gateway connection broke: {closed}") from None
 
         await keep_connected(connect, instance_id, recorder)
-
-    async def _connect(self, session: _Session) -> None:
-        """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""
-        address = session.address or text(await self._api.read(session.config, "/gateway/bot"), "url")
-        try:
-            async with self._dependencies.websockets.open(
-                Handshake(f"{address}/?v=10&encoding=json", heartbeat=None)
-            ) as socket:
-                await _Connection(self._dependencies, self._api, self._threads, socket, session).run()
-        except HttpFailed as failed:
-            session.address = ""
-            raise PlatformError(f"Discord: the gateway cannot be reached: {failed}") from None
-        except ConnectionClosed as closed:
-            if closed.code in _NEW_SESSION:
-                session.forget()
-            if closed.code in _FATAL:
-                raise Refused(f"Discord: the gateway refuses the bot: {_FATAL[closed.code]}") from None
-            raise PlatformError(f"Discord: the gateway connection broke: {closed}") from None
 
 
 @dataclass(slots=True)
@@ -139,9 +133,25 @@ class _Connection:
     acknowledged: bool = True
 
     async def run(self) -> None:
-        heartbeat = asyncio.create_task(self._heartbeat(await self._hello()))
         try:
-            await self._identify()
+            async with asyncio.timeout(_HELLO_SECONDS):
+                hello = await self._receive()
+        except TimeoutError:
+            hello = {}
+        interval = at(hello, "d", "heartbeat_interval")  # in milliseconds
+        if at(hello, "op") != _Op.HELLO or not isinstance(interval, int | float) or interval <= 0:
+            await self.socket.close()
+            raise PlatformError("Discord: the gateway did not greet.")
+        heartbeat = asyncio.create_task(self._heartbeat(interval / 1000))
+        try:
+            token = self.session.config.bot_token
+            if self.session.id:
+                data = {"token": token, "session_id": self.session.id, "seq": self.session.sequence}
+                await self._send(_Op.RESUME, data)
+            else:
+                properties = {"os": "linux", "browser": "switchboard", "device": "switchboard"}
+                identity = {"token": token, "intents": await self._intents(), "properties": properties}
+                await self._send(_Op.IDENTIFY, identity)
             while await self._handle(await self._receive()):
                 pass
         finally:
@@ -151,44 +161,23 @@ class _Connection:
         if isinstance(failure, Exception):
             raise failure
 
-    async def _hello(self) -> float:
-        """Seconds between two heartbeats, as the gateway asks for."""
-        try:
-            async with asyncio.timeout(_HELLO_SECONDS):
-                hello = await self._receive()
-        except TimeoutError:
-            hello = {}
-        interval = at(hello, "d", "heartbeat_interval")
-        if at(hello, "op") != _Op.HELLO or not isinstance(interval, int | float) or interval <= 0:
-            await self.socket.close()
-            raise PlatformError("Discord: the gateway did not greet.")
-        return interval / 1000
-
     async def _receive(self) -> Mapping[str, Any]:
         """The next frame. Raises `ConnectionClosed`."""
         return frame_object(await self.socket.receive())
 
-    async def _identify(self) -> None:
-        token = self.session.config.bot_token
-        if self.session.id:
-            data = {"token": token, "session_id": self.session.id, "seq": self.session.sequence}
-            await self._send(_Op.RESUME, data)
-            return
-        intents = _intents(self.session.config, content=await self._may_read_content())
-        properties = {"os": "linux", "browser": "switchboard", "device": "switchboard"}
-        await self._send(_Op.IDENTIFY, {"token": token, "intents": intents, "properties": properties})
-
-    async def _may_read_content(self) -> bool:
-        """Whether messages without a mention are needed, and the application may read them: else Discord refuses
-        the intent."""
+    async def _intents(self) -> int:
+        """Discord refuses a connection with the intent for the content of messages without a mention, unless the
+        application may read it."""
         config = self.session.config
+        intents = INTENTS | (REACTION_INTENTS if config.reactions else 0)
         if config.require_mention and not config.follow_threads:
-            return False
+            return intents
         try:
             application = await self.api.read(config, "/applications/@me", READ_TIMEOUT)
         except PlatformError:
-            return False
-        return bool((integer(application, "flags") or 0) & _MAY_READ_CONTENT)
+            return intents
+        may_read = (integer(application, "flags") or 0) & _MAY_READ_CONTENT
+        return intents | (MESSAGE_CONTENT if may_read else 0)
 
     async def _heartbeat(self, seconds: float) -> None:
         """Runs until cancelled; a heartbeat without an answer closes a connection that is dead."""
@@ -205,7 +194,7 @@ class _Connection:
         await self.socket.send(orjson.dumps({"op": op, "d": data}).decode())
 
     async def _handle(self, frame: Mapping[str, Any]) -> bool:
-        """Whether the connection goes on after this frame."""
+        """Return False if the connection ends after this frame."""
         match at(frame, "op"):
             case _Op.DISPATCH:
                 await self._dispatch(text(frame, "t"), at(frame, "d"))
@@ -226,27 +215,30 @@ class _Connection:
 
     async def _dispatch(self, name: str, data: Any) -> None:
         """Stores a message before its sequence counts as seen: one that is lost on the way comes again."""
-        if name == "READY":
-            self.session.id = text(data, "session_id")
-            self.session.address = text(data, "resume_gateway_url")
-            self.session.bot_id = text(data, "user", "id")
-        if name in ("READY", "RESUMED"):
-            self.session.attempt.greeted = True
-            await self.session.recorder.set_connected_since(self.dependencies.clock.now())
-        elif event := self._read(name, data, bot_ids := await self._bot_ids(name, data)):
-            placed = await self.threads.placed(self.session.config, event)
-            if placed and (not placed.refused or (name == "MESSAGE_CREATE" and mentions(data, bot_ids))):
-                await self.session.emit(placed)
-        elif name == "INTERACTION_CREATE" and isinstance(data, dict):
-            await self._interact(data)
-
-    async def _bot_ids(self, name: str, data: Any) -> set[str]:
-        """The ids of the bot and of the roles that are its own."""
-        config, bot_id = self.session.config, self.session.bot_id
-        ids = {config.application_id, bot_id}
-        if name not in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
-            return ids
-        return ids | await self.threads.own_roles(config, data, bot_id)
+        session, now = self.session, self.dependencies.clock.now()
+        match name:
+            case "READY" | "RESUMED":
+                if name == "READY":
+                    session.id = text(data, "session_id")
+                    session.address = text(data, "resume_gateway_url")
+                    session.bot_id = text(data, "user", "id")
+                session.attempt.greeted = True
+                await session.recorder.set_connected_since(now)
+            case "INTERACTION_CREATE" if isinstance(data, dict):
+                # They come here while the application has no Interactions Endpoint URL.
+                interaction = read_interaction(session.config, data, now)
+                if interaction.event:
+                    await session.emit(interaction.event)
+                await self.api.acknowledge(text(data, "id"), text(data, "token"), interaction.answer)
+            case _:
+                bot_ids = {session.config.application_id, session.bot_id}
+                if name in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
+                    bot_ids |= await self.threads.own_roles(session.config, data, session.bot_id)
+                if event := self._read(name, data, bot_ids):
+                    placed = await self.threads.placed(session.config, event)
+                    is_to_bot = name == "MESSAGE_CREATE" and mentions(data, bot_ids)
+                    if placed and (not placed.refused or is_to_bot):
+                        await session.emit(placed)
 
     def _read(self, name: str, data: Any, bot_ids: set[str]) -> Event | None:
         config = self.session.config
@@ -259,17 +251,5 @@ class _Connection:
             case "MESSAGE_REACTION_ADD" if config.reactions:
                 event = read_reaction(data, bot_ids)
             case "MESSAGE_DELETE":
-                event = read_deletion(data)
+                event = deletion(text(data, "id")) if text(data, "id") else "incomplete"
         return None if isinstance(event, str) else event
-
-    async def _interact(self, data: Mapping[str, Any]) -> None:
-        """Interactions come here while the application has no Interactions Endpoint URL."""
-        interaction = read_interaction(self.session.config, data, self.dependencies.clock.now())
-        if interaction.event:
-            await self.session.emit(interaction.event)
-        await self.api.acknowledge(text(data, "id"), text(data, "token"), interaction.answer)
-
-
-def _intents(config: DiscordConfig, *, content: bool) -> int:
-    """`content`: of messages that do not mention the bot too."""
-    return INTENTS | (REACTION_INTENTS if config.reactions else 0) | (MESSAGE_CONTENT if content else 0)

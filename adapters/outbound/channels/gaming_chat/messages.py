@@ -1,7 +1,5 @@
-"""Messages as Discord's gateway sends them (https://docs.discord.com/developers/resources/message). Pure.
-
-Threads of Discord, each of which is a channel of its own (https://docs.discord.com/developers/topics/threads).
-"""
+"""Messages as Discord's gateway sends them (https://docs.discord.com/developers/resources/message), and the threads
+where they stand, each a channel of its own (https://docs.discord.com/developers/topics/threads)."""
 
 from __future__ import annotations
 
@@ -30,26 +28,60 @@ _BY_PEOPLE = (None, 0, 19)
 _MENTION = re.compile(r"<@!?(\d+)>(?P<after>[,:]?[ \t]*)")
 _ROLE = re.compile(r"<@&\d+>[,:]?[ \t]*")
 _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
+_THREADS = (10, 11, 12)
+"""Types of channels that are threads: of announcements, public and private ones."""
+_WITH_THREADS = (0, 5)
+"""Types of channels in which a message may begin a thread."""
+_STARTER = 21
+"""The type of the first message of a thread that began with a message of the channel, which it refers to."""
+MOST_PLACES = 10_000
+READ_TIMEOUT = 5.0
+
+log = logging.getLogger(__name__)
 
 
 def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) -> Event | str:
-    """The event of a mention, of a direct message or of one of a thread, or the reason why there is none. `bot_ids`
-    are the ids of the bot and of the roles that are its own."""
-    channel, message_id = text(message, "channel_id"), text(message, "id")
+    """The event of a mention, of a direct message or of one of a thread, or the reason why it is ignored. `bot_ids`:
+    the ids of the bot and of the roles that are its own."""
     sender = sender_of(at(message, "author"), at(message, "member"))
-    if sender is None or not channel or not isinstance(message, dict):
+    if sender is None or not text(message, "channel_id") or not isinstance(message, dict):
         return "incomplete"
-    reason, mentioned = _by_nobody(message, sender, bot_ids), mentions(message, bot_ids)
-    if reason and not (reason == BOT and mentioned and sender.external_id not in bot_ids):
+    mentioned = mentions(message, bot_ids)
+    if reason := _ignored(message, sender, bot_ids, mentioned):
         return reason
-    direct = not text(message, "guild_id")
-    addressed = direct or mentioned
+    addressed = mentioned or not text(message, "guild_id")
     only_followed = not addressed and config.require_mention
     if only_followed and not config.follow_threads:
         return "not-addressed"
-    content, quoted = content_of(message, bot_ids), _quoted(message, bot_ids)
-    if not (addressed or content.is_given or quoted):  # without the intent, Discord does not tell the content
+    event = _event(message, sender, bot_ids, only_followed)
+    if not (addressed or event.has_content or event.quoted):  # without the intent, Discord hides the content
         return "empty"
+    return event
+
+
+def _ignored(message: Mapping[str, Any], sender: Sender, bot_ids: Collection[str], mentioned: bool) -> str:
+    """Why nobody answers the message, empty for one of a person and for one of another bot that mentions this one."""
+    if _is_by_bot(message, sender, bot_ids):
+        return "" if mentioned and sender.external_id not in bot_ids else BOT
+    return "" if at(message, "type") in _BY_PEOPLE else "system"
+
+
+def _is_by_bot(message: Mapping[str, Any], sender: Sender, bot_ids: Collection[str]) -> bool:
+    is_bot = at(message, "author", "bot") is True
+    return is_bot or bool(text(message, "webhook_id")) or sender.external_id in bot_ids
+
+
+def _event(
+    message: Mapping[str, Any], sender: Sender, bot_ids: Collection[str], only_followed: bool
+) -> Event:
+    channel, message_id = text(message, "channel_id"), text(message, "id")
+    content, quoted, direct = (
+        content_of(message, bot_ids),
+        _quoted(message, bot_ids),
+        not text(message, "guild_id"),
+    )
+    # Of a forwarded message Discord names the time alone.
+    written_at = [text(snapshot, "message", "timestamp") for snapshot in items(message, "message_snapshots")]
     return Event(
         key=message_id or None,
         session_id=session_of(channel, sender.external_id),
@@ -63,8 +95,8 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
         message_id=message_id,
         quoted=quoted,
         only_followed=only_followed,
-        refused=reason,
-        context=_forwarded(message),
+        refused=BOT if _is_by_bot(message, sender, bot_ids) else "",
+        context=forwarded("", written_at[0]) if written_at else {},
     )
 
 
@@ -74,19 +106,6 @@ def _notice(message: Mapping[str, Any]) -> str:
     if kind := next((_UNREADABLE[part] for part in parts), ""):
         return unreadable(kind)
     return unreadable() if snapshots else GREETING
-
-
-def _forwarded(message: Mapping[str, Any]) -> dict[str, object]:
-    """Of a forwarded message Discord tells when it was written."""
-    snapshots = (at(snapshot, "message") for snapshot in items(message, "message_snapshots"))
-    return next((forwarded("", text(snapshot, "timestamp")) for snapshot in snapshots), {})
-
-
-def _by_nobody(message: Mapping[str, Any], sender: Sender, bot_ids: Collection[str]) -> str:
-    """Why no person wrote the message, empty where one did."""
-    if at(message, "author", "bot") is True or text(message, "webhook_id") or sender.external_id in bot_ids:
-        return BOT
-    return "" if at(message, "type") in _BY_PEOPLE else "system"
 
 
 def _quoted(message: Mapping[str, Any], bot_ids: Collection[str]) -> Quoted | None:
@@ -119,15 +138,6 @@ def read_edit(config: DiscordConfig, message: Any, bot_ids: Collection[str]) -> 
     if event.refused:
         return event.refused
     return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED)
-
-
-def read_deletion(message: Any) -> Event | str:
-    """The event of a deleted message; Discord does not say whose it was."""
-    message_id = text(message, "id")
-    if not message_id:
-        return "incomplete"
-    key = f"{message_id}:{Change.DELETED}"
-    return Event(key, "", Sender(""), "", {}, message_id=message_id, change=Change.DELETED)
 
 
 def sender_of(user: Any, member: Any) -> Sender | None:
@@ -200,21 +210,9 @@ def read_reaction(data: Any, bot_ids: Collection[str]) -> Event | str:
     )
 
 
-log = logging.getLogger(__name__)
-
-_THREADS = (10, 11, 12)
-"""Types of channels that are threads: of announcements, public and private ones."""
-_WITH_THREADS = (0, 5)
-"""Types of channels in which a message may begin a thread."""
-_STARTER = 21
-"""The type of the first message of a thread that began with a message of the channel, which it refers to."""
-MOST_PLACES = 10_000
-READ_TIMEOUT = 5.0
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A channel of a server, of an unknown type where Discord does not tell it. `parent` is that of a thread."""
+    """A channel of a server; `type` is -1 if it is unknown. `parent` is that of a thread."""
 
     type: int = -1
     parent: str = ""
@@ -224,9 +222,14 @@ class Place:
     def is_thread(self) -> bool:
         return self.type in _THREADS
 
+    @classmethod
+    def of(cls, channel: object) -> Place:
+        kind = at(channel, "type")
+        return cls(kind if isinstance(kind, int) else -1, text(channel, "parent_id"), text(channel, "name"))
+
 
 class Threads:
-    """Remembers of each channel what it is and of each role whether it is the bot's own, as messages do not tell."""
+    """Remembers of each channel what it is and of each role whether it is the bot's own: messages do not say so."""
 
     def __init__(self, api: DiscordApi) -> None:
         self._api = api
@@ -234,20 +237,39 @@ class Threads:
         self._roles: dict[str, bool] = {}
 
     async def placed(self, config: DiscordConfig, event: Event) -> Event | None:
-        """A message of a server with the session of its place, refused where the bot may not answer. None for one
+        """A message of a server with the session of its place, refused if the bot may not answer there. None for one
         outside of threads that is not for the bot."""
         if event.is_direct or not event.session_id:
             return event
-        place = await self._place(config, text(event.target, "channel_id"))
+        channel = text(event.target, "channel_id")
+        place = self._places.get(channel)
+        if place is None:
+            try:
+                place = Place.of(await self._api.read(config, f"/channels/{segment(channel)}", READ_TIMEOUT))
+            except PlatformError as error:
+                log.info("a channel is taken for no thread: %s", error)
+                return _in_place(config, event, Place())
+            if len(self._places) >= MOST_PLACES:
+                self._places.clear()
+            self._places[channel] = place
         return _in_place(config, event, place)
 
     async def read_thread(
         self, config: DiscordConfig, target: DiscordTarget, before: str, most: int
     ) -> Sequence[ThreadMessage]:
         path = f"/channels/{segment(target.channel_id)}/messages?before={segment(before)}&limit={most}"
-        messages = await self._api.read_list(config, path, READ_TIMEOUT)
-        earlier = (_earlier(config, message) for message in reversed(messages))
-        return [message for message in earlier if message]
+        earlier = []
+        for message in reversed(await self._api.read_list(config, path, READ_TIMEOUT)):
+            is_starter = at(message, "type") == _STARTER
+            written = at(message, "referenced_message") if is_starter else message
+            content = content_of(written, {config.application_id})
+            try:
+                written_at = datetime.fromisoformat(text(written, "timestamp"))
+            except ValueError:
+                continue
+            if content.text and written_at.tzinfo is not None:
+                earlier.append(ThreadMessage(content.text, content.author, written_at))
+        return earlier
 
     async def own_roles(self, config: DiscordConfig, message: Any, bot_id: str) -> set[str]:
         """Of the roles that a message mentions those that Discord made for the bot when it was added to the server:
@@ -269,21 +291,6 @@ class Threads:
             self._roles.update((role, role in own) for role in (*unknown, *own))
         return {role for role in roles if self._roles.get(role)}
 
-    async def _place(self, config: DiscordConfig, channel: str) -> Place:
-        if place := self._places.get(channel):
-            return place
-        try:
-            found = await self._api.read(config, f"/channels/{segment(channel)}", READ_TIMEOUT)
-        except PlatformError as error:
-            log.info("a channel is taken for no thread: %s", error)
-            return Place()
-        if len(self._places) >= MOST_PLACES:
-            self._places.clear()
-        kind = at(found, "type")
-        place = Place(kind if isinstance(kind, int) else -1, text(found, "parent_id"), text(found, "name"))
-        self._places[channel] = place
-        return place
-
 
 def of_forwarder(config: DiscordConfig, event: Event) -> Event | str:
     """A message of which nobody asks Discord where it was posted."""
@@ -294,11 +301,9 @@ def of_forwarder(config: DiscordConfig, event: Event) -> Event | str:
 
 def of_interaction(config: DiscordConfig, body: Any, event: Event) -> Event:
     """The event of a command or of a press with the session of its place, which Discord tells."""
-    kind = at(body, "channel", "type")
-    channel = at(body, "channel")
-    place = Place(kind if isinstance(kind, int) else -1, text(channel, "parent_id"), text(channel, "name"))
     if event.is_direct:
         return event
+    place = Place.of(at(body, "channel"))
     placed = _in_place(replace(config, reply_in_thread=False), event, place) or event
     return replace(placed, thread_post="")
 
@@ -318,15 +323,3 @@ def _in_place(config: DiscordConfig, event: Event, place: Place) -> Event | None
         target = TARGET.dump(DiscordTarget(thread_of=event.message_id, thread_name=name))
         return replace(event, session_id=event.message_id, target={**event.target, **target})
     return event
-
-
-def _earlier(config: DiscordConfig, message: Any) -> ThreadMessage | None:
-    if at(message, "type") == _STARTER:
-        message = at(message, "referenced_message")
-    content = content_of(message, {config.application_id})
-    try:
-        written_at = datetime.fromisoformat(text(message, "timestamp"))
-    except ValueError:
-        return None
-    is_message = content.text and written_at.tzinfo is not None
-    return ThreadMessage(content.text, content.author, written_at) if is_message else None

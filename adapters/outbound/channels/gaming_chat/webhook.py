@@ -1,6 +1,5 @@
-"""Calls from Discord: interactions, and messages that a gateway forwarder hands on. Pure.
-
-Interactions: slash commands, message components and submitted forms. Pure.
+"""Calls from Discord: interactions (slash commands, message components, submitted forms), and messages that a gateway
+forwarder hands on. Pure.
 
 https://docs.discord.com/developers/interactions/receiving-and-responding
 """
@@ -15,7 +14,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, size, text
-from adapters.outbound.channels.common.calls import json_answer, require_webhook, signed_at
+from adapters.outbound.channels.common.calls import json_answer, received, require_webhook, signed_at
 from adapters.outbound.channels.common.messages import pressed_text
 from adapters.outbound.channels.gaming_chat.config import TARGET, DiscordConfig, DiscordTarget
 from adapters.outbound.channels.gaming_chat.messages import (
@@ -33,65 +32,6 @@ from domain.refusals import Unauthenticated
 
 FORWARDER_HEADER = "x-discord-gateway-token"
 _FORWARDED = ("MESSAGE_CREATE", "GATEWAY_MESSAGE_CREATE")
-
-
-def receive(config: DiscordConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
-    """Verifies that a call comes from Discord, or from a forwarder that knows the bot's token, and reads it."""
-    require_webhook(call)
-    if FORWARDER_HEADER in call.headers:
-        if not same(call.headers[FORWARDER_HEADER], config.bot_token):
-            raise Unauthenticated("The header X-Discord-Gateway-Token is not the bot's token.")
-        return _forwarded(config, json_object(call.body), None)
-    missing_proof_field = _missing_proof_field(config, call, now)
-    body = json_object(call.body)
-    if "author" in body or "d" in body:
-        return _forwarded(config, body, missing_proof_field)
-    interaction = read_interaction(config, body, now)
-    events = (interaction.event,) if interaction.event else ()
-    return Received(
-        json_answer(interaction.answer),
-        events,
-        kind=interaction.kind,
-        missing_proof_field=missing_proof_field,
-    )
-
-
-def _missing_proof_field(config: DiscordConfig, call: RawCall, now: datetime) -> str | None:
-    """The config field without which nothing can be verified, None when the call is verified: an Ed25519 signature
-    of the time and the body, at most five minutes old. Raises `Unauthenticated`.
-
-    https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint-validating-security-request-headers
-    """
-    key = config.public_key
-    if not key:
-        return "publicKey"
-    seconds = signed_at(call, "X-Signature-Timestamp", now)
-    try:
-        signature = bytes.fromhex(call.headers.get("x-signature-ed25519", ""))
-        VerifyKey(bytes.fromhex(key)).verify(seconds.encode() + call.body, signature)
-    except (ValueError, BadSignatureError):
-        raise Unauthenticated("The header X-Signature-Ed25519 does not fit the body and publicKey.") from None
-    return None
-
-
-def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_field: str | None) -> Received:
-    """A message as the gateway sends it: bare, as {t, d}, or as {type, data}."""
-    name = text(body, "t") or text(body, "type")
-    message = (at(body, "d") or at(body, "data")) if name in _FORWARDED else body
-    own_ids = {config.application_id}
-    event = read_message(config, message, own_ids)
-    if not isinstance(event, str):
-        event = of_forwarder(config, event)
-    if isinstance(event, Event) and event.refused and not mentions(message, own_ids):
-        event = event.refused
-    if isinstance(event, Event) and event.key and not (event.is_direct and event.attachments):
-        event = replace(event, merge=Merge(event.key))  # its files and its thread may come over the gateway
-    if isinstance(event, str):
-        return Received(kind=f"ignored:{event}", missing_proof_field=missing_proof_field)
-    kind = f"ignored:{event.refused}" if event.refused else "message"
-    return Received(events=(event,), kind=kind, missing_proof_field=missing_proof_field)
-
-
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 EPHEMERAL = 1 << 6
 _UNREADABLE = "This could not be read. Please try again."
@@ -113,6 +53,54 @@ class Interaction:
     kind: str
     answer: Mapping[str, Any]
     event: Event | None = None
+
+
+def receive(config: DiscordConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+    """Verifies that a call comes from Discord, or from a forwarder that knows the bot's token, and reads it.
+
+    Discord signs the time and the body with Ed25519; a signature is valid for five minutes. Without publicKey nothing
+    can be verified (https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint-validating-security-request-headers).
+    """
+    require_webhook(call)
+    if FORWARDER_HEADER in call.headers:
+        if not same(call.headers[FORWARDER_HEADER], config.bot_token):
+            raise Unauthenticated("The header X-Discord-Gateway-Token is not the bot's token.")
+        return _forwarded(config, json_object(call.body), None)
+    if config.public_key:
+        seconds = signed_at(call, "X-Signature-Timestamp", now)
+        try:
+            signature = bytes.fromhex(call.headers.get("x-signature-ed25519", ""))
+            VerifyKey(bytes.fromhex(config.public_key)).verify(seconds.encode() + call.body, signature)
+        except (ValueError, BadSignatureError):
+            raise Unauthenticated(
+                "The header X-Signature-Ed25519 does not fit the body and publicKey."
+            ) from None
+    missing_proof_field = None if config.public_key else "publicKey"
+    body = json_object(call.body)
+    if "author" in body or "d" in body:
+        return _forwarded(config, body, missing_proof_field)
+    interaction = read_interaction(config, body, now)
+    return Received(
+        json_answer(interaction.answer),
+        (interaction.event,) if interaction.event else (),
+        kind=interaction.kind,
+        missing_proof_field=missing_proof_field,
+    )
+
+
+def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_field: str | None) -> Received:
+    """A message as the gateway sends it: bare, as {t, d}, or as {type, data}."""
+    name = text(body, "t") or text(body, "type")
+    message = (at(body, "d") or at(body, "data")) if name in _FORWARDED else body
+    own_ids = {config.application_id}
+    event = read_message(config, message, own_ids)
+    if not isinstance(event, str):
+        event = of_forwarder(config, event)
+    if isinstance(event, Event) and event.refused and not mentions(message, own_ids):
+        event = event.refused
+    if isinstance(event, Event) and event.key and not (event.is_direct and event.attachments):
+        event = replace(event, merge=Merge(event.key))  # its files and its thread may come over the gateway
+    return replace(received(event), missing_proof_field=missing_proof_field)
 
 
 def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Interaction:
@@ -149,9 +137,14 @@ def _deferred(kind: str, config: DiscordConfig, body: Mapping[str, Any], event: 
 def _command(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
     options = list(_options(items(body, "data", "options")))
     values = [_value(body, option) for option in options if at(option, "type") != _ATTACHMENT]
-    question = _plain(config, body, " ".join(filter(None, values)) or _chosen(body))
-    attachments = tuple(filter(None, (_attachment(body, option) for option in options)))
-    attachments += tuple(filter(None, map(attachment_of, items(_target_message(body), "attachments"))))
+    # A command of the context menu is called on a message or on a person.
+    message = _target_message(body)
+    person = text(body, "data", "resolved", "users", text(body, "data", "target_id"), "username")
+    chosen = text(message, "content").strip() or (f"@{person}" if person else "")
+    question = _plain(config, body, " ".join(filter(None, values)) or chosen)
+    ids = [text(option, "value") for option in options if at(option, "type") == _ATTACHMENT]
+    files = (at(body, "data", "resolved", "attachments", file_id) for file_id in ids)
+    attachments = tuple(filter(None, map(attachment_of, (*files, *items(message, "attachments")))))
     event = _event(config, body, question, now)
     return event and replace(
         event,
@@ -182,35 +175,26 @@ def _called(body: Mapping[str, Any], options: list[Mapping[str, Any]]) -> dict[s
 def _component(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
     values = [value for value in items(body, "data", "values") if isinstance(value, str)]
     value = ", ".join(values) or text(body, "data", "custom_id")
-    event = _event(config, body, pressed_text(_label(body, value), value), now) if value else None
-    prompt = TARGET.dump(DiscordTarget(prompt_id=text(body, "message", "id")))
+    rows = items(body, "message", "components")
+    buttons = [button for row in rows for button in items(row, "components")]
+    label = next((text(button, "label") for button in buttons if text(button, "custom_id") == value), "")
+    event = _event(config, body, pressed_text(label, value), now) if value else None
     if event is None:
         return None
+    prompt = TARGET.dump(DiscordTarget(prompt_id=text(body, "message", "id")))
     custom_id = {"customId": text(body, "data", "custom_id")} if values else {}
     context = {**event.context, "platform": custom_id}
     return replace(event, choice=value, target={**event.target, **prompt}, context=context)
 
 
 def _form(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
-    """A submitted modal, which another program of the application opened. Discord tells the ids of its fields, not
-    their labels (https://docs.discord.com/developers/interactions/receiving-and-responding#modal-submit-data-structure).
-    """
-    rows = items(body, "data", "components")
-    fields = [field for row in rows for field in (at(row, "component"), *items(row, "components"))]
-    files, values = list[Attachment](), dict[str, str]()
-    for field in fields:
-        given = [value for value in items(field, "values") if isinstance(value, str)]
-        uploads = (attachment_of(at(body, "data", "resolved", "attachments", value)) for value in given)
-        uploaded = list(filter(None, uploads))
-        files += uploaded
-        value = text(field, "value") or ("" if uploaded else ", ".join(given))
-        if value and text(field, "custom_id"):
-            values[text(field, "custom_id")] = value
+    """A submitted modal, which another program of the application opened."""
+    values, files = _form_content(body)
     name = text(body, "data", "custom_id")
     written = "\n".join(f"{id}: {value}" for id, value in values.items())
-    event = (
-        _event(config, body, written or ("" if files else name), now) if name or written or files else None
-    )
+    if not (name or written or files):
+        return None
+    event = _event(config, body, written or ("" if files else name), now)
     return event and replace(
         event,
         attachments=tuple(files),
@@ -223,11 +207,20 @@ def _form(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Even
     )
 
 
-def _label(body: Mapping[str, Any], value: str) -> str:
-    """What the pressed button shows."""
-    rows = items(body, "message", "components")
-    buttons = (button for row in rows for button in items(row, "components"))
-    return next((text(button, "label") for button in buttons if text(button, "custom_id") == value), "")
+def _form_content(body: Mapping[str, Any]) -> tuple[dict[str, str], list[Attachment]]:
+    """The values and the files of a form. Discord names the ids of its fields, not their labels
+    (https://docs.discord.com/developers/interactions/receiving-and-responding#modal-submit-data-structure)."""
+    values, files = dict[str, str](), list[Attachment]()
+    for row in items(body, "data", "components"):
+        for field in (at(row, "component"), *items(row, "components")):
+            options = [value for value in items(field, "values") if isinstance(value, str)]
+            uploads = (at(body, "data", "resolved", "attachments", value) for value in options)
+            uploaded = list(filter(None, map(attachment_of, uploads)))
+            files += uploaded
+            value = text(field, "value") or ("" if uploaded else ", ".join(options))
+            if value and text(field, "custom_id"):
+                values[text(field, "custom_id")] = value
+    return values, files
 
 
 def _event(config: DiscordConfig, body: Mapping[str, Any], content: str, now: datetime) -> Event | None:
@@ -284,18 +277,6 @@ def _plain(config: DiscordConfig, body: Mapping[str, Any], content: str) -> str:
     return plain(content, names, {config.application_id, text(body, "application_id")})
 
 
-def _attachment(body: Mapping[str, Any], option: Mapping[str, Any]) -> Attachment | None:
-    if at(option, "type") != _ATTACHMENT:
-        return None
-    return attachment_of(at(body, "data", "resolved", "attachments", text(option, "value")))
-
-
 def _target_message(body: Mapping[str, Any]) -> Any:
     """The message on which a command of the context menu was called."""
     return at(body, "data", "resolved", "messages", text(body, "data", "target_id"))
-
-
-def _chosen(body: Mapping[str, Any]) -> str:
-    """The text of that message; the name of the person where the command was called on one."""
-    person = text(body, "data", "resolved", "users", text(body, "data", "target_id"), "username")
-    return text(_target_message(body), "content").strip() or (f"@{person}" if person else "")
