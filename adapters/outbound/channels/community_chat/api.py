@@ -1,8 +1,6 @@
 """The Mattermost server's REST API, version 4, as the bot calls it.
 
 Source: https://developers.mattermost.com/api-documentation/
-
-Files of Mattermost's posts.
 """
 
 from __future__ import annotations
@@ -59,9 +57,6 @@ class MattermostApi:
         path = f"/posts/{segment(post_id)}/patch"
         return await send(self._http, api_request(config, "PUT", path, json=body), outcome)
 
-    async def delete(self, config: MattermostConfig, post_id: str) -> Sent:
-        return await self.remove(config, f"/posts/{segment(post_id)}")
-
     async def remove(self, config: MattermostConfig, path: str) -> Sent:
         return await send(self._http, api_request(config, "DELETE", path), outcome)
 
@@ -92,7 +87,7 @@ class MattermostApi:
         return await _list(self._http, request, "the users")
 
     async def find_channel(self, config: MattermostConfig, channel: str) -> dict[str, Any] | None:
-        """A channel, None where there is none with that id. Raises `PlatformError`."""
+        """A channel, None if no channel has that id. Raises `PlatformError`."""
         return await _client(self._http, "the channel").find(
             api_request(config, "GET", f"/channels/{segment(channel)}")
         )
@@ -113,18 +108,30 @@ class MattermostApi:
         path = f"/channels/{segment(config.channel_id)}"
         if at(await self.read(config, path, "channelId"), "delete_at"):
             raise PlatformError("The channel of channelId is archived, so that nothing can be posted there.")
-        posts_anywhere = _POST_ANYWHERE & set(text(own, "roles").split())
-        if not posts_anywhere and not await self._is_member(config):
+        if _POST_ANYWHERE & set(text(own, "roles").split()):
+            return
+        client = PlatformClient(self._http, "Mattermost", excerpt, succeeded=lambda answer: True)
+        answer = await client.answer(api_request(config, "GET", f"{path}/members/me"))
+        if answer.status == 404 and "get_member.missing" in text(answer.json(), "id"):
             raise PlatformError(
                 "The bot is no member of the channel of channelId, so that its posts are refused: invite it there."
             )
 
-    async def _is_member(self, config: MattermostConfig) -> bool:
-        """True where the server does not say. Raises `PlatformError`."""
-        client = PlatformClient(self._http, "Mattermost", excerpt, succeeded=lambda answer: True)
-        path = f"/channels/{segment(config.channel_id)}/members/me"
-        answer = await client.answer(api_request(config, "GET", path))
-        return not (answer.status == 404 and "get_member.missing" in text(answer.json(), "id"))
+    async def described(self, config: MattermostConfig, attachment: Attachment) -> Attachment:
+        """Name, type and size of a file, of which a webhook names the id alone."""
+        path = f"/files/{segment(attachment.source['fileId'])}/info"
+        try:
+            info = await self.read(config, path, "the file's id", 10.0)
+        except PlatformError:
+            return attachment
+        name, mime_type = text(info, "name"), text(info, "mime_type").partition(";")[0].strip()
+        return Attachment(
+            name or attachment.name, mime_type or attachment.mime_type, attachment.source, size(info, "size")
+        )
+
+    def fetch(self, config: MattermostConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        request = api_request(config, "GET", f"/files/{segment(attachment.source['fileId'])}")
+        return PlatformClient(self._http, "Mattermost", excerpt).download(request)
 
 
 def _client(http: Http, subject: str) -> PlatformClient:
@@ -137,8 +144,8 @@ def _client(http: Http, subject: str) -> PlatformClient:
 
 async def _list(http: Http, request: HttpRequest, subject: str) -> list[dict[str, Any]]:
     client = replace(_client(http, subject), succeeded=lambda answer: answer.ok)
-    given = (await client.answer(request)).json()
-    return [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+    body = (await client.answer(request)).json()
+    return [item for item in body if isinstance(item, dict)] if isinstance(body, list) else []
 
 
 def api_request(config: MattermostConfig, method: str, path: str, **content: Any) -> HttpRequest:
@@ -157,33 +164,7 @@ def outcome(answer: HttpAnswer) -> Sent:
     sent = by_status(answer, text(body, "message"), ref=text(body, "id"))
     sent = replace(sent, of_recipient=not answer.ok and text(body, "id") in _OF_CHANNEL)
     if sent.outcome is Outcome.RETRY_AFTER and sent.retry_after is None:
-        return replace(sent, retry_after=_reset(answer))
+        seconds = answer.headers.get("x-ratelimit-reset", "")  # until the limit is lifted
+        is_number = seconds.isascii() and seconds.isdigit() and len(seconds) < 6
+        return replace(sent, retry_after=float(seconds) if is_number else None)
     return sent
-
-
-def _reset(answer: HttpAnswer) -> float | None:
-    """Seconds until the limit is lifted, from `X-RateLimit-Reset`."""
-    seconds = answer.headers.get("x-ratelimit-reset", "")
-    return float(seconds) if seconds.isascii() and seconds.isdigit() and len(seconds) < 6 else None
-
-
-class Files:
-    def __init__(self, dependencies: ChannelDependencies, api: MattermostApi) -> None:
-        self._client = PlatformClient(dependencies.http, "Mattermost", excerpt)
-        self._api = api
-
-    async def described(self, config: MattermostConfig, attachment: Attachment) -> Attachment:
-        """Name, type and size of a file: a webhook tells its id alone."""
-        path = f"/files/{segment(attachment.source['fileId'])}/info"
-        try:
-            info = await self._api.read(config, path, "the file's id", 10.0)
-        except PlatformError:
-            return attachment
-        name, mime_type = text(info, "name"), text(info, "mime_type").partition(";")[0].strip()
-        return Attachment(
-            name or attachment.name, mime_type or attachment.mime_type, attachment.source, size(info, "size")
-        )
-
-    def fetch(self, config: MattermostConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        request = api_request(config, "GET", f"/files/{segment(attachment.source['fileId'])}")
-        return self._client.download(request)

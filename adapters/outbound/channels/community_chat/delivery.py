@@ -1,17 +1,7 @@
-"""Posts answers: text as posts, files uploaded and then posted.
+"""Posts answers: text, drafts, buttons, files, reactions.
 
-Posts of the bot on Mattermost: made, changed, deleted.
-
-Replaces a prompt that is over, and tells somebody who cannot decide it.
-
-Shows an answer on Mattermost while it is being made: a post, changed as the answer grows.
-
-Source: https://developers.mattermost.com/api-documentation/#/operations/PatchPost
-
-The bot's reactions to posts in Mattermost (https://developers.mattermost.com/api-documentation/, reactions).
+Source: https://developers.mattermost.com/api-documentation/
 """
-
-from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
@@ -31,7 +21,7 @@ from adapters.outbound.channels.common.messages import (
     split_question,
     text_payloads,
 )
-from adapters.outbound.channels.common.outcomes import repeatable
+from adapters.outbound.channels.common.outcomes import deleted, edited, repeatable
 from adapters.outbound.channels.community_chat.api import MattermostApi, outcome
 from adapters.outbound.channels.community_chat.config import (
     BUTTONS,
@@ -54,7 +44,12 @@ MAX_CONCURRENCY = 16
 """Our choice, as a server is often small."""
 MAX_FILE_BYTES = 100 * 1024 * 1024
 """The server's default limit (`FileSettings.MaxFileSize`); a larger file goes as a link."""
+DRAFT_SECONDS = 1.0
+"""Our choice: what a server takes is its own setting (10 requests a second if its limit is switched on)."""
 _TOO_LARGE = 413
+_GONE = "HTTP 404"
+
+log = logging.getLogger(__name__)
 
 
 def limits(config: MattermostConfig, target: MattermostTarget) -> Limits:
@@ -63,14 +58,21 @@ def limits(config: MattermostConfig, target: MattermostTarget) -> Limits:
     return Limits(f"{config.server_url} {config.token}", max_concurrency=MAX_CONCURRENCY)
 
 
+def buttons(config: MattermostConfig, target: MattermostTarget) -> int:
+    """Presses come to the callback address, which a server that is read over a WebSocket need not reach."""
+    return 0 if config.connection == SOCKET else BUTTONS
+
+
 class Delivery:
+    """The reference of a draft is the id of its post."""
+
     typing_seconds = 4.0
     """Clients show it for five seconds, unless the server's TimeBetweenUserTypingUpdatesMilliseconds is changed."""
 
-    def __init__(self, dependencies: ChannelDependencies, api: MattermostApi, posting: Posting) -> None:
+    def __init__(self, dependencies: ChannelDependencies, api: MattermostApi, bots: Bots) -> None:
         self._artifacts = dependencies.artifacts
         self._api = api
-        self._posting = posting
+        self._bots = bots
 
     def render(
         self, config: MattermostConfig, target: MattermostTarget, answer: Answer
@@ -90,21 +92,21 @@ class Delivery:
         self, config: MattermostConfig, target: MattermostTarget, message: OutboundMessage, key: str
     ) -> Sent:
         """`key` keeps the server from making the same post twice."""
-        target = in_channel(config, target)
-        payload = message.payload
+        target, payload = _in_channel(config, target), message.payload
         draft, content = text(payload, "draft"), text(payload, "message")
-        withdraw = partial(self._posting.withdraw, config, draft)
+        withdraw = partial(self._withdraw, config, draft)
         if payload["kind"] == WITHDRAWN:
             return await withdraw()
         send_text = partial(self._send_text, config, target, key)
         if payload["kind"] == FILE:
             upload = partial(self._upload, config, target, key)
             return await send_file(self._artifacts, payload, MAX_FILE_BYTES, upload, send_text)
-        props = _buttons(config, target, payload)
+        choices = items(payload, "choices")
+        props = attached(config, target, text(payload, "callback"), choices) if choices else None
         if not draft:
             return await send_text(content, props)
         fields = {"message": content, **({"props": props} if props else {})}
-        change = partial(self._posting.change, config, draft, fields)
+        change = partial(self._change, config, draft, fields)
         return await replaced(change, withdraw, partial(send_text, content, props))
 
     async def _send_text(
@@ -117,7 +119,7 @@ class Delivery:
     ) -> Sent:
         """A post with buttons is the bot's own where that may post: it can be changed."""
         more = {"props": props} if props else {}
-        post = partial(self._posting.post, config, target, key, content, **more)
+        post = partial(self._post, config, target, key, content, **more)
         if not target.response_url:
             return await post()
         if props:
@@ -133,7 +135,7 @@ class Delivery:
     async def _upload(
         self, config: MattermostConfig, target: MattermostTarget, key: str, artifact: Artifact, content: bytes
     ) -> Sent | None:
-        """None where the file is too large for the server. An upload alone shows nothing and can be repeated."""
+        """Return None if the file is too large for the server. An upload alone shows nothing and can be repeated."""
         file = FormFile("files", artifact.name, artifact.mime_type, content)
         answer = await self._api.upload(config, target.channel, file)
         if isinstance(answer, Sent):
@@ -143,119 +145,28 @@ class Delivery:
         ids = [text(info, "id") for info in items(answer.json(), "file_infos")]
         if not ids:
             return Sent(Outcome.PERMANENT, "The upload gave no file id.")
-        return await self._posting.post(config, target, key, "", file_ids=ids)
+        return await self._post(config, target, key, "", file_ids=ids)
 
-    async def typing(self, config: MattermostConfig, target: MattermostTarget) -> Sent:
-        body = {"channel_id": in_channel(config, target).channel, "parent_id": target.root}
-        return await self._api.post(config, "/users/me/typing", body, timeout=5.0)
-
-
-def buttons(config: MattermostConfig, target: MattermostTarget) -> int:
-    """Presses come to the callback address, which a server that is read over a WebSocket need not reach."""
-    return 0 if config.connection == SOCKET else BUTTONS
-
-
-def _buttons(
-    config: MattermostConfig, target: MattermostTarget, payload: Mapping[str, Any]
-) -> Mapping[str, Any] | None:
-    choices = payload.get("choices")
-    return attached(config, target, text(payload, "callback"), choices) if choices else None
-
-
-_GONE = "HTTP 404"
-
-
-class Posting:
-    def __init__(self, api: MattermostApi) -> None:
-        self._api = api
-
-    async def post(
+    async def _post(
         self, config: MattermostConfig, target: MattermostTarget, key: str, message: str, **more: Any
     ) -> Sent:
-        """Posts in the thread, beside it where it is gone. `key` keeps the server from making a post twice."""
+        """Posts in the thread, beside it if it is gone. `key` keeps the server from making a post twice."""
         body = {"channel_id": target.channel, "message": message, "pending_post_id": key, **more}
-        if target.root:
-            sent = await self._post(config, {**body, "root_id": target.root})
-            thread_is_gone = sent.outcome is Outcome.PERMANENT and "root" in sent.detail.lower()
-            if not thread_is_gone:
-                return sent
-        return await self._post(config, body)
+        sent = await self._api.post(
+            config, "/posts", {**body, "root_id": target.root} if target.root else body
+        )
+        if target.root and sent.outcome is Outcome.PERMANENT and "root" in sent.detail.lower():
+            sent = await self._api.post(config, "/posts", body)
+        # A failure in the channel of the instance itself concerns the instance.
+        return replace(sent, of_recipient=sent.of_recipient and target.channel != config.channel_id)
 
-    async def _post(self, config: MattermostConfig, body: Mapping[str, Any]) -> Sent:
-        """A failure in the channel of the instance itself concerns the instance."""
-        sent = await self._api.post(config, "/posts", body)
-        return replace(sent, of_recipient=sent.of_recipient and body["channel_id"] != config.channel_id)
+    async def _change(self, config: MattermostConfig, post_id: str, fields: Mapping[str, Any]) -> Sent:
+        return edited(await self._api.change(config, post_id, fields), post_id)
 
-    async def change(self, config: MattermostConfig, post_id: str, fields: Mapping[str, Any]) -> Sent:
-        """Replaces fields of a post; doing it twice is harmless."""
-        sent = repeatable(await self._api.change(config, post_id, fields))
-        return replace(sent, ref=post_id) if sent.outcome is Outcome.SENT else sent
-
-    async def withdraw(self, config: MattermostConfig, post_id: str) -> Sent:
-        """Deletes a post; one that is gone already counts as deleted."""
-        sent = await self._api.delete(config, post_id)
+    async def _withdraw(self, config: MattermostConfig, post_id: str) -> Sent:
+        sent = await self._api.remove(config, f"/posts/{segment(post_id)}")
         is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_GONE)
-        return Sent(Outcome.SENT, ref=post_id) if is_gone else repeatable(sent)
-
-
-def in_channel(config: MattermostConfig, target: MattermostTarget) -> MattermostTarget:
-    """The target with a channel: that of the config where it names none."""
-    return replace(target, channel=target.channel or config.channel_id)
-
-
-log = logging.getLogger(__name__)
-
-
-class Prompts:
-    def __init__(self, api: MattermostApi, posting: Posting) -> None:
-        self._api = api
-        self._posting = posting
-
-    def prompt_target(
-        self,
-        config: MattermostConfig,
-        target: MattermostTarget,
-        message: OutboundMessage,
-        ref: str,
-        press: MattermostTarget | None,
-    ) -> MattermostTarget | None:
-        """A post of a slash command's address has no id: there the press names it."""
-        if not message.payload.get("choices"):
-            return None
-        return replace(in_channel(config, target), prompt=ref) if ref else press
-
-    async def close_prompt(
-        self, config: MattermostConfig, target: MattermostTarget, closed: ClosedPrompt
-    ) -> None:
-        shown = await closed_text(Markup.MATTERMOST, closed, POST_LIMIT)
-        if not target.prompt or shown is None:
-            return
-        fields = {"message": shown.text, "props": {"attachments": []}}
-        sent = await self._posting.change(config, target.prompt, fields)
-        if sent.outcome is not Outcome.SENT:
-            log.warning("a decided prompt could not be replaced: %s", sent.detail)
-
-    async def acknowledge_press(
-        self, config: MattermostConfig, target: MattermostTarget, notice: str
-    ) -> None:
-        """Answers below the prompt, by the name of who pressed: a bot has no posts for one person alone."""
-        if not notice:
-            return
-        name = f"@{target.user_name}: " if target.user_name else ""
-        below = {"root_id": target.root or target.prompt} if target.root or target.prompt else {}
-        body = {"channel_id": target.channel, "message": f"{name}{notice}", **below}
-        await self._api.post(config, "/posts", body, timeout=10.0)
-
-
-DRAFT_SECONDS = 1.0
-"""Our choice: what a server takes is its own setting (10 requests a second where its limit is switched on)."""
-
-
-class MattermostStreaming:
-    """The reference of a draft is the id of its post."""
-
-    def __init__(self, posting: Posting) -> None:
-        self._posting = posting
+        return deleted(sent, post_id, is_gone=is_gone)
 
     def preview(self, config: MattermostConfig, target: MattermostTarget) -> Preview | None:
         """A slash command is answered at another address, where nothing can be changed."""
@@ -271,14 +182,12 @@ class MattermostStreaming:
     ) -> Sent:
         content = text(message.payload, "text")
         if draft:
-            return await self._posting.change(config, draft, {"message": content})
-        return await self._posting.post(config, in_channel(config, target), key, content)
+            return await self._change(config, draft, {"message": content})
+        return await self._post(config, _in_channel(config, target), key, content)
 
-
-class MattermostReactions:
-    def __init__(self, api: MattermostApi, bots: Bots) -> None:
-        self._api = api
-        self._bots = bots
+    async def typing(self, config: MattermostConfig, target: MattermostTarget) -> Sent:
+        body = {"channel_id": _in_channel(config, target).channel, "parent_id": target.root}
+        return await self._api.post(config, "/users/me/typing", body, timeout=5.0)
 
     async def react(
         self,
@@ -298,3 +207,44 @@ class MattermostReactions:
             return await self._api.post(config, "/reactions", body)
         path = f"/users/{segment(own)}/posts/{segment(message_id)}/reactions/{segment(name)}"
         return await self._api.remove(config, path)
+
+    def prompt_target(
+        self,
+        config: MattermostConfig,
+        target: MattermostTarget,
+        message: OutboundMessage,
+        ref: str,
+        press: MattermostTarget | None,
+    ) -> MattermostTarget | None:
+        """A post of a slash command's address has no id: there the press names it."""
+        if not message.payload.get("choices"):
+            return None
+        return replace(_in_channel(config, target), prompt=ref) if ref else press
+
+    async def close_prompt(
+        self, config: MattermostConfig, target: MattermostTarget, closed: ClosedPrompt
+    ) -> None:
+        shown = await closed_text(Markup.MATTERMOST, closed, POST_LIMIT)
+        if not target.prompt or shown is None:
+            return
+        fields = {"message": shown.text, "props": {"attachments": []}}
+        sent = await self._change(config, target.prompt, fields)
+        if sent.outcome is not Outcome.SENT:
+            log.warning("a decided prompt could not be replaced: %s", sent.detail)
+
+    async def acknowledge_press(
+        self, config: MattermostConfig, target: MattermostTarget, notice: str
+    ) -> None:
+        """Answers below the prompt, by the name of who pressed: a bot has no posts for one person alone."""
+        if not notice:
+            return
+        name = f"@{target.user_name}: " if target.user_name else ""
+        root = target.root or target.prompt
+        below = {"root_id": root} if root else {}
+        body = {"channel_id": target.channel, "message": f"{name}{notice}", **below}
+        await self._api.post(config, "/posts", body, timeout=10.0)
+
+
+def _in_channel(config: MattermostConfig, target: MattermostTarget) -> MattermostTarget:
+    """The target with a channel: that of the config if it names none."""
+    return replace(target, channel=target.channel or config.channel_id)

@@ -1,17 +1,12 @@
-"""Which users of a server are bots: two bots that answer each other would never come to an end.
+"""Reads of a Mattermost server: which users are bots, the posts of threads, channels and direct messages.
 
-Source: https://developers.mattermost.com/api-documentation/ (users, `is_bot`)
-
-Reads threads of Mattermost (https://developers.mattermost.com/api-documentation/#/operations/GetPostThread).
-
-Opens channels and direct messages for messages that answer none.
+Source: https://developers.mattermost.com/api-documentation/
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
@@ -28,18 +23,23 @@ from ports.system import Clock
 
 KNOWN_SECONDS = 3600.0
 UNKNOWN_SECONDS = 60.0
-"""After so long a server that did not tell is asked again."""
+"""After so long a server that did not answer is asked again."""
 TIMEOUT = 5.0
 """Seconds that an event waits for each of two answers."""
 REMEMBERED = 10_000
 """Users, and tokens, whose answers are cached."""
+READ_TIMEOUT = 5.0
+_ADDRESS = re.compile(r"(user:)?([a-z0-9]{26})")
+_DIRECT = "D"
+_BETWEEN = "__"
+"""Between the ids of the two people in the name of a direct channel."""
 
 V = TypeVar("V")
 Key = tuple[str, str]
 
 
 class _Cache(Generic[V]):
-    """Answers of servers, None where a server did not tell."""
+    """Answers of servers, None if a server did not give one."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -60,9 +60,10 @@ class _Cache(Generic[V]):
 
 
 class Bots:
-    """Asks a server once an hour for each user who writes, and for each token for its account.
+    """Asks a server once an hour for each user who writes, and for each token for its account: two bots that answer
+    each other would never come to an end.
 
-    Posts of bots set outgoing webhooks off as well, and the payload does not tell them from people's.
+    Posts of bots set outgoing webhooks off as well, and the payload does not distinguish them from people's.
     """
 
     def __init__(self, clock: Clock, api: MattermostApi) -> None:
@@ -72,7 +73,7 @@ class Bots:
         self._accounts: set[Key] = set()
 
     async def is_bot(self, config: MattermostConfig, sender: Sender) -> bool | None:
-        """None where the server does not tell, and where another instance may have written: its token may be that of
+        """Return None if the server does not answer, or if another instance may have written: its token may be of
         an ordinary user."""
         url, user = config.server_url, sender.external_id
 
@@ -91,7 +92,7 @@ class Bots:
         return None if (url, user) in self._accounts else False
 
     async def account(self, config: MattermostConfig) -> str | None:
-        """The id of the account that the token is of, None where the server does not tell."""
+        """The id of the account that the token is of, None if the server does not answer."""
 
         async def ask() -> str:
             return text(await self._api.read(config, "/users/me", "the token", TIMEOUT), "id")
@@ -99,14 +100,29 @@ class Bots:
         return await self._tokens.get((config.server_url, config.token), ask)
 
 
-READ_TIMEOUT = 5.0
+class Conversations:
+    """Reads threads, and opens channels and direct messages for messages that answer none. People are named by their
+    names, which takes one more call for all of a thread."""
 
-
-class Threads:
-    """People are named by their names, which takes one more call for all of a thread."""
+    address = "the id (26 letters and digits) of a channel or a user, or user: and the id of a user"
 
     def __init__(self, api: MattermostApi) -> None:
         self._api = api
+
+    def default_address(self, config: MattermostConfig) -> str:
+        return config.channel_id
+
+    async def open(self, config: MattermostConfig, request: OpenRequest) -> Opened[MattermostTarget]:
+        """A bare id is that of a channel, or else of a user."""
+        is_user, number = read_address(_ADDRESS, request.to, self.address).groups()
+        channel = None if is_user else await self._api.find_channel(config, number)
+        if channel is not None and text(channel, "type") != _DIRECT:
+            return _opened(channel)
+        own = text(await self._api.fetch_metadata(config), "userId")
+        if channel is None:
+            return _opened(await self._api.open_direct(config, own, number), number)
+        people = text(channel, "name").split(_BETWEEN)
+        return _opened(channel, next((person for person in people if person != own), own))
 
     async def read_quoted(
         self, config: MattermostConfig, target: MattermostTarget, quoted: Quoted
@@ -147,33 +163,6 @@ class Threads:
 def _time(post: Mapping[str, Any]) -> int:
     """In milliseconds since 1970."""
     return integer(post, "create_at") or 0
-
-
-_ADDRESS = re.compile(r"(user:)?([a-z0-9]{26})")
-_DIRECT = "D"
-_BETWEEN = "__"
-"""Between the ids of the two people in the name of a direct channel."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opener:
-    api: MattermostApi
-    address: str = "the id (26 letters and digits) of a channel or a user, or user: and the id of a user"
-
-    def default_address(self, config: MattermostConfig) -> str:
-        return config.channel_id
-
-    async def open(self, config: MattermostConfig, request: OpenRequest) -> Opened[MattermostTarget]:
-        """A bare id is that of a channel, or else of a user."""
-        is_user, number = read_address(_ADDRESS, request.to, self.address).groups()
-        channel = None if is_user else await self.api.find_channel(config, number)
-        if channel is not None and text(channel, "type") != _DIRECT:
-            return _opened(channel)
-        own = text(await self.api.fetch_metadata(config), "userId")
-        if channel is None:
-            return _opened(await self.api.open_direct(config, own, number), number)
-        people = text(channel, "name").split(_BETWEEN)
-        return _opened(channel, next((person for person in people if person != own), own))
 
 
 def _opened(channel: Mapping[str, object], person: str = "") -> Opened[MattermostTarget]:

@@ -6,7 +6,6 @@ Source: https://developers.mattermost.com/api-documentation/ (WebSocket) and the
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import orjson
@@ -21,7 +20,7 @@ from domain.channels.messages import ChannelMetadata, Event
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
 from ports.connections import Emit, LinkRecorder
-from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
+from ports.http import ConnectionClosed, Handshake, HttpFailed
 from ports.system import Clock
 
 log = logging.getLogger(__name__)
@@ -60,49 +59,40 @@ class Socket(StatelessConnector):
     async def listen(
         self, instance_id: int, config: MattermostConfig, emit: Emit, recorder: LinkRecorder
     ) -> None:
-        await keep_connected(partial(self._connect, config, emit, recorder), instance_id, recorder)
+        async def connect(attempt: Attempt) -> None:
+            """One connection. Raises `PlatformError` when it breaks."""
+            metadata = await self._api.fetch_metadata(config)
+            address = base_address(config.server_url).replace("http", "ws", 1) + "/api/v4/websocket"
+            challenge = {"seq": 1, "action": "authentication_challenge", "data": {"token": config.token}}
+            try:
+                async with self._dependencies.websockets.open(
+                    Handshake(address, user_address=True)
+                ) as socket:
+                    reader = _Reader(config, emit, metadata, self._api, self._dependencies.clock)
+                    await socket.send(orjson.dumps(challenge).decode())
+                    while True:
+                        frame = frame_object(await socket.receive())
+                        if text(frame, "status") == "FAIL":
+                            reason = text(frame, "error", "message") or "the token is not valid"
+                            raise PlatformError(f"Mattermost: the WebSocket was refused: {reason}")
+                        if text(frame, "event") == "hello":
+                            attempt.greeted = True
+                            await reader.catch_up()
+                            await recorder.set_connected_since(self._dependencies.clock.now())
+                        await reader.read(frame)
+            except HttpFailed as failed:
+                raise PlatformError(f"Mattermost: the WebSocket cannot be reached: {failed}") from None
+            except ConnectionClosed as closed:
+                raise PlatformError(f"Mattermost: the WebSocket broke: {closed}") from None
 
-    async def _connect(
-        self, config: MattermostConfig, emit: Emit, recorder: LinkRecorder, attempt: Attempt
-    ) -> None:
-        """One connection. Raises `PlatformError` when it breaks."""
-        metadata = await self._api.fetch_metadata(config)
-        address = base_address(config.server_url).replace("http", "ws", 1) + "/api/v4/websocket"
-        try:
-            async with self._dependencies.websockets.open(Handshake(address, user_address=True)) as socket:
-                reader = _Reader(config, emit, metadata, self._api, self._dependencies.clock)
-                await _authenticate(socket, config.token)
-                while True:
-                    frame = frame_object(await socket.receive())
-                    _check(frame)
-                    if text(frame, "event") == "hello":
-                        attempt.greeted = True
-                        await reader.catch_up()
-                        await recorder.set_connected_since(self._dependencies.clock.now())
-                    await reader.read(frame)
-        except HttpFailed as failed:
-            raise PlatformError(f"Mattermost: the WebSocket cannot be reached: {failed}") from None
-        except ConnectionClosed as closed:
-            raise PlatformError(f"Mattermost: the WebSocket broke: {closed}") from None
-
-
-async def _authenticate(socket: WebSocket, token: str) -> None:
-    challenge = {"seq": 1, "action": "authentication_challenge", "data": {"token": token}}
-    await socket.send(orjson.dumps(challenge).decode())
-
-
-def _check(frame: Mapping[str, Any]) -> None:
-    """Raises `PlatformError` where the server refuses the token."""
-    if text(frame, "status") == "FAIL":
-        reason = text(frame, "error", "message") or "the token is not valid"
-        raise PlatformError(f"Mattermost: the WebSocket was refused: {reason}")
+        await keep_connected(connect, instance_id, recorder)
 
 
 @dataclass(slots=True)
 class _Reader:
     """Reads the posts of one connection. `seen`: when the latest post was made by the server's clock, in milliseconds
     since 1970; `stored` is the cursor, `first` where the very first connection began; `sequence` is the number of the
-    next event. `channels` are those of the bot by their ids: events of edits do not tell where the post stands."""
+    next event. `channels` are those of the bot by their ids: events of edits do not name it."""
 
     config: MattermostConfig
     emit: Emit
@@ -116,7 +106,7 @@ class _Reader:
     channels: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     async def read(self, frame: Mapping[str, Any]) -> None:
-        """Raises `PlatformError` where events before this one are missing."""
+        """Raises `PlatformError` if events before this one are missing."""
         sequence = at(frame, "seq")
         if "event" in frame and isinstance(sequence, int):
             if self.sequence not in (None, sequence):
@@ -156,8 +146,8 @@ class _Reader:
         for channel in active[:MOST_CHANNELS]:
             path = f"/channels/{segment(text(channel, 'id'))}/posts?since={since}"
             posts = at(await self.api.read(self.config, path, "a channel's posts"), "posts")
-            given = posts.values() if isinstance(posts, dict) else ()
-            missed += [Post(post, channel) for post in given if isinstance(post, dict)]
+            posts = posts.values() if isinstance(posts, dict) else ()
+            missed += [Post(post, channel) for post in posts if isinstance(post, dict)]
         return [post for post in missed if post.created_at >= since]
 
     async def _take(self, post: Post, read: _Read = read_post) -> None:
