@@ -7,9 +7,9 @@ https://learn.microsoft.com/en-us/microsoftteams/platform/task-modules-and-cards
 import json
 import mimetypes
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
@@ -67,14 +67,21 @@ _REFUSED = json_answer(
 
 def read(activity: Mapping[str, Any]) -> Received:
     """The activity as an event, or as ignored. Raises `Invalid`."""
-    received = _read(activity)
-    events = (replace(event, context={**_told(activity), **event.context}) for event in received.events)
+    kind = text(activity, "type")
+    if kind == "message":
+        received = _message(activity)
+    elif kind == "invoke":
+        received = _invoke(activity)
+    elif kind in _CHANGES:
+        received = _change(activity, _CHANGES[kind])
+    else:
+        received = Received(ACKNOWLEDGED, kind=f"ignored:{kind if kind in _KNOWN else 'other'}")
+    events = (replace(event, context={**_context(activity), **event.context}) for event in received.events)
     return replace(received, events=tuple(events))
 
 
-def _told(activity: Mapping[str, Any]) -> dict[str, object]:
-    """What an agent needs beside the text: the person's language and time zone, the team and the channel, the data of
-    a card that another program sent."""
+def _context(activity: Mapping[str, Any]) -> dict[str, object]:
+    """The person's language and time zone, the team and the channel, the data of a card that another program sent."""
     client = next((part for part in items(activity, "entities") if text(part, "type") == "clientInfo"), None)
     conversation, channel = at(activity, "conversation"), at(activity, "channelData", "channel")
     team = at(activity, "channelData", "team")
@@ -94,17 +101,6 @@ def _told(activity: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _read(activity: Mapping[str, Any]) -> Received:
-    kind = text(activity, "type")
-    if kind == "message":
-        return _message(activity)
-    if kind == "invoke":
-        return _invoke(activity)
-    if kind in _CHANGES:
-        return _change(activity, _CHANGES[kind])
-    return Received(ACKNOWLEDGED, kind=f"ignored:{kind if kind in _KNOWN else 'other'}")
-
-
 def _message(activity: Mapping[str, Any]) -> Received:
     if _is_bot(activity):
         own, sender = text(activity, "recipient", "id"), text(activity, "from", "id")
@@ -114,15 +110,14 @@ def _message(activity: Mapping[str, Any]) -> Received:
     choice, label = _pressed(at(activity, "value"))
     event = _event(activity, label, choice)
     if not event.has_content and choice is None:
-        if not (event.is_direct and _has_parts(activity)):
+        parts = items(activity, "attachments")
+        has_parts = any(
+            text(part, "contentType") not in ("", "text/html") for part in parts
+        )  # such as a card
+        if not (event.is_direct and has_parts):
             return Received(ACKNOWLEDGED, kind="ignored:empty")
         event = replace(event, canned_reply=unreadable())
     return Received(ACKNOWLEDGED, events=(event,))
-
-
-def _has_parts(activity: Mapping[str, Any]) -> bool:
-    """There is something beside the text, such as a card."""
-    return any(text(part, "contentType") not in ("", "text/html") for part in items(activity, "attachments"))
 
 
 def _change(activity: Mapping[str, Any], change: Change) -> Received:
@@ -157,7 +152,7 @@ def _pressed(data: object, verb: str = "") -> tuple[str | None, str]:
 
 
 def _is_bot(activity: Mapping[str, Any]) -> bool:
-    """Whether a bot wrote it (Teams ids of bots begin with 28:), this one included."""
+    """Return True if a bot wrote it (Teams ids of bots begin with 28:), this one included."""
     sender = text(activity, "from", "id")
     own = text(activity, "recipient", "id")
     return (
@@ -204,21 +199,19 @@ def mentions_bot(activity: Mapping[str, Any]) -> bool:
     return not own or own in mentioned or bool(name and name in tags)
 
 
-def _attachments(activity: Mapping[str, Any]) -> Iterator[Attachment]:
-    for number, file in enumerate(items(activity, "attachments"), start=1):
-        mime_type, url = text(file, "contentType"), text(file, "contentUrl")
-        name = text(file, "name") or f"file-{number}"
-        if mime_type == FILE_INFO:
-            url, extension = text(file, "content", "downloadUrl"), text(file, "content", "fileType")
-            guessed = mimetypes.guess_type(name)[0] or mimetypes.guess_type(f"x.{extension}")[0]
-            mime_type = guessed or "application/octet-stream"
-        elif not mime_type or mime_type.startswith(("text/html", *CARDS)):
-            continue
-        else:
-            mime_type = "image/png" if mime_type == "image/*" else mime_type
-            name = text(file, "name") or f"{name}{mimetypes.guess_extension(mime_type) or ''}"
-        if url.startswith(("https://", "http://")):
-            yield Attachment(name, mime_type, {"url": url})
+def _attachment(number: int, file: object) -> Attachment | None:
+    mime_type, url = text(file, "contentType"), text(file, "contentUrl")
+    name = text(file, "name") or f"file-{number}"
+    if mime_type == FILE_INFO:
+        url, extension = text(file, "content", "downloadUrl"), text(file, "content", "fileType")
+        by_name, by_extension = mimetypes.guess_type(name)[0], mimetypes.guess_type(f"x.{extension}")[0]
+        mime_type = by_name or by_extension or "application/octet-stream"
+    elif not mime_type or mime_type.startswith(("text/html", *CARDS)):
+        return None
+    else:
+        mime_type = "image/png" if mime_type == "image/*" else mime_type
+        name = text(file, "name") or f"{name}{mimetypes.guess_extension(mime_type) or ''}"
+    return Attachment(name, mime_type, {"url": url}) if url.startswith(("https://", "http://")) else None
 
 
 def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = None) -> Event:
@@ -229,13 +222,23 @@ def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = No
     activity_id = text(activity, "id")
     part = read_html(activity)
     quoted = quoted_in(activity, part)
+    is_invoke = text(activity, "type") == "invoke"
+    is_press = is_invoke or isinstance(at(activity, "value"), Mapping)
+    target = TeamsTarget(
+        service_url=text(activity, "serviceUrl"),
+        conversation=conversation,
+        bot={"id": text(activity, "recipient", "id"), "name": text(activity, "recipient", "name")},
+        user={"id": text(activity, "from", "id"), "name": text(activity, "from", "name")},
+        prompt=text(activity, "replyToId") if is_press else "",
+        reply_to="" if is_invoke else activity_id,
+    )
     return Event(
         key=f"{conversation}:{activity_id}" if activity_id else None,
         session_id=conversation,
         sender=_sender(activity),
         text=content_of(activity, part) or label or ("" if quoted else cards_of(activity)),
-        target=_target(activity, conversation),
-        attachments=tuple(_attachments(activity)),
+        target=TARGET.dump(target),
+        attachments=tuple(filter(None, map(_attachment, count(1), items(activity, "attachments")))),
         choice=choice,
         claims_choice=choice is not None and not is_own(choice),  # a client may send any value
         is_direct=text(activity, "conversation", "conversationType") == "personal"
@@ -257,17 +260,3 @@ def _sender(activity: Mapping[str, Any]) -> Sender:
     identities = tuple(Identity("enterprise-chat", sender_id) for sender_id in sender_ids)
     is_teams = text(activity, "channelId") == "msteams"
     return Sender(sender_ids[0], text(activity, "from", "name"), identities if is_teams else ())
-
-
-def _target(activity: Mapping[str, Any], conversation: str) -> dict[str, Any]:
-    is_invoke = text(activity, "type") == "invoke"
-    is_press = is_invoke or isinstance(at(activity, "value"), Mapping)
-    target = TeamsTarget(
-        service_url=text(activity, "serviceUrl"),
-        conversation=conversation,
-        bot={"id": text(activity, "recipient", "id"), "name": text(activity, "recipient", "name")},
-        user={"id": text(activity, "from", "id"), "name": text(activity, "from", "name")},
-        prompt=text(activity, "replyToId") if is_press else "",
-        reply_to="" if is_invoke else text(activity, "id"),
-    )
-    return TARGET.dump(target)

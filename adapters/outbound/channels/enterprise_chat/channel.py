@@ -9,28 +9,15 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.client import PlatformClient
-from adapters.outbound.channels.enterprise_chat import delivery, webhook
-from adapters.outbound.channels.enterprise_chat.config import (
-    CONFIG,
-    DEFINITION,
-    TARGET,
-    TeamsConfig,
-    TeamsTarget,
-)
-from adapters.outbound.channels.enterprise_chat.connector import (
-    EMULATOR,
-    LOGIN,
-    OPENID,
-    SERVICE,
-    Connector,
-    Opener,
-)
-from adapters.outbound.channels.enterprise_chat.delivery import TeamsStreaming
-from domain.channels.messages import ChannelMetadata, Event, RawCall, Received
+from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL
 from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest
+
+from . import delivery, webhook
+from .config import CONFIG, DEFINITION, TARGET, TeamsConfig, TeamsTarget
+from .connector import EMULATOR, LOGIN, OPENID, SERVICE, Connector
 
 _METADATA_TIMEOUT = 4.0
 """Seconds for each of two requests that a call waits for; Teams gives it 15."""
@@ -63,21 +50,21 @@ class Calls:
     def receive(
         self, config: TeamsConfig, call: RawCall, metadata: ChannelMetadata, now: datetime
     ) -> Received:
+        """Reads a call, and marks events of an emulator that is answered without an app."""
         received = webhook.receive(config, call, metadata, now)
-        return replace(received, events=tuple(self._marked(config, event) for event in received.events))
-
-    def _marked(self, config: TeamsConfig, event: Event) -> Event:
-        """The event, marked where it comes from an emulator that is answered without an app."""
-        if not self._connector.is_emulator(config, text(event.target, "serviceUrl")):
-            return event
-        return replace(event, target={**event.target, "emulator": True})
+        events = (
+            replace(event, target={**event.target, "emulator": True})
+            if self._connector.is_emulator(config, text(event.target, "serviceUrl"))
+            else event
+            for event in received.events
+        )
+        return replace(received, events=tuple(events))
 
 
 def build(dependencies: ChannelDependencies) -> Channel[TeamsConfig, TeamsTarget]:
     connector = Connector(dependencies)
     calls = Calls(dependencies, connector)
-    streaming = TeamsStreaming(connector)
-    sender = delivery.Delivery(dependencies, connector, streaming)
+    sender = delivery.Delivery(dependencies, connector)
     # An emulator is answered without webhookUrl and appId.
     definition = replace(DEFINITION, advice=()) if dependencies.address(EMULATOR) else DEFINITION
     return Channel(
@@ -90,12 +77,12 @@ def build(dependencies: ChannelDependencies) -> Channel[TeamsConfig, TeamsTarget
         call_proof=Proof.PLATFORM,
         metadata=calls,
         sender=sender,
-        opener=Opener(connector),
+        opener=connector,
         limits=delivery,
         probe=connector,
         fetcher=connector,
         typing=sender,
-        streaming=streaming,
+        streaming=sender,
         button_ack=sender,
         prompt_closer=sender,
     )

@@ -39,7 +39,7 @@ class TeamsConfig(GroupConfig):
 
     @property
     def has_app(self) -> bool:
-        """Whether there are the credentials of a bot."""
+        """Return True if the credentials of a bot are set."""
         return bool(self.app_id and self.app_password)
 
 

@@ -1,18 +1,14 @@
-"""The Bot Connector service: the bot's token, and requests to the service URL of a conversation.
-
-Source: https://learn.microsoft.com/en-us/azure/bot-service/rest-api/bot-framework-rest-connector-api-reference
-
-Which service URLs may receive the bot's bearer token.
+"""The Bot Connector service: the bot's token, requests to the service URL of a conversation, and which service URLs
+may receive the token.
 
 A service URL comes with the activity, and the token sent there speaks for the bot. So only the Bot Framework's own
-hosts are trusted, and those that the operator named.
-
-Opens conversations for messages that answer none.
+hosts are trusted, and those that the operator named. Source:
+https://learn.microsoft.com/en-us/azure/bot-service/rest-api/bot-framework-rest-connector-api-reference
 """
 
 import re
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -59,8 +55,18 @@ _CONFLICT = 412
 (https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limit)."""
 
 
+WEBHOOK = "webhook"
+"""The address of the incoming webhook, which names its conversation itself."""
+_ADDRESS = re.compile(rf"{WEBHOOK}|(?:19|a|8):[A-Za-z0-9_.:@;=+/-]{{1,300}}")
+
+
 class Connector:
     """Sends activities as the bot of a config."""
+
+    address = (
+        "the id of a conversation of the bot, such as 19:...@thread.tacv2 (a channel), 19:...@thread.v2 (a group"
+        f" chat) or a:... (a personal chat), or {WEBHOOK} for the channel of webhookUrl"
+    )
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._http = dependencies.http
@@ -77,7 +83,7 @@ class Connector:
         self._tokens.forget(self._login(config), self._grant(config))
 
     def trusts(self, service_url: str) -> bool:
-        """Whether the bot's token may be sent there."""
+        """Return True if the bot's token may be sent there."""
         own = (self._address(LOGIN), self._address(OPENID), self.service_url)
         return is_trusted(service_url, own, tuple(self._address(TRUSTED_HOSTS).split(",")))
 
@@ -103,7 +109,7 @@ class Connector:
             raise PlatformError("Neither webhookUrl nor appId with appPassword is set: answers go nowhere.")
 
     def is_emulator(self, config: TeamsConfig, service_url: str) -> bool:
-        """Whether a conversation is held in an emulator on this machine: no app, no tokens."""
+        """Return True for a conversation in an emulator on this machine: no app, no tokens."""
         return bool(self._address(EMULATOR)) and not config.app_id and is_loopback(service_url)
 
     async def send(
@@ -126,8 +132,15 @@ class Connector:
     async def _send(self, config: TeamsConfig, service_url: str, request: HttpRequest) -> Sent:
         if self.is_emulator(config, service_url):
             return await send(self._http, request, outcome)
-        if reason := self._why_not(config, service_url):
-            return Sent(Outcome.PERMANENT, reason)
+        if not config.has_app:
+            missing = f"appId and appPassword are missing, or for an emulator {EMULATOR.setting}."
+            return Sent(Outcome.PERMANENT, missing)
+        if not self.trusts(service_url):
+            return Sent(
+                Outcome.PERMANENT,
+                f"serviceUrl {service_url[:200]} is not one of the Bot Framework. List a host of your own in "
+                f"{TRUSTED_HOSTS.setting}; for an emulator set {EMULATOR.setting}, and no appId.",
+            )
         try:
             answer = await exchange(self._http, await self._with_token(config, request))
             if isinstance(answer, HttpAnswer) and answer.status == _REFUSED_TOKEN:
@@ -136,17 +149,6 @@ class Connector:
         except (TokenRefused, TokenUnavailable) as error:
             return without_token(error)
         return answer if isinstance(answer, Sent) else outcome(answer)
-
-    def _why_not(self, config: TeamsConfig, service_url: str) -> str:
-        """Why the bot cannot write to a service, empty where it can."""
-        if not config.has_app:
-            return f"appId and appPassword are missing, or for an emulator {EMULATOR.setting}."
-        if self.trusts(service_url):
-            return ""
-        return (
-            f"serviceUrl {service_url[:200]} is not one of the Bot Framework. List a host of your own in "
-            f"{TRUSTED_HOSTS.setting}; for an emulator set {EMULATOR.setting}, and no appId."
-        )
 
     async def _with_token(self, config: TeamsConfig, request: HttpRequest) -> HttpRequest:
         return replace(request, headers={"authorization": await self.bearer(config)})
@@ -162,6 +164,21 @@ class Connector:
             raise PlatformError(str(error)) from error
         async for piece in self._client.download(request):
             yield piece
+
+    def default_address(self, config: TeamsConfig) -> str:
+        return WEBHOOK if config.webhook_url else ""
+
+    async def open(self, config: TeamsConfig, request: OpenRequest) -> Opened[TeamsTarget]:
+        """A bot may write to conversations that it is part of; which service has them, their activities say."""
+        to = read_address(_ADDRESS, request.to, self.address)[0]
+        if to == WEBHOOK:
+            if not config.webhook_url:
+                raise no_address(f"{WEBHOOK} needs webhookUrl in the configuration")
+            return Opened(to, TeamsTarget())
+        if not config.has_app:
+            raise no_address("a conversation id needs appId and appPassword in the configuration")
+        bot = {"id": f"28:{config.app_id}"}
+        return Opened(to, TeamsTarget(service_url=self.service_url, conversation=to, bot=bot))
 
     def _login(self, config: TeamsConfig) -> str:
         base = self._address(LOGIN).rstrip("/")
@@ -215,7 +232,7 @@ _ENTRY = re.compile(
 
 
 def is_host_entry(entry: str) -> bool:
-    """Whether an entry of the operator's list can be understood.
+    """Return True if an entry of the operator's list can be understood.
 
     `name` (also an IPv4 address), `[IPv6 address]`, `.domain` or `*.domain`; each may end in `:port`.
     """
@@ -226,7 +243,7 @@ def is_host_entry(entry: str) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an http or https address names this very machine: localhost, 127.0.0.1 or ::1."""
+    """Return True if an http or https address names this very machine: localhost, 127.0.0.1 or ::1."""
     parts = _parts(url)
     return parts is not None and parts.hostname in _LOOPBACK
 
@@ -234,11 +251,11 @@ def is_loopback(url: str) -> bool:
 def is_trusted(
     service_url: str, operator_addresses: tuple[str, ...], operator_hosts: tuple[str, ...] = ()
 ) -> bool:
-    """Whether a token may go there.
+    """Return True if a token may go there.
 
-    `operator_addresses` are the settings of the login and metadata servers: where they name a host of the
+    `operator_addresses` are the settings of the login and metadata servers: if they name a host of the
     operator's own (a local Bot Framework, a proxy), that host is trusted as well, under the same scheme.
-    `operator_hosts` are trusted over https, on port 443 where they name none; see `is_host_entry`.
+    `operator_hosts` are trusted over https, on port 443 if they name no port; see `is_host_entry`.
     """
     service = _parts(service_url)
     if service is None:
@@ -283,32 +300,3 @@ def _parts(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts if usable and parts.username is None and "\\" not in url else None
-
-
-WEBHOOK = "webhook"
-"""The address of the incoming webhook, which names its conversation itself."""
-_ADDRESS = re.compile(rf"{WEBHOOK}|(?:19|a|8):[A-Za-z0-9_.:@;=+/-]{{1,300}}")
-
-
-@dataclass(frozen=True, slots=True)
-class Opener:
-    connector: Connector
-    address: str = (
-        "the id of a conversation of the bot, such as 19:...@thread.tacv2 (a channel), 19:...@thread.v2 (a group"
-        f" chat) or a:... (a personal chat), or {WEBHOOK} for the channel of webhookUrl"
-    )
-
-    def default_address(self, config: TeamsConfig) -> str:
-        return WEBHOOK if config.webhook_url else ""
-
-    async def open(self, config: TeamsConfig, request: OpenRequest) -> Opened[TeamsTarget]:
-        """A bot may write to conversations that it is part of; which service has them, their activities say."""
-        to = read_address(_ADDRESS, request.to, self.address)[0]
-        if to == WEBHOOK:
-            if not config.webhook_url:
-                raise no_address(f"{WEBHOOK} needs webhookUrl in the configuration")
-            return Opened(to, TeamsTarget())
-        if not config.has_app:
-            raise no_address("a conversation id needs appId and appPassword in the configuration")
-        bot = {"id": f"28:{config.app_id}"}
-        return Opened(to, TeamsTarget(service_url=self.connector.service_url, conversation=to, bot=bot))

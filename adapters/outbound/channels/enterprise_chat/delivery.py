@@ -1,24 +1,13 @@
-"""Renders answers for Teams and sends them, as the bot or through an incoming webhook.
+"""Renders answers for Teams (text, cards with buttons, files, drafts) and sends them, as the bot or through an
+incoming webhook.
 
-The JSON of what is shown in Teams: text, cards with buttons, files.
-
-Sources: https://learn.microsoft.com/en-us/microsoftteams/platform/task-modules-and-cards/cards/cards-reference
-and https://learn.microsoft.com/en-us/outlook/actionable-messages/message-card-reference
-
-Posting into a Teams channel through its incoming webhook.
-
-Source: https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
-
-Shows an answer in Teams while it is being made: a message, replaced as the answer grows.
-
-In all kinds of chats alike: Teams' own streaming works in personal chats alone, ends after two minutes, and cannot be
-continued by another process. Source:
+Drafts are messages that are replaced, in all kinds of chats: Teams' own streaming works in personal chats alone,
+ends after two minutes, and cannot be continued by another process. Sources:
+https://learn.microsoft.com/en-us/microsoftteams/platform/task-modules-and-cards/cards/cards-reference,
+https://learn.microsoft.com/en-us/outlook/actionable-messages/message-card-reference,
+https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using and
 https://learn.microsoft.com/en-us/microsoftteams/platform/bots/how-to/update-and-delete-bot-messages
-
-The ways to a sender in Teams. Pure.
 """
-
-from __future__ import annotations
 
 import json
 import logging
@@ -38,7 +27,7 @@ from adapters.outbound.channels.common.messages import (
     replaced,
     split_question,
 )
-from adapters.outbound.channels.common.outcomes import by_status, excerpt, repeatable, send
+from adapters.outbound.channels.common.outcomes import by_status, deleted, edited, excerpt, send
 from adapters.outbound.channels.enterprise_chat.config import (
     BOT_LIMIT,
     WEBHOOK_LIMIT,
@@ -48,15 +37,13 @@ from adapters.outbound.channels.enterprise_chat.config import (
 from adapters.outbound.channels.enterprise_chat.connector import Connector
 from adapters.outbound.rendering import Markup, Rendered, literal_body, render
 from adapters.outbound.rendering.markup_writer import ZERO_WIDTH
-from domain.channels.answers import Answer, Artifact, Choice, ClosedPrompt, OutboundMessage, Preview
+from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
 from domain.conversations.choices import numbered
 from ports.channels import ChannelDependencies
 from ports.http import Http, HttpAnswer, HttpRequest
-
-log = logging.getLogger(__name__)
 
 _ENVELOPE = 4 * 1024
 """Bytes kept free for what stands around the text."""
@@ -66,6 +53,28 @@ _SHORT_TIMEOUT = 10.0
 OF_BOT = (Quota(50, 1.0, burst=10),)
 OF_THREAD = (Quota(7, 1.0, burst=3), Quota(60, 30.0, burst=10), Quota(1800, 3600.0, burst=60))
 OF_WEBHOOK = (Quota(4, 1.0, burst=2), Quota(60, 30.0, burst=10), Quota(100, 3600.0, burst=40))
+BOT = "bot"
+WEBHOOK = "webhook"
+NOWHERE = "nowhere"
+"""The ways to a person."""
+DRAFT_SECONDS = 1.5
+"""A conversation takes 1,800 messages an hour, edits included."""
+_LIMIT = TextLimit(BOT_LIMIT.size // 2, BOT_LIMIT.unit)
+"""Text whose JSON fits."""
+_GONE = ("HTTP 404",)
+ADAPTIVE = "application/vnd.microsoft.card.adaptive"
+HERO = "application/vnd.microsoft.card.hero"
+_VERB = "decide"
+_SUMMARY = 100
+_TAG = re.compile(r"<(?=[A-Za-z/!])")
+"""A message card takes some HTML for HTML."""
+_LEGACY = (".webhook.office.com", "outlook.office.com", "outlook.office365.com")
+_INNER_STATUS = re.compile(rb"HTTP error (\d{3})")
+_FAILED = b"delivery failed"
+
+Json = dict[str, Any]
+
+log = logging.getLogger(__name__)
 
 
 def limits(config: TeamsConfig, target: TeamsTarget) -> Limits:
@@ -80,17 +89,14 @@ def limits(config: TeamsConfig, target: TeamsTarget) -> Limits:
 
 
 class Delivery:
-    """Sends messages and replaces prompts. The Bot Connector has no idempotency key."""
+    """The reference of a draft is the id of its activity. The Bot Connector has no idempotency key."""
 
     typing_seconds = 3.0
     """Teams shows it for about three seconds."""
 
-    def __init__(
-        self, dependencies: ChannelDependencies, connector: Connector, streaming: TeamsStreaming
-    ) -> None:
+    def __init__(self, dependencies: ChannelDependencies, connector: Connector) -> None:
         self._http = dependencies.http
         self._connector = connector
-        self._streaming = streaming
 
     def render(self, config: TeamsConfig, target: TeamsTarget, answer: Answer) -> list[OutboundMessage]:
         """The answer as messages, each within the limit of its way."""
@@ -116,25 +122,49 @@ class Delivery:
                 "There is nowhere to answer: set webhookUrl, or appId with appPassword, in the configuration.",
             )
         if payload.get("kind") == WITHDRAWN:
-            return await self._streaming.withdraw(config, target, text(payload, "draft"))
+            return await self._withdraw(config, target, text(payload, "draft"))
         post = partial(self._send_as_bot, config, target, payload)
         if not (draft := text(payload, "draft")):
             return await post()
-        return await replaced(
-            partial(post, draft), partial(self._streaming.withdraw, config, target, draft), post
-        )
+        withdraw = partial(self._withdraw, config, target, draft)
+        return await replaced(partial(post, draft), withdraw, post)
 
     async def _send_as_bot(
         self, config: TeamsConfig, target: TeamsTarget, payload: Mapping[str, Any], draft: str = ""
     ) -> Sent:
         """Sends a message, or changes the draft into it."""
-        send = partial(self._streaming.change, draft=draft) if draft else self._streaming.post
+        send = partial(self._change, draft=draft) if draft else self._create
         sent = await send(config, target, at(payload, "content"))
         refused = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_BAD_REQUEST)
         if not refused or not payload.get("plain"):
             return sent
         again = await send(config, target, {"text": payload["plain"], "textFormat": "plain"})
         return again if again.outcome is not Outcome.PERMANENT else replace(again, detail=sent.detail)
+
+    def preview(self, config: TeamsConfig, target: TeamsTarget) -> Preview | None:
+        return preview(Markup.TEAMS, _LIMIT, DRAFT_SECONDS) if way(config, target) == BOT else None
+
+    async def draft(
+        self, config: TeamsConfig, target: TeamsTarget, message: OutboundMessage, draft: str, key: str
+    ) -> Sent:
+        content = {"text": message.payload["text"], "textFormat": "markdown"}
+        if draft:
+            return await self._change(config, target, content, draft)
+        return await self._create(config, target, content)
+
+    async def _create(self, config: TeamsConfig, target: TeamsTarget, content: Mapping[str, Any]) -> Sent:
+        return await self._connector.send(config, target, _activity(target, **content))
+
+    async def _change(
+        self, config: TeamsConfig, target: TeamsTarget, content: Mapping[str, Any], draft: str
+    ) -> Sent:
+        body = _activity(replace(target, reply_to=""), **content)
+        return edited(await self._connector.send(config, target, body, replaces=draft), draft)
+
+    async def _withdraw(self, config: TeamsConfig, target: TeamsTarget, draft: str) -> Sent:
+        sent = await self._connector.delete(config, target, draft)
+        is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_GONE)
+        return deleted(sent, draft, is_gone=is_gone)
 
     async def typing(self, config: TeamsConfig, target: TeamsTarget) -> Sent | None:
         if way(config, target) != BOT:
@@ -150,7 +180,7 @@ class Delivery:
             return
         name = text(target.user, "name")
         below = replace(target, reply_to=target.prompt)
-        body = activity(below, text=f"{name}: {notice}" if name else notice, textFormat="plain")
+        body = _activity(below, text=f"{name}: {notice}" if name else notice, textFormat="plain")
         await self._connector.send(config, target, body, timeout=_SHORT_TIMEOUT)
 
     async def close_prompt(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
@@ -158,8 +188,8 @@ class Delivery:
         shown = await closed_text(Markup.CARD, closed, _within(BOT_LIMIT))
         if not target.prompt or shown is None or way(config, target) != BOT:
             return
-        card = card_with_body(shown.text)
-        body = activity(replace(target, reply_to=""), attachments=[card])
+        card = _card(shown.text)
+        body = _activity(replace(target, reply_to=""), attachments=[card])
         sent = await self._connector.send(
             config, target, body, replaces=target.prompt, timeout=_SHORT_TIMEOUT
         )
@@ -183,34 +213,42 @@ class Delivery:
 
 
 def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:
-    """Texts, the question as cards, the last of them with the buttons, then files."""
+    """Texts, the question as cards, the last of them with the buttons, then files as hero cards."""
     before, question = split_question(answer)
     for piece in _texts(before):
         yield {"content": {"text": piece.text, "textFormat": "markdown"}, "plain": piece.plain}
-    actions = [choice_action(choice) for choice in answer.choices]
+    actions = []
+    for choice in answer.choices:  # clients that do not know Action.Execute send it as a message
+        action = {"title": choice.label, "data": {"choice": choice.button_value, "label": choice.label}}
+        fallback = {"type": "Action.Submit", **action}
+        actions.append({"type": "Action.Execute", "verb": _VERB, **action, "fallback": fallback})
     bodies = render(Markup.CARD, question, _within(BOT_LIMIT))
     for body in bodies:
-        card = card_with_body(body.text, actions if body is bodies[-1] else ())
+        card = _card(body.text, actions if body is bodies[-1] else ())
         yield {"content": {"attachments": [card]}, "plain": body.plain}
     for artifact in answer.artifacts:
-        yield {"content": {"attachments": [hero_card(artifact)]}}
+        download = {"type": "openUrl", "title": "Download", "value": artifact.url}
+        content: Json = {"title": artifact.name, "buttons": [download]}
+        if artifact.is_image:
+            content["images"] = [{"url": artifact.url, "alt": artifact.name}]
+        yield {"content": {"attachments": [{"contentType": HERO, "content": content}]}}
 
 
-def _message_cards(answer: Answer) -> Iterator[dict[str, Any]]:
+def _message_cards(answer: Answer) -> list[Json]:
     """What a legacy connector takes. It has no buttons whose press arrives."""
-    for body in render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT)):
-        yield message_card(body.text, body.plain)
-    for artifact in answer.artifacts:
-        yield message_card(literal_body(artifact.name), artifact.name, artifact)
+    texts = render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT))
+    cards = [_message_card(body.text, body.plain) for body in texts]
+    return cards + [_message_card(literal_body(file.name), file.name, file) for file in answer.artifacts]
 
 
-def _adaptive_cards(answer: Answer) -> Iterator[dict[str, Any]]:
+def _adaptive_cards(answer: Answer) -> list[Json]:
     """What a Workflows webhook takes. It has no buttons whose press arrives."""
-    for body in render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT)):
-        yield envelope(card_with_body(body.text))
-    for artifact in answer.artifacts:
-        actions = [open_url_action(artifact)]
-        yield envelope(card_with_body(literal_body(artifact.name), actions))
+    texts = render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT))
+    cards = [_card(body.text) for body in texts]
+    for file in answer.artifacts:
+        download = {"type": "Action.OpenUrl", "title": "Download", "url": file.url}
+        cards.append(_card(literal_body(file.name), [download]))
+    return [{"type": "message", "attachments": [card]} for card in cards]
 
 
 def _within(limit: TextLimit) -> TextLimit:
@@ -229,17 +267,7 @@ def _texts(markdown: str) -> Sequence[Rendered]:
         limit = TextLimit(limit.size // 2, limit.unit)
 
 
-ADAPTIVE = "application/vnd.microsoft.card.adaptive"
-HERO = "application/vnd.microsoft.card.hero"
-_VERB = "decide"
-_SUMMARY = 100
-_TAG = re.compile(r"<(?=[A-Za-z/!])")
-"""A message card takes some HTML for HTML."""
-
-Json = dict[str, Any]
-
-
-def card_with_body(body: str, actions: Sequence[Json] = ()) -> Json:
+def _card(body: str, actions: Sequence[Json] = ()) -> Json:
     """An adaptive card, version 1.4, as an attachment. `body`: rendered as `Markup.CARD`."""
     card: Json = {
         "type": "AdaptiveCard",
@@ -253,39 +281,7 @@ def card_with_body(body: str, actions: Sequence[Json] = ()) -> Json:
     return {"contentType": ADAPTIVE, "contentUrl": None, "content": card}
 
 
-def choice_action(choice: Choice) -> Json:
-    """A button that sends a choice; clients that do not know Action.Execute send it as a message."""
-    data = {"choice": choice.button_value, "label": choice.label}
-    return {
-        "type": "Action.Execute",
-        "title": choice.label,
-        "verb": _VERB,
-        "data": data,
-        "fallback": {"type": "Action.Submit", "title": choice.label, "data": data},
-    }
-
-
-def hero_card(artifact: Artifact) -> Json:
-    """A file as a hero card with a button that downloads it, as an attachment."""
-    content: Json = {
-        "title": artifact.name,
-        "buttons": [{"type": "openUrl", "title": "Download", "value": artifact.url}],
-    }
-    if artifact.is_image:
-        content["images"] = [{"url": artifact.url, "alt": artifact.name}]
-    return {"contentType": HERO, "content": content}
-
-
-def envelope(attachment: Json) -> Json:
-    """What a Workflows webhook takes."""
-    return {"type": "message", "attachments": [attachment]}
-
-
-def open_url_action(artifact: Artifact) -> Json:
-    return {"type": "Action.OpenUrl", "title": "Download", "url": artifact.url}
-
-
-def message_card(body: str, summary: str, artifact: Artifact | None = None) -> Json:
+def _message_card(body: str, summary: str, artifact: Artifact | None = None) -> Json:
     """What a legacy connector takes: a message card, a file as an action that opens its address.
 
     `body`: rendered as `Markup.CARD`; `summary`: the same as plain text, for notifications.
@@ -312,7 +308,7 @@ def _flat(elements: Sequence[Json]) -> Iterator[str]:
             yield ("### " if "size" in element else "") + element["text"]
 
 
-def activity(target: TeamsTarget, **content: Any) -> Json:
+def _activity(target: TeamsTarget, **content: Any) -> Json:
     """A message activity of the bot, in answer to what `target` describes, if anything."""
     message: Json = {
         "type": "message",
@@ -327,13 +323,8 @@ def activity(target: TeamsTarget, **content: Any) -> Json:
     return message
 
 
-_LEGACY = (".webhook.office.com", "outlook.office.com", "outlook.office365.com")
-_INNER_STATUS = re.compile(rb"HTTP error (\d{3})")
-_FAILED = b"delivery failed"
-
-
 def takes_message_cards(url: str) -> bool:
-    """Whether the address is one of a legacy connector, which takes message cards."""
+    """Return True for the address of a legacy connector, which takes message cards."""
     host = urlsplit(url).hostname or ""
     return host.endswith(_LEGACY)
 
@@ -351,53 +342,6 @@ def outcome(answer: HttpAnswer) -> Sent:
     if answer.ok and _FAILED in answer.body:
         return Sent(Outcome.TRANSIENT, excerpt(answer))
     return by_status(answer)
-
-
-DRAFT_SECONDS = 1.5
-"""A conversation takes 1,800 messages an hour, edits included."""
-_LIMIT = TextLimit(BOT_LIMIT.size // 2, BOT_LIMIT.unit)
-"""Text whose JSON fits."""
-_GONE = ("HTTP 404",)
-
-
-class TeamsStreaming:
-    """The reference of a draft is the id of its activity."""
-
-    def __init__(self, connector: Connector) -> None:
-        self._connector = connector
-
-    def preview(self, config: TeamsConfig, target: TeamsTarget) -> Preview | None:
-        return preview(Markup.TEAMS, _LIMIT, DRAFT_SECONDS) if way(config, target) == BOT else None
-
-    async def draft(
-        self, config: TeamsConfig, target: TeamsTarget, message: OutboundMessage, draft: str, key: str
-    ) -> Sent:
-        content = {"text": message.payload["text"], "textFormat": "markdown"}
-        if draft:
-            return await self.change(config, target, content, draft)
-        return await self.post(config, target, content)
-
-    async def post(self, config: TeamsConfig, target: TeamsTarget, content: Mapping[str, Any]) -> Sent:
-        return await self._connector.send(config, target, activity(target, **content))
-
-    async def change(
-        self, config: TeamsConfig, target: TeamsTarget, content: Mapping[str, Any], draft: str
-    ) -> Sent:
-        """Replaces a draft; doing it twice is harmless."""
-        body = activity(replace(target, reply_to=""), **content)
-        sent = repeatable(await self._connector.send(config, target, body, replaces=draft))
-        return replace(sent, ref=draft) if sent.outcome is Outcome.SENT else sent
-
-    async def withdraw(self, config: TeamsConfig, target: TeamsTarget, draft: str) -> Sent:
-        """Deletes a draft; one that is gone already counts as deleted."""
-        sent = await self._connector.delete(config, target, draft)
-        is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_GONE)
-        return Sent(Outcome.SENT, ref=draft) if is_gone else repeatable(sent)
-
-
-BOT = "bot"
-WEBHOOK = "webhook"
-NOWHERE = "nowhere"
 
 
 def way(config: TeamsConfig, target: TeamsTarget) -> str:

@@ -48,17 +48,14 @@ class HtmlPart:
 
 def read_html(activity: Mapping[str, Any]) -> HtmlPart:
     """The HTML part of an activity. Teams gives the text without addresses, and without a forwarded message."""
-    parts = (part for part in items(activity, "attachments") if text(part, "contentType") == "text/html")
-    content = next((text(part, "content") for part in parts), "")
-    if not content or not (_FORWARD in content or "href" in content or not text(activity, "text").strip()):
+    content = _html(activity)
+    if not content:
         return HtmlPart()
     from lxml import html
 
     root = html.document_fromstring(f"<div>{_UNREADABLE.sub('', content[:MOST_HTML])}</div>")
-    for reply in root.xpath(f"//blockquote[@itemtype='{_REPLY}']"):
-        reply.drop_tree()
-    for picture in root.xpath(f"//img[not(@itemtype='{_EMOJI}')]"):
-        picture.drop_tree()
+    for unread in root.xpath(f"//blockquote[@itemtype='{_REPLY}'] | //img[not(@itemtype='{_EMOJI}')]"):
+        unread.drop_tree()
     own = text(activity, "recipient", "name")
     for mention in root.xpath(f"//at | //span[@itemtype='{_MENTION}']"):
         if own and mention.text_content().strip() == own:
@@ -76,6 +73,14 @@ def read_html(activity: Mapping[str, Any]) -> HtmlPart:
         " ".join(label_only for _, label_only in forwarded),
         links,
     )
+
+
+def _html(activity: Mapping[str, Any]) -> str:
+    """The HTML of an activity, empty if it adds nothing to the text."""
+    parts = (part for part in items(activity, "attachments") if text(part, "contentType") == "text/html")
+    content = next((text(part, "content") for part in parts), "")
+    adds = _FORWARD in content or "href" in content or not text(activity, "text").strip()
+    return content if adds else ""
 
 
 def quoted_in(activity: Mapping[str, Any], part: HtmlPart) -> Quoted | None:
@@ -104,7 +109,7 @@ def cards_of(activity: Mapping[str, Any]) -> str:
 
 
 def forwarded_in(activity: Mapping[str, Any]) -> dict[str, object]:
-    """The `context` of a forwarded message; where it stands in the HTML, Teams does not tell who wrote it."""
+    """The `context` of a forwarded message; where it stands in the HTML, Teams does not name its author."""
     for attachment in items(activity, "attachments"):
         if text(attachment, "contentType") == _FORWARDED:
             message = frame_object(text(attachment, "content"))

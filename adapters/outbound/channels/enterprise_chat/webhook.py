@@ -37,13 +37,19 @@ def receive(config: TeamsConfig, call: RawCall, metadata: ChannelMetadata, now: 
         raise Invalid("Activities are posted.")
     if not config.app_id:
         return replace(_addressed(config, json_object(call.body)), missing_proof_field="appId")
-    token = _bearer(call)
-    key = _key(token, metadata)
-    claims = _claims(token, key)
-    _check_audience(claims, config.app_id, metadata)
-    _check_time(claims, now.timestamp())
+    scheme, _, token = call.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip() or len(token) > _MAX_TOKEN:
+        raise Unauthenticated("The call has no bearer token of the Bot Framework.")
+    key, claims = _verified(token.strip(), metadata)
+    _check_claims(claims, config.app_id, metadata, now.timestamp())
     activity = json_object(call.body)
-    _check_activity(claims, key, activity)
+    # A token is bound to one service URL, and its key to the channels that endorse it.
+    bound = text(claims, "serviceurl") or text(claims, "serviceUrl")
+    if not bound or not same(bound.rstrip("/"), text(activity, "serviceUrl").rstrip("/")):
+        raise Forbidden("The bearer token is for another serviceUrl than the activity's.")
+    endorsed = at(key, "endorsements")
+    if isinstance(endorsed, list) and text(activity, "channelId") not in endorsed:
+        raise Forbidden("The key of the bearer token does not speak for the activity's channelId.")
     return _addressed(config, activity)
 
 
@@ -65,15 +71,8 @@ def _addressed(config: TeamsConfig, activity: Mapping[str, Any]) -> Received:
     return received
 
 
-def _bearer(call: RawCall) -> str:
-    scheme, _, token = call.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not token.strip() or len(token) > _MAX_TOKEN:
-        raise Unauthenticated("The call has no bearer token of the Bot Framework.")
-    return token.strip()
-
-
-def _key(token: str, metadata: ChannelMetadata) -> Mapping[str, Any]:
-    """The key that signed the token."""
+def _verified(token: str, metadata: ChannelMetadata) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The key that signed the token, and its claims, whose times are checked apart, by the clock of the call."""
     try:
         header = jwt.get_unverified_header(token)
     except (jwt.PyJWTError, RecursionError):  # PyJWT reads the header's JSON whatever its nesting
@@ -87,30 +86,23 @@ def _key(token: str, metadata: ChannelMetadata) -> Mapping[str, Any]:
     key: Mapping[str, Any] | None = next((key for key in keys if text(key, "kid") == key_id), None)
     if not key_id or key is None:
         raise StaleMetadata("The bearer token is signed with an unknown key.")
-    return key
-
-
-def _claims(token: str, key: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The claims of a token whose signature is right. Times are checked apart, by the clock of the call."""
     options: Any = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False}
     try:
         public = jwt.PyJWK(dict(key), algorithm=ALGORITHM)
         claims: Mapping[str, Any] = jwt.decode(token, public, algorithms=[ALGORITHM], options=options)
     except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
         raise Unauthenticated("The signature of the bearer token is wrong.") from None
-    return claims
+    return key, claims
 
 
-def _check_audience(claims: Mapping[str, Any], app_id: str, metadata: ChannelMetadata) -> None:
+def _check_claims(claims: Mapping[str, Any], app_id: str, metadata: ChannelMetadata, now: float) -> None:
+    """Raises `Unauthenticated` for another audience or issuer, and before and after the validity of the token."""
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     if not any(same(str(name), app_id) for name in audiences):
         raise Unauthenticated("The bearer token is for another app: its audience is not appId.")
     if not same(text(claims, "iss"), text(metadata, "issuer")):
         raise Unauthenticated("The bearer token has another issuer than the Bot Framework.")
-
-
-def _check_time(claims: Mapping[str, Any], now: float) -> None:
     expires = _seconds(claims.get("exp"))
     begins = _seconds(claims["nbf"]) if "nbf" in claims else float("-inf")
     if expires is None or begins is None or now >= expires + LEEWAY or now < begins - LEEWAY:
@@ -119,13 +111,3 @@ def _check_time(claims: Mapping[str, Any], now: float) -> None:
 
 def _seconds(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _check_activity(claims: Mapping[str, Any], key: Mapping[str, Any], activity: Mapping[str, Any]) -> None:
-    """A token is bound to one service URL, and its key to the channels that endorse it. Raises `Forbidden`."""
-    bound = text(claims, "serviceurl") or text(claims, "serviceUrl")
-    if not bound or not same(bound.rstrip("/"), text(activity, "serviceUrl").rstrip("/")):
-        raise Forbidden("The bearer token is for another serviceUrl than the activity's.")
-    endorsed = at(key, "endorsements")
-    if isinstance(endorsed, list) and text(activity, "channelId") not in endorsed:
-        raise Forbidden("The key of the bearer token does not speak for the activity's channelId.")
