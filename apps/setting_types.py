@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from adapters.outbound.channels.enterprise_chat.connector import is_host_entry
-from adapters.outbound.core_client.targets import parse_targets
+from adapters.outbound.core_client.cores import parse_targets
 
 LONGEST_BEARER = 2000
 SHORTEST_SERVICE_KEY = 32

@@ -11,7 +11,7 @@ from stat import S_IROTH
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
-from adapters.outbound.core_client.targets import Target, address_of, parse_targets
+from adapters.outbound.core_client.cores import Target, address_of, parse_targets
 from adapters.tls.files import BadCertificate, PemSetting, TlsFiles, certificates
 from adapters.tls.probe import probe
 from adapters.tls.watching import WARN_BEFORE

@@ -31,7 +31,7 @@ from adapters.rpc.messages import (
     to_value,
     write,
 )
-from adapters.rpc.pages import fitting, page
+from adapters.rpc.streams import fitting, page
 from domain.access.model import Caller
 from domain.paging import DEFAULT_LIMIT
 
@@ -154,7 +154,7 @@ class Service:
     def behaviours(
         self, ports: Mapping[type, object], by_hand: Mapping[str, Handler], caller: Callable[[], Caller]
     ) -> Mapping[str, Handler]:
-        """What each RPC does, by its name: takes a request and a context, returns a response."""
+        """The method of each RPC by its name: takes a request and a context, returns a response."""
         table = {
             name: self._behaviour(rpc, self.descriptor.methods_by_name[name], ports[rpc.port], caller)
             for name, rpc in self.rpcs.items()

@@ -8,7 +8,8 @@ A pair of numbers is a message of two fields, an optional list a message of one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -20,10 +21,106 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from adapters.rpc.json_text import json_object, json_text
-from adapters.rpc.names import PARSED, RENAMED
+from domain import limits
+from domain.channels.model import ChannelDefinition
+from domain.conversations.model import Direction, Handler
+from domain.instances.model import (
+    ConfigDraft,
+    Instance,
+    InstanceChange,
+    NewInstance,
+    Pairing,
+)
+from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
+from domain.knowledge.model import (
+    Base,
+    Chunk,
+    FileRecord,
+    FileState,
+    Permission,
+    SearchResult,
+    TextWindow,
+    UploadedFile,
+)
+from domain.knowledge.ranking import ExplainedHit
+from domain.knowledge.rules import Mode, mode_of
+from domain.knowledge.sources.model import Source, SourcePage
+from domain.monitoring.model import Period, parse_direction, parse_period
 from domain.paging import Page, Slice
 from domain.refusals import Fault, Invalid
+from domain.verification.model import BotLink
+
+
+def json_text(value: Mapping[str, Any]) -> str:
+    """A JSON object as the text of a field, as short as it can be: its length has a limit."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def json_object(text: str, field: str) -> dict[str, Any]:
+    """The object that a field holds as text. Raises `Invalid`, naming the field, for anything else, for a text that
+    is too long, and for what could not be written out again: NaN, infinities, lone surrogates, too many levels.
+    """
+    if len(text) > limits.JSON_BYTES:
+        raise Invalid.of([Fault(field, f"must be at most {limits.JSON_BYTES // 1024} KB of JSON")])
+    try:
+        value = loads(text)
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except TooDeep:
+        raise Invalid.of([Fault(field, TOO_DEEP)]) from None
+    except TooLong:
+        raise Invalid.of([Fault(field, TOO_LONG)]) from None
+    except ValueError:  # the errors of decoding and encoding are ValueErrors
+        value = None
+    if not isinstance(value, dict):
+        raise Invalid.of([Fault(field, "must be the JSON text of an object")])
+    return value
+
+
+_RESOURCE = {"downstream_resource_id": "resource_id"}
+_HASH = {"file_id": "file_hash"}
+
+RENAMED: Mapping[type, Mapping[str, str]] = {
+    Base: {"permission_level": "level"},
+    BotLink: {"deep_link": "address"},
+    ChannelDefinition: {"setup_instructions": "setup"},
+    Chunk: {"chunk_id": "id", "chunk": "text", **_HASH},
+    ConfigDraft: _RESOURCE,
+    ExplainedHit: {"chunk": "text", **_HASH},
+    FileRecord: {
+        "knowledge_base_id": "base_id",
+        "file_name": "name",
+        "file_path": "blob_key",
+        "file_hash": "hash",
+    },
+    FileState: {"knowledge_base_id": "base_id", "file_id": "hash", "file_name": "name"},
+    Instance: _RESOURCE,
+    InstanceChange: _RESOURCE,
+    NewInstance: _RESOURCE,
+    Pairing: {"pairing_code": "code"},
+    Permission: {"permission_level": "level"},
+    SearchResult: {"chunk": "text", **_HASH},
+    Source: {"knowledge_base_id": "base_id"},
+    SourcePage: _HASH,
+    TextWindow: _HASH,
+    UploadedFile: {"file_id": "hash", "file_name": "name", "file_size": "size"},
+}
+"""Attributes of dataclasses by the fields of their messages."""
+
+
+def _handler(word: str) -> Handler:
+    if word not in tuple(Handler):
+        raise Invalid.of([Fault("handler", "must be 'person' or 'resource'")])
+    return Handler(word)
+
+
+PARSED: Mapping[type[Enum], Callable[[Any], Any]] = {
+    Direction: parse_direction,
+    Handler: _handler,
+    Mode: mode_of,
+    Period: parse_period,
+}
+"""Enumerations whose unknown words have an error of their own."""
+
 
 Descriptor: TypeAlias = Any
 Field: TypeAlias = Any
@@ -126,7 +223,7 @@ def to_value(message: Message, kind: type[V]) -> V:
 
 
 class Parameter(NamedTuple):
-    """What is read of a message for an attribute or an argument. `field`: None where the message has none.
+    """How an attribute or an argument is read from a message. `field`: None if the message has none.
 
     `unset`: what stands for a field that is not set; `OMITTED`: the default of the attribute, `REQUIRED`: the empty
     value of the field.

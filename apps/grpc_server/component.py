@@ -5,9 +5,8 @@ import logging
 
 import grpc
 
-from adapters.inbound.grpc.health import Health
 from adapters.inbound.grpc.interceptors import Guard
-from adapters.inbound.grpc.server import build
+from adapters.inbound.grpc.server import Health, build
 from adapters.outbound.certificate_metrics import CertificateMetrics
 from adapters.tls.credentials import server_credentials
 from apps import logs

@@ -21,7 +21,7 @@ from adapters.outbound.certificate_metrics import CertificateMetrics
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
-from adapters.outbound.core_client.targets import address_of
+from adapters.outbound.core_client.cores import address_of
 from adapters.outbound.core_client.use_cases import remote_use_cases
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.tls.watching import LOOK_EVERY

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.inbound.grpc import health
+from adapters.inbound.grpc import server as health
 from adapters.inbound.rest import ops
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from apps import readiness

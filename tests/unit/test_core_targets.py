@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.core_client.targets import Target, parse_targets
+from adapters.outbound.core_client.cores import Target, parse_targets
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.channels.common.bodies import json_value
-from adapters.rpc.json_text import json_object
+from adapters.rpc.messages import json_object
 from domain.json_text import MOST_VALUES, TooMany, loads
 from domain.refusals import Invalid
 from ports.http import HttpAnswer

@@ -12,7 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 from switchboard.channels.v1 import callbacks_pb2 as pb
 
 from adapters.inbound.grpc.interceptors import peer
-from adapters.rpc.calls import answer_into_pb, answer_to_pb, call_from_pb
+from adapters.rpc.streams import answer_into_pb, answer_to_pb, call_from_pb
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Refusal, TooLarge
 from ports.system import Ids

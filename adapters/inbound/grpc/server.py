@@ -1,22 +1,77 @@
-"""The gRPC core: services, health checking, reflection."""
+"""The gRPC core: services, health checking (grpc.health.v1), reflection.
+
+Beside the services and the empty name, which stands for the whole server, health is reported for what is checked,
+such as `database`.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import grpc
+from grpc_health.v1 import health, health_pb2_grpc
 from grpc_health.v1 import health as health_checking
+from grpc_health.v1.health_pb2 import HealthCheckResponse
 from grpc_reflection.v1alpha import reflection
 
-from adapters.inbound.grpc.access import AccessServicer
 from adapters.inbound.grpc.callbacks import CallbackServicer
-from adapters.inbound.grpc.events import EventServicer
-from adapters.inbound.grpc.health import Health
-from adapters.inbound.grpc.instances import InstanceServicer
 from adapters.inbound.grpc.interceptors import Guard, caller
-from adapters.inbound.grpc.knowledge import KnowledgeServicer
-from adapters.inbound.grpc.message_files import MessageFileServicer
-from adapters.inbound.grpc.web_chat import WebChatServicer
+from adapters.inbound.grpc.servicers import (
+    AccessServicer,
+    EventServicer,
+    InstanceServicer,
+    KnowledgeServicer,
+    MessageFileServicer,
+    WebChatServicer,
+)
 from adapters.rpc import tables
 from adapters.rpc.engine import Service, ports_of, public_methods
 from ports.system import Ids
 from ports.use_cases import UseCases
+
+Check = Callable[[], Awaitable[object]]
+
+LOOK_EVERY = 2.0
+LOOK_SECONDS = 3.0
+
+
+class Health:
+    """`checks` raise when what they look at is away; without those in `needed` no service can serve."""
+
+    def __init__(self, checks: Mapping[str, Check], needed: Sequence[str]) -> None:
+        self._checks = checks
+        self._needed = needed
+        self._services: list[str] = [""]
+        self.servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]  # which its types lack
+
+    async def add_to(self, server: grpc.aio.Server, services: Sequence[str]) -> None:
+        """Answers for these services from now on."""
+        self._services += services
+        health_pb2_grpc.add_HealthServicer_to_server(self.servicer, server)
+        await self.look()
+
+    async def keep(self) -> None:
+        """Looks again and again, until it is cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            await self.look()
+
+    async def look(self) -> None:
+        answers = await asyncio.gather(*(_answers(check) for check in self._checks.values()))
+        states = dict(zip(self._checks, answers, strict=True))
+        serving = all(states[name] for name in self._needed)
+        for name, state in [*states.items(), *((name, serving) for name in self._services)]:
+            status = HealthCheckResponse.SERVING if state else HealthCheckResponse.NOT_SERVING
+            await self.servicer.set(name, status)
+
+
+async def _answers(check: Check) -> bool:
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            await check()
+    except Exception:  # noqa: BLE001 - whatever it is, it does not answer
+        return False
+    return True
+
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
 LARGEST_METADATA = 64 * 1024

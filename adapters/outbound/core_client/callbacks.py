@@ -14,9 +14,9 @@ from switchboard.channels.v1 import callbacks_pb2 as pb
 from switchboard.channels.v1 import callbacks_pb2_grpc
 
 from adapters.outbound.core_client.connection import CoreConnection, Metadata
-from adapters.outbound.core_client.endpoints import Endpoint
-from adapters.rpc.calls import answer_from_pb, call_into_pb
+from adapters.outbound.core_client.cores import Endpoint
 from adapters.rpc.refusals import rebuilt
+from adapters.rpc.streams import answer_from_pb, call_into_pb
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Unavailable
 

@@ -7,9 +7,7 @@ from typing import Any, TypeVar, cast
 import grpc
 
 from adapters import trace_context
-from adapters.outbound.core_client.balancing import BalancedChannel
-from adapters.outbound.core_client.cores import Cores
-from adapters.outbound.core_client.targets import parse_targets
+from adapters.outbound.core_client.cores import BalancedChannel, Cores, parse_targets
 from adapters.rpc.metadata import ACTING_FOR, CLIENT_ADDRESS, OF_SESSION, client_address
 from adapters.rpc.refusals import from_error
 from adapters.tls.credentials import ClientTls
@@ -119,7 +117,7 @@ class CoreConnection:
 
 
 def _metadata(given: Metadata | None) -> Metadata:
-    """What is given, else the caller's credential; and the trace that the call belongs to."""
+    """The metadata of a call: `given` or else the caller's credential, and the trace context."""
     metadata = credential.get() if given is None else given
     traceparent = trace_context.current()
     return (*metadata, (trace_context.HEADER, traceparent)) if traceparent else metadata

@@ -1,19 +1,215 @@
-"""All use cases of a remote core."""
+"""The use cases of a remote core: the tables' clients, and those written by hand, mostly streams."""
 
-from adapters.outbound.core_client.access import RemoteAccess
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import Any, TypeVar
+
+from switchboard.access.v1 import access_pb2, access_pb2_grpc
+from switchboard.channels.v1 import (
+    files_pb2,
+    files_pb2_grpc,
+    instances_pb2,
+    instances_pb2_grpc,
+    web_chat_pb2,
+    web_chat_pb2_grpc,
+)
+from switchboard.events.v1 import events_pb2, events_pb2_grpc
+from switchboard.knowledge.v1 import knowledge_pb2, knowledge_pb2_grpc
+
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
-from adapters.outbound.core_client.connection import CoreConnection
-from adapters.outbound.core_client.events import RemoteEvents
-from adapters.outbound.core_client.instances import RemoteInstancePages
-from adapters.outbound.core_client.knowledge import RemoteFiles
-from adapters.outbound.core_client.message_files import RemoteSharedFiles
-from adapters.outbound.core_client.web_chat import RemoteChats
+from adapters.outbound.core_client.connection import CoreConnection, carry
 from adapters.rpc.engine import public_methods, remote
+from adapters.rpc.messages import to_value
+from adapters.rpc.streams import files_from_messages, page_from_pb
 from adapters.rpc.tables import SERVICES
+from domain.access.model import Caller
+from domain.events import EventPage
+from domain.instances.model import InstancePage, InstanceView
+from domain.knowledge.model import ALL_FILES, FileRecord, FilesWanted, Level, UploadedFile
+from domain.knowledge.rules import check_files_wanted, require
+from domain.refusals import NotFound
+from domain.web_chat.model import ChatPage
 from ports.conversations import WebChat
-from ports.files import SharedFiles
-from ports.knowledge import KnowledgeFiles
+from ports.files import OpenFile, SharedFiles
+from ports.knowledge import Download, IncomingFile, KnowledgeFiles
 from ports.use_cases import Access, Callbacks, Events, Instances, UseCases
+
+
+class RemoteAccess:
+    """`ports.use_cases.Access`."""
+
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = access_pb2_grpc.AccessServiceStub(core.channel)
+
+    async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
+        carry(token, acting_for)
+        return to_value(await self._core.call(self._stub.WhoAmI, access_pb2.WhoAmIRequest()), Caller)
+
+    async def authenticate_session(self, token: str) -> Caller:
+        carry(token, None, is_session=True)
+        return to_value(await self._core.call(self._stub.WhoAmI, access_pb2.WhoAmIRequest()), Caller)
+
+
+P = TypeVar("P")
+
+
+class RemoteEvents:
+    """`ports.use_cases.Events`: one call for each reader. What a reader does not take waits in the core."""
+
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = events_pb2_grpc.EventsStub(core.channel)
+
+    async def watch(
+        self, caller: Caller, after: int | None, kinds: Sequence[str], instance_ids: Sequence[int]
+    ) -> AsyncGenerator[EventPage, None]:
+        request = events_pb2.WatchRequest(after=after, kinds=kinds, instance_ids=instance_ids)
+        answers = self._core.stream(self._stub.Watch, request, deadline=None)
+        return _pages(await anext(answers), answers, page_from_pb)
+
+
+async def _pages(
+    first: Any, others: AsyncGenerator[Any, None], convert: Callable[[Any], P]
+) -> AsyncGenerator[P, None]:
+    async with aclosing(others):
+        yield convert(first)
+        async for message in others:
+            yield convert(message)
+
+
+class RemoteInstancePages:
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = instances_pb2_grpc.InstanceServiceStub(core.channel)
+
+    async def page(self, caller: Caller, after: int, most_bytes: int) -> InstancePage:
+        """As many as the core sends in one message, whatever `most_bytes` says."""
+        request = instances_pb2.ListInstancesRequest(page_token=str(after))
+        answer = await self._core.call(self._stub.ListInstances, request)
+        views = [to_value(instance, InstanceView) for instance in answer.instances]
+        return InstancePage(views, bool(answer.next_page_token))
+
+
+PIECE = 64 * 1024
+SLOW = 60.0
+"""Seconds for a list of files with their texts."""
+UPLOAD = 6 * 3600.0
+"""Seconds that an upload may take, its processing included."""
+
+
+class RemoteFiles:
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = knowledge_pb2_grpc.KnowledgeServiceStub(core.channel)
+
+    async def upload(
+        self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
+    ) -> Sequence[UploadedFile]:
+        await self._check(caller, base_id)
+        sending = _Sending(base_id, files, respond_async)
+        try:
+            done = await self._core.call(self._stub.Upload, sending.requests(), deadline=UPLOAD)
+        except (Exception, asyncio.CancelledError):
+            if sending.failure is not None:  # the body that came in broke, and gRPC cancels the call for it
+                raise sending.failure from None
+            raise
+        return [to_value(file, UploadedFile) for file in done.files]
+
+    async def _check(self, caller: Caller, base_id: int) -> None:
+        """What the core checks as well, before a byte of the files is read. Raises refusals."""
+        _ = caller.user
+        base = await self._core.call(self._stub.GetBase, knowledge_pb2.GetBaseRequest(id=base_id))
+        require(Level(base.permission_level), Level.UPDATE)
+
+    async def list(
+        self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
+    ) -> Sequence[FileRecord]:
+        check_files_wanted(wanted)
+        request = knowledge_pb2.ListFilesRequest(
+            knowledge_base_id=base_id,
+            limit=wanted.limit,
+            offset=wanted.offset,
+            name=wanted.name,
+            without_text=not wanted.with_text,
+        )
+        answers = self._core.stream(self._stub.ListFiles, request, deadline=SLOW)
+        return await files_from_messages(answers)
+
+    async def get(self, caller: Caller, file_hash: str) -> FileRecord:
+        request = knowledge_pb2.GetFileRequest(file_hash=file_hash)
+        answers = self._core.stream(self._stub.StreamFile, request, deadline=SLOW)
+        return (await files_from_messages(answers))[0]
+
+    async def download(
+        self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
+    ) -> Download:
+        request = knowledge_pb2.DownloadRequest(file_hash=file_hash, offset=offset, length=length)
+        answers = self._core.stream(self._stub.Download, request, deadline=UPLOAD)
+        first = await anext(answers, None)
+        if first is None:
+            raise NotFound("File not found")
+        return Download(first.start.file_name, first.start.size, _data(answers))
+
+
+class _Sending:
+    """The messages of one upload; remembers what went wrong while its files were read."""
+
+    def __init__(self, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool) -> None:
+        self._start = knowledge_pb2.UploadStart(knowledge_base_id=base_id, respond_async=respond_async)
+        self._files = files
+        self.failure: Exception | None = None
+
+    async def requests(self) -> AsyncIterator[knowledge_pb2.UploadRequest]:
+        yield knowledge_pb2.UploadRequest(start=self._start)
+        try:
+            async for file in self._files:
+                yield knowledge_pb2.UploadRequest(file=knowledge_pb2.FileStart(file_name=file.name))
+                async for piece in file.content:
+                    for start in range(0, len(piece), PIECE):
+                        yield knowledge_pb2.UploadRequest(data=piece[start : start + PIECE])
+        except Exception as error:
+            self.failure = error
+            raise
+
+
+async def _data(answers: AsyncIterator[Any]) -> AsyncIterator[bytes]:
+    async for answer in answers:
+        yield answer.data
+
+
+FILE_SECONDS = 600.0
+
+
+class RemoteSharedFiles:
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = files_pb2_grpc.MessageFileServiceStub(core.channel)
+
+    async def open(self, token: str) -> OpenFile:
+        request = files_pb2.OpenFileRequest(token=token)
+        answers = self._core.stream(self._stub.OpenFile, request, deadline=FILE_SECONDS)
+        first = await anext(answers, None)
+        if first is None:
+            raise NotFound("the file is gone")
+        start = first.start
+        return OpenFile(start.name, start.mime_type, start.size, _data(answers))
+
+
+class RemoteChats:
+    """Chats that are followed: one call for each stream. What a reader does not take waits in the core."""
+
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._streams = web_chat_pb2_grpc.WebChatServiceStub(core.streams)
+
+    async def watch(self, public_id: str, visitor: str, after: int) -> AsyncGenerator[ChatPage, None]:
+        request = web_chat_pb2.WatchChatRequest(public_id=public_id, visitor=visitor, after=after)
+        metadata = self._core.as_gateway()
+        answers = self._core.stream(self._streams.WatchChat, request, deadline=None, metadata=metadata)
+        return _pages(await anext(answers), answers, partial(to_value, kind=ChatPage))
 
 
 def remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCases:

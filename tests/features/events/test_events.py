@@ -12,9 +12,8 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.inbound.rest.errors import status_of
-from adapters.outbound.core_client.access import RemoteAccess
 from adapters.outbound.core_client.connection import CoreConnection
-from adapters.outbound.core_client.events import RemoteEvents
+from adapters.outbound.core_client.use_cases import RemoteAccess, RemoteEvents
 from domain.access.model import Caller, Role
 from domain.events import RESET, LoggedEvent
 from domain.refusals import Refusal

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from switchboard.knowledge.v1 import knowledge_pb2 as pb
 
-from adapters.inbound.grpc import knowledge as servicers
-from adapters.inbound.grpc.knowledge import KnowledgeServicer
+from adapters.inbound.grpc import servicers
+from adapters.inbound.grpc.servicers import KnowledgeServicer
 from adapters.rpc.engine import public_methods
 from adapters.rpc.tables import KNOWLEDGE
 from domain.access.model import Caller

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
-from adapters.inbound.grpc.health import Health
+from adapters.inbound.grpc.server import Health
 from adapters.inbound.rest import ops
 from apps import readiness
 from apps.readiness import SharedCheck
