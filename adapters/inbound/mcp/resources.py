@@ -16,7 +16,13 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from adapters.inbound.mcp.bases import BASE_URI, MOST_BASES, SHOWN_DESCRIPTION, base_uri, page_of_bases
+from adapters.inbound.mcp.knowledge_tools import (
+    BASE_URI,
+    MOST_BASES,
+    SHOWN_DESCRIPTION,
+    base_uri,
+    page_of_bases,
+)
 from adapters.inbound.rest.bodies import Answer, Timestamp, attribute
 from adapters.inbound.rest.knowledge_schemas import FileStatus
 from domain.access.model import Caller

@@ -1,12 +1,16 @@
-"""The MCP server: which tools and resources there are, and how errors are told. Imports the SDK, which is heavy."""
+"""Who stands behind an MCP message.
+
+The MCP server: which tools and resources there are, and how errors are told. Imports the SDK, which is heavy.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
@@ -26,18 +30,33 @@ from mcp_types import (
 )
 from mcp_types import CallToolRequestParams as Call
 from pydantic import ValidationError
+from starlette.requests import Request
 
 from adapters.inbound.mcp import resources
-from adapters.inbound.mcp.channel_tools import ListChannels
-from adapters.inbound.mcp.context import Context, caller_of
-from adapters.inbound.mcp.conversation_tools import ListConversations, ReadConversation, SendMessage
 from adapters.inbound.mcp.knowledge_tools import ListKnowledgeBases, ReadChunk, ReadFile, SearchKnowledge
-from adapters.inbound.mcp.tools import ToolCall
+from adapters.inbound.mcp.tools import (
+    ListChannels,
+    ListConversations,
+    ReadConversation,
+    SendMessage,
+    ToolCall,
+)
 from adapters.inbound.rest.asgi import App, Receive, Scope, Send
 from adapters.inbound.rest.errors import INTERNAL, fault_text
 from adapters.inbound.rest.routing import Gateway
 from adapters.version import VERSION
+from domain.access.model import Caller
 from domain.refusals import Refusal
+
+Context: TypeAlias = "ServerRequestContext[object, Request]"
+
+
+def caller_of(context: Context) -> Caller:
+    """The caller that the middleware in front has authenticated for this very request."""
+    assert context.request is not None
+    caller: Caller = context.request.state.caller
+    return caller
+
 
 log = logging.getLogger(__name__)
 

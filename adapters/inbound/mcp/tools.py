@@ -1,18 +1,35 @@
-"""What all tools have in common: arguments that are checked, a description, an answer with a schema."""
+"""What all tools have in common: arguments that are checked, a description, an answer with a schema.
+
+Tools for channel instances.
+
+Tools for conversations: reading them, and sending into them.
+"""
 
 from __future__ import annotations
 
 import inspect
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 from pydantic.alias_generators import to_snake
 from pydantic.json_schema import GenerateJsonSchema
 
-from adapters.inbound.rest.bodies import Answer, Text, WholeNumber, standard_schema
+from adapters.inbound.rest.bodies import (
+    Answer,
+    Id,
+    OptionalTimestamp,
+    Text,
+    WholeNumber,
+    attribute,
+    standard_schema,
+)
+from adapters.inbound.rest.conversation_schemas import Conversation
+from adapters.inbound.rest.message_schemas import ConversationMessage, MessageQueued
+from adapters.inbound.rest.message_schemas import SendMessage as Message
 from domain import limits
 from domain.access.model import Caller
-from domain.paging import LARGEST_LIMIT
+from domain.conversations.model import ConversationFilter, Handler, MessagesWanted
+from domain.paging import DEFAULT_LIMIT, LARGEST_LIMIT
 from ports.use_cases import UseCases
 
 Cursor = Annotated[
@@ -64,3 +81,150 @@ class ToolCall(BaseModel):
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         """Raises refusals."""
         raise NotImplementedError
+
+
+class ChannelState(Answer):
+    instanceId: int = attribute("instance.id")
+    channelId: str = attribute("instance.channel_id", description="The kind of channel.")
+    channelName: str = attribute("instance.channel_name", description="The name that its owner gave it.")
+    healthy: bool = attribute("health.healthy")
+    warnings: list[str] = attribute("health.warnings", description="What is wrong and what to do.")
+    lastSuccess: OptionalTimestamp = attribute("health.last_success")
+    lastError: str | None = attribute("health.last_error")
+    lastErrorAt: OptionalTimestamp = attribute("health.last_error_at")
+    queue: dict[str, int] = attribute("health.queue", description="Messages by state.")
+    waitingSeconds: float = attribute(
+        "backlog.waiting_seconds", description="Age of the oldest message that waits to be processed."
+    )
+    pendingSeconds: float = attribute(
+        "backlog.pending_seconds", description="Age of the oldest message that waits to be sent."
+    )
+
+
+class ChannelList(Answer):
+    channels: list[ChannelState]
+    next: Next
+
+
+class ListChannels(ToolCall):
+    """Lists your channel instances (bots, mailboxes, webhooks, phone numbers) and whether they work: health, the last
+    error, what waits. An admin sees those of all users. Never shows configurations or credentials."""
+
+    TITLE: ClassVar = "List channels"
+    ANSWER: ClassVar = ChannelList
+
+    failing: bool = Field(
+        False,
+        description="Only those that are not healthy; a page may then be short, even empty, while next leads on.",
+    )
+    limit: Limit = DEFAULT_LIMIT
+    cursor: Cursor = None
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        page = await services.monitoring.health.list(caller, self.limit, self.cursor, failing=self.failing)
+        channels = [ChannelState.model_validate(state) for state in page.items]
+        return ChannelList(channels=channels, next=page.next)
+
+
+SHOWN_TEXT = 10_000
+"""Characters of a message in a list."""
+MOST_MESSAGES = 50
+MOST_INSTANCES = 100
+
+InstanceId = Annotated[Id, Field(description="As list_channels gives it.")]
+SessionId = Annotated[
+    Text, Field(max_length=limits.SESSION_ID, description="As list_conversations gives it.")
+]
+
+
+class ConversationList(Answer):
+    conversations: list[Conversation] = Field(
+        description="A page of a search may be short, even empty, while next leads on."
+    )
+    next: Next
+
+
+class ListConversations(ToolCall):
+    """Lists the conversations of your channel instances with their latest message, the latest first: who wrote,
+    whether somebody waits for an answer, and whether a person or the AI resource answers."""
+
+    TITLE: ClassVar = "List conversations"
+    ANSWER: ClassVar = ConversationList
+
+    instanceIds: list[InstanceId] = Field(
+        [], max_length=MOST_INSTANCES, description="Only of these channel instances; none: of all of yours."
+    )
+    query: Text = Field(
+        "",
+        max_length=limits.CONVERSATION_QUERY,
+        description="Looked for in the name and id of the sender and in the texts.",
+    )
+    waiting: bool | None = Field(
+        None, description="Only those with (true) or without (false) messages that have no answer yet."
+    )
+    handler: Handler | None = Field(None, description="Only those that a person or the resource has.")
+    limit: Limit = 20
+    cursor: Cursor = None
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        wanted = ConversationFilter(self.query, self.waiting, self.handler, tuple(self.instanceIds))
+        page = await services.conversations.list(caller, wanted, self.limit, self.cursor)
+        return ConversationList.model_validate(page)
+
+
+class ShownMessage(ConversationMessage):
+    text: str = Field(description=f"At most {SHOWN_TEXT} characters; … at the end: it is longer.")
+
+    @field_validator("text")
+    @classmethod
+    def _bounded(cls, text: str) -> str:
+        return text if len(text) <= SHOWN_TEXT else text[: SHOWN_TEXT - 1] + "…"
+
+
+class MessageList(Answer):
+    messages: list[ShownMessage]
+    next: Next
+
+
+class ReadConversation(ToolCall):
+    """Reads the messages of one conversation of a channel instance, the latest first: texts, files, who wrote them,
+    and whether they were answered or delivered."""
+
+    TITLE: ClassVar = "Read a conversation"
+    ANSWER: ClassVar = MessageList
+
+    instanceId: InstanceId
+    sessionId: SessionId
+    latestFirst: bool = Field(True, description="false: from the beginning of the chat.")
+    limit: WholeNumber = Field(20, ge=1, le=MOST_MESSAGES)
+    cursor: Cursor = None
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        wanted = MessagesWanted(self.limit, self.cursor, self.latestFirst)
+        page = await services.conversations.messages(caller, self.instanceId, self.sessionId, wanted)
+        return MessageList.model_validate(page)
+
+
+class SendMessage(ToolCall, Message):
+    """Sends a message to a person through a channel instance: into a known conversation (sessionId), or to an address
+    of the platform (to), else to the configured default address. People read it; it cannot be taken back. The same
+    idempotencyKey within 24 hours sends nothing twice."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    TITLE: ClassVar = "Send a message"
+    ANSWER: ClassVar = MessageQueued
+    SENDS: ClassVar = True
+
+    instanceId: InstanceId
+    idempotencyKey: Text | None = Field(
+        None,
+        max_length=limits.IDEMPOTENCY_KEY,
+        description="1 to 200 printable ASCII characters without blanks, new for each message.",
+    )
+
+    async def run(self, services: UseCases, caller: Caller) -> Answer:
+        key = self.idempotencyKey
+        return MessageQueued.model_validate(
+            await services.messages.send(caller, self.instanceId, self.message(), key)
+        )
