@@ -53,19 +53,21 @@ class McpApp:
         if not _is_message(message):
             await _refusal(INVALID_REQUEST, ONE_MESSAGE)(scope, receive, send)
             return
-        await (await self._server())(scope, _replayed(body, receive), send)
-
-    async def _server(self) -> App:
-        """Imports the SDK in a thread: that takes about half a second."""
-        if self._serve is None:
+        if self._serve is None:  # the SDK is imported in a thread: that takes about half a second
             module = await asyncio.to_thread(import_module, "adapters.inbound.mcp.server")
             build: Callable[[Gateway], App] = module.build_server
             self._serve = self._serve or build(self._gateway)
-        return self._serve
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replayed() -> Message:
+            """The body that was read, then what else comes."""
+            return messages.pop() if messages else await receive()
+
+        await self._serve(scope, replayed, send)
 
 
 def _check(request: Request, public: str) -> None:
-    """Raises `Forbidden` for a page of another site, HTTPException for what is no JSON-RPC request. `public`: our
+    """Raises `Forbidden` for a page of another site, HTTPException for any other kind of request. `public`: our
     address as browsers know it, which a proxy may replace."""
     origin = request.headers.get("origin")
     if origin and urlsplit(origin).netloc not in (request.headers.get("host", ""), urlsplit(public).netloc):
@@ -78,7 +80,7 @@ def _check(request: Request, public: str) -> None:
 
 
 def _is_message(message: object) -> bool:
-    """Whether it is a request, a notification or an answer of JSON-RPC 2.0, sections 4 and 5, as MCP narrows them."""
+    """Return True for a request, a notification or an answer of JSON-RPC 2.0 (sections 4, 5), as narrowed by MCP."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return False
     if "id" in message and type(message["id"]) not in (str, int):
@@ -92,13 +94,3 @@ def _refusal(code: int, message: str) -> JsonResponse:
     """The answer to a body that is no message: it has no id to answer to."""
     error = {"code": code, "message": message}
     return JsonResponse({"jsonrpc": "2.0", "id": None, "error": error}, status_code=400)
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Gives a body that was read once more, then what else comes."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replayed() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return replayed

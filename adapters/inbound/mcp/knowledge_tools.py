@@ -1,7 +1,4 @@
-"""Knowledge bases by name or id, and in pages.
-
-Tools for knowledge bases.
-"""
+"""Tools for knowledge bases, which are named by name or id."""
 
 from __future__ import annotations
 
@@ -43,13 +40,13 @@ async def page_of_bases(
     return following[:limit], cursor_of(following[limit - 1].id) if more else None
 
 
-async def find_base(services: UseCases, caller: Caller, wanted: str) -> int:
+async def find_base(services: UseCases, caller: Caller, name: str) -> int:
     """The id of a base that is named by its id or its name. Raises `NotFound`, `Invalid`."""
-    base_id = parsed_id(wanted.strip())
+    base_id = parsed_id(name.strip())
     if base_id is not None:
         return base_id
-    name = wanted.strip().casefold()
-    named = [base for base in await services.bases.list(caller) if base.name.strip().casefold() == name]
+    folded = name.strip().casefold()
+    named = [base for base in await services.bases.list(caller) if base.name.strip().casefold() == folded]
     if not named:
         raise NotFound(f"knowledgeBase: {NO_BASE}; list_knowledge_bases gives those that there are")
     if len(named) > 1:
@@ -99,7 +96,19 @@ class ListKnowledgeBases(ToolCall):
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         bases, following = await page_of_bases(services, caller, self.limit, self.cursor)
-        return BaseList(knowledgeBases=[_listed(base) for base in bases], next=following)
+        listed = [
+            ListedBase.model_validate(
+                {
+                    "id": base.id,
+                    "name": base.name,
+                    "description": base.description,
+                    "level": base.level,
+                    "uri": base_uri(base.id),
+                }
+            )
+            for base in bases
+        ]
+        return BaseList(knowledgeBases=listed, next=following)
 
 
 class FoundChunk(Answer):
@@ -136,8 +145,8 @@ class SearchKnowledge(ToolCall, SearchRequest):
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         base_id = await find_base(services, caller, self.knowledgeBase)
         results = await services.search.search(caller, base_id, self.query, self.options())
-        found = [FoundChunk.model_validate(result) for result in results]
-        return SearchAnswer(knowledgeBaseId=base_id, results=found)
+        chunks = [FoundChunk.model_validate(result) for result in results]
+        return SearchAnswer(knowledgeBaseId=base_id, results=chunks)
 
 
 class ChunkAnswer(Answer):
@@ -174,8 +183,3 @@ class ReadFile(ToolCall):
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         window = await services.files.text(caller, self.fileId, self.limit, self.offset)
         return TextWindow.model_validate(window)
-
-
-def _listed(base: Base) -> ListedBase:
-    shown = {"id": base.id, "name": base.name, "description": base.description, "level": base.level}
-    return ListedBase.model_validate({**shown, "uri": base_uri(base.id)})

@@ -1,7 +1,4 @@
-"""Who stands behind an MCP message.
-
-The MCP server: which tools and resources there are, and how errors are told. Imports the SDK, which is heavy.
-"""
+"""The MCP server: its tools and resources, and errors as answers. Imports the SDK, which is heavy."""
 
 from __future__ import annotations
 
@@ -140,7 +137,7 @@ class _Handlers:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         cursor = params.cursor if params else None
-        return await _told(resources.listed(self._services, caller_of(context), cursor))
+        return await _refusals_as_errors(resources.listed(self._services, caller_of(context), cursor))
 
     async def _list_templates(
         self, context: Context, params: PaginatedRequestParams | None
@@ -148,7 +145,7 @@ class _Handlers:
         return ListResourceTemplatesResult(resource_templates=list(resources.TEMPLATES))
 
     async def _read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        return await _told(resources.read(self._services, caller_of(context), params.uri))
+        return await _refusals_as_errors(resources.read(self._services, caller_of(context), params.uri))
 
 
 def _tool(kind: type[ToolCall]) -> Tool:
@@ -179,7 +176,7 @@ def _failed(message: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
 
 
-async def _told(work: Awaitable[T]) -> T:
+async def _refusals_as_errors(work: Awaitable[T]) -> T:
     """Raises refusals as errors of the protocol."""
     try:
         return await work

@@ -1,9 +1,4 @@
-"""What all tools have in common: arguments that are checked, a description, an answer with a schema.
-
-Tools for channel instances.
-
-Tools for conversations: reading them, and sending into them.
-"""
+"""Tools: what they have in common, and those for channel instances and conversations."""
 
 from __future__ import annotations
 
@@ -56,7 +51,7 @@ class ToolCall(BaseModel):
     TITLE: ClassVar[str]
     ANSWER: ClassVar[type[Answer]]
     SENDS: ClassVar[bool] = False
-    """Whether it changes anything."""
+    """True if it changes anything."""
 
     @classmethod
     def name(cls) -> str:
@@ -167,8 +162,8 @@ class ListConversations(ToolCall):
     cursor: Cursor = None
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
-        wanted = ConversationFilter(self.query, self.waiting, self.handler, tuple(self.instanceIds))
-        page = await services.conversations.list(caller, wanted, self.limit, self.cursor)
+        criteria = ConversationFilter(self.query, self.waiting, self.handler, tuple(self.instanceIds))
+        page = await services.conversations.list(caller, criteria, self.limit, self.cursor)
         return ConversationList.model_validate(page)
 
 
@@ -200,8 +195,8 @@ class ReadConversation(ToolCall):
     cursor: Cursor = None
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
-        wanted = MessagesWanted(self.limit, self.cursor, self.latestFirst)
-        page = await services.conversations.messages(caller, self.instanceId, self.sessionId, wanted)
+        span = MessagesWanted(self.limit, self.cursor, self.latestFirst)
+        page = await services.conversations.messages(caller, self.instanceId, self.sessionId, span)
         return MessageList.model_validate(page)
 
 

@@ -20,8 +20,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Storing:
-    """`ports.capabilities.Emit` of one instance. An event that cannot be stored is told in the instance's health:
-    raised, it would end the connection, and come again with the next."""
+    """`ports.capabilities.Emit` of one instance. An event that cannot be stored is recorded in the instance's health:
+    an exception would end the connection, and the event would come again with the next one."""
 
     instance_id: int
     channel_id: str
@@ -61,25 +61,30 @@ class Storing:
         """An edit may concern a message of the same batch, whether a thread is followed or we sent what somebody
         reacts to is not known here, and what is refused is listed: such batches are stored before the cursor. After
         a crash in between they come again and are known by their keys."""
-        if any(event.change or event.only_followed or event.reacts_to or event.refused for event in events):
+        if any(map(_is_stored_alone, events)):
             for event in events:
                 await self(event)
             events = ()
         for rename in renames:  # again after a crash, which changes nothing
             await self.renames.rename(self.instance_id, rename)
-        events = [await self.renames.resolved(self.instance_id, event) for event in events]
-        proved = [event.proved_by(self.proof) for event in events]
+        resolved = [await self.renames.resolved(self.instance_id, event) for event in events]
+        proved = [event.proved_by(self.proof) for event in resolved]
         stored = await self.cursors.store(self.instance_id, proved, cursor)
         if stored is None:
             raise Unavailable("another process keeps the connection now")
-        for event, fresh in zip(events, stored, strict=True):
-            if fresh:
-                self.meter.accepted(self.channel_id, fresh)
-            elif fresh is not None:  # it may have more content than the event of the same key that is stored
-                await self(event)
+        for event, fresh in zip(resolved, stored, strict=True):
+            match fresh:
+                case True:
+                    self.meter.accepted(self.channel_id, fresh)
+                case False:  # it may have more content than the event of the same key that is stored
+                    await self(event)
         if lost := list(stored).count(None):
             reason = f"{lost} of {len(stored)} new messages could not be stored and are skipped"
             await self.recorder.record_failure(reason)
 
     async def cursor(self) -> Mapping[str, object] | None:
         return await self.cursors.cursor(self.instance_id)
+
+
+def _is_stored_alone(event: Event) -> bool:
+    return bool(event.change or event.only_followed or event.reacts_to or event.refused)

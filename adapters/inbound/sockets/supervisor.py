@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from adapters.inbound.sockets.storing import Storing
@@ -14,7 +15,7 @@ from domain.channels.model import Proof
 from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import INTERNAL, Unavailable
 from ports.channels import Channels
-from ports.connections import ConnectionCursors, ConnectionStore, Connector, LinkRecorder
+from ports.connections import ConnectionCursors, ConnectionStore, Connector
 from ports.instances import InstanceStore, RefusalStore
 from ports.queue import Inbox
 from ports.system import Meter
@@ -105,22 +106,16 @@ class Supervisor:
                 log.exception("connections could not be supervised; it is tried again")
             if cancelled():
                 return
-            await self._pause()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CHECK_EVERY):
+                    await self._news.wait()
+                    await asyncio.sleep(GATHERING)
+            self._news.clear()
         await asyncio.Event().wait()
 
     def changed(self, _: int | None) -> None:
         """An instance was changed, perhaps: the next round is soon."""
         self._news.set()
-
-    async def _pause(self) -> None:
-        """Until the next round."""
-        try:
-            async with asyncio.timeout(CHECK_EVERY):
-                await self._news.wait()
-                await asyncio.sleep(GATHERING)
-        except TimeoutError:
-            pass
-        self._news.clear()
 
     async def check(self) -> None:
         """One round: renews leases, starts, restarts and ends connections."""
@@ -139,15 +134,11 @@ class Supervisor:
                 log.exception("a connection could not be started", extra={"instance": instance_id})
         if away is not None:
             raise away
-        if not self._swept:
-            await self._unlink_removed()
+        if not self._swept:  # accounts whose instances were removed while nobody kept their connections
+            for channel in self._channels.values():
+                for instance_id in await self._leases.removed(await channel.connector.stored()):
+                    self._start_unlinking(instance_id, channel)
             self._swept = True
-
-    async def _unlink_removed(self) -> None:
-        """Unlinks accounts whose instances were removed while nobody kept their connections."""
-        for channel in self._channels.values():
-            for instance_id in await self._leases.removed(await channel.connector.stored()):
-                self._start_unlinking(instance_id, channel)
 
     async def stop(self) -> None:
         """Ends all connections and releases their leases."""
@@ -162,7 +153,7 @@ class Supervisor:
             log.warning("the leases of connections are not released; they expire by themselves")
 
     async def _ensure(self, instance_id: int) -> None:
-        """Starts the instance's connection, or restarts it where the configuration changed."""
+        """Starts the instance's connection, or restarts it if the configuration changed."""
         instance = await self._instances.cached(instance_id)
         if instance is None:
             return
@@ -190,7 +181,7 @@ class Supervisor:
         self._connections[instance_id] = _Connection(channel, config, task)
 
     async def _end(self, instance_id: int) -> None:
-        """Ends a connection: another process has the lease, or the instance is removed or wants none any more."""
+        """Closes the connection of an instance that was removed, switched off, or leased by another process."""
         connection = self._connections[instance_id]
         await end([connection.task], "connections")
         await self._leases.release(instance_id)
@@ -200,7 +191,14 @@ class Supervisor:
 
     def _start_unlinking(self, instance_id: int, channel: _Connected) -> None:
         """Unlinks in a task of its own: leases would expire if a round waited for it."""
-        task = asyncio.create_task(_unlink(instance_id, channel))
+
+        async def unlink() -> None:
+            try:
+                await channel.connector.unlink(instance_id)
+            except Exception:
+                log.exception("an account was not unlinked", extra={"instance": instance_id})
+
+        task = asyncio.create_task(unlink())
         self._unlinking.add(task)
         task.add_done_callback(self._unlinking.discard)
 
@@ -220,23 +218,12 @@ class Supervisor:
                 failure = f"the connection failed: {INTERNAL}"
             if cancelled():
                 return
-            await _record_end(instance_id, emit.recorder, failure)
+            try:
+                if failure:
+                    await emit.recorder.record_failure(failure)
+                await emit.recorder.set_connected_since(None)
+            except Unavailable:
+                log.debug("a connection's end is not recorded; it ends with the lease")
+            except Exception:
+                log.exception("a connection's end is not recorded", extra={"instance": instance_id})
             await asyncio.sleep(self._restart_after)
-
-
-async def _unlink(instance_id: int, channel: _Connected) -> None:
-    try:
-        await channel.connector.unlink(instance_id)
-    except Exception:
-        log.exception("an account was not unlinked", extra={"instance": instance_id})
-
-
-async def _record_end(instance_id: int, recorder: LinkRecorder, failure: str) -> None:
-    try:
-        if failure:
-            await recorder.record_failure(failure)
-        await recorder.set_connected_since(None)
-    except Unavailable:
-        log.debug("a connection's end is not recorded; it ends with the lease")
-    except Exception:
-        log.exception("a connection's end is not recorded", extra={"instance": instance_id})

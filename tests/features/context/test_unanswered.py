@@ -73,6 +73,6 @@ def test_the_newest_are_kept(world: World) -> None:
             await add_unanswered(connection, instance.id, events)
 
     world.run(add())
-    assert world.run(storage.unanswered.list(instance.id, 1, 0)).page.total == MOST
+    assert world.run(storage.unanswered.list(instance.id, 1, 0)).window.total == MOST
     kept = world.run(world.container.database().fetch("SELECT event_key FROM unanswered ORDER BY id LIMIT 1"))
     assert kept == [("k2",)]
