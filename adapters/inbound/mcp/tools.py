@@ -164,7 +164,8 @@ class ListConversations(ToolCall):
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         criteria = ConversationFilter(self.query, self.waiting, self.handler, tuple(self.instanceIds))
         page = await services.conversations.list(caller, criteria, self.limit, self.cursor)
-        return ConversationList.model_validate(page)
+        conversations = [Conversation.model_validate(item) for item in page.items]
+        return ConversationList(conversations=conversations, next=page.next)
 
 
 class ShownMessage(ConversationMessage):
@@ -197,7 +198,8 @@ class ReadConversation(ToolCall):
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         span = MessagesWanted(self.limit, self.cursor, self.latestFirst)
         page = await services.conversations.messages(caller, self.instanceId, self.sessionId, span)
-        return MessageList.model_validate(page)
+        messages = [ShownMessage.model_validate(item) for item in page.items]
+        return MessageList(messages=messages, next=page.next)
 
 
 class SendMessage(ToolCall, Message):

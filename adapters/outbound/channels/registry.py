@@ -5,7 +5,7 @@ Installed packages add channels by entry points of the group `switchboard.channe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -60,20 +60,18 @@ class Registry:
 
     @classmethod
     def build(cls, dependencies: ChannelDependencies) -> Registry:
-        return cls(builder(dependencies) for builder in (*BUILDERS, *_plugins()))
+        """Raises what loading a plugin raises, with its name as a note: a channel must not be missing silently."""
+        builders = [*BUILDERS]
+        for plugin in sorted(entry_points(group=PLUGINS), key=lambda entry: entry.name):
+            try:
+                builders.append(plugin.load())
+            except Exception as error:
+                error.add_note(f"the channel plugin '{plugin.name}' ({plugin.value}) cannot be loaded")
+                raise
+        return cls(builder(dependencies) for builder in builders)
 
     def all(self) -> tuple[AnyChannel, ...]:
         return tuple(self._channels.values())
 
     def find(self, channel_id: str) -> AnyChannel | None:
         return self._channels.get(channel_id)
-
-
-def _plugins() -> Iterator[Builder]:
-    """Raises what loading a plugin raises, with its name as a note: a channel must not be missing silently."""
-    for plugin in sorted(entry_points(group=PLUGINS), key=lambda entry: entry.name):
-        try:
-            yield plugin.load()
-        except Exception as error:
-            error.add_note(f"the channel plugin '{plugin.name}' ({plugin.value}) cannot be loaded")
-            raise

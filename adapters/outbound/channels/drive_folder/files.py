@@ -133,31 +133,26 @@ def _event(file: Mapping[str, Any], config: DriveConfig) -> Event:
     file_id, name = text(file, "id"), text(file, "name")
     url = text(file, "webViewLink") or f"https://drive.google.com/file/d/{segment(file_id)}/view"
     user = text(file, "lastModifyingUser", "emailAddress")
+    mime_type, size = text(file, "mimeType"), text(file, "size")
+    attachments: tuple[Attachment, ...] = ()  # the file, unless it is too large or has no form outside Drive
+    if mime_type in NATIVE:
+        _, extension, export = NATIVE[mime_type]
+        attachments = (Attachment(f"{name}.{extension}", export, {"fileId": file_id, "export": export}),)
+    elif size.isdigit() and int(size) <= MAX_ATTACHED:
+        attachments = (Attachment(name, mime_type, {"fileId": file_id, "export": ""}, size=int(size)),)
     return Event(
         key=f"{file_id}:{text(file, 'version') or state_of(file)}",
         session_id=config.folder_id,
         sender=Sender(user or "drive", text(file, "lastModifyingUser", "displayName")),
         text=f"File updated: {name} at {url}",
         target=TARGET.dump(FileTarget(file_id=file_id, name=name)),
-        attachments=_attachments(file),
+        attachments=attachments,
         ids=(file_id,),
         # Looks like a file that an instance writes, in case the server keeps neither property nor id. Other files
         # are not taken for answers: people add files one by one too.
-        automated=text(file, "mimeType") in _ANSWER_TYPES or "answer" in name.lower(),
+        automated=mime_type in _ANSWER_TYPES or "answer" in name.lower(),
         raw={"fileId": file_id, "name": name, "modifiedTime": text(file, "modifiedTime"), "url": url},
     )
-
-
-def _attachments(file: Mapping[str, Any]) -> tuple[Attachment, ...]:
-    """The file itself, unless it is too large to hand on or has no form outside Drive."""
-    file_id, name, mime_type = text(file, "id"), text(file, "name"), text(file, "mimeType")
-    if mime_type in NATIVE:
-        _, extension, export = NATIVE[mime_type]
-        return (Attachment(f"{name}.{extension}", export, {"fileId": file_id, "export": export}),)
-    size = text(file, "size")
-    if not size.isdigit() or int(size) > MAX_ATTACHED:
-        return ()
-    return (Attachment(name, mime_type, {"fileId": file_id, "export": ""}, size=int(size)),)
 
 
 LONGEST_WAIT, USUAL_WAIT = 3600.0, 60.0

@@ -123,7 +123,15 @@ def poll(
     cursor.taken.intersection_update(unseen)
     box.mark_seen(sorted(cursor.taken))
     fresh = [uid for uid in unseen if uid not in cursor.taken]
-    batch = _batch(box, fresh)
+    chosen = fresh[:MAX_MAILS]
+    sizes = box.sizes(chosen) if chosen else {}
+    batch: dict[int, int] = {}  # the oldest UIDs with their sizes, as many as fit one poll, at least one
+    total = 0
+    for uid in chosen:
+        total += min(sizes.get(uid, 0), MAX_MAIL)
+        if batch and total > MAX_BYTES:
+            break
+        batch[uid] = sizes.get(uid, 0)
     events: list[Event] = []
     unanswered: list[Event] = []
     for uid, size in batch.items():
@@ -132,21 +140,6 @@ def poll(
             (unanswered if message.refused else events).append(message)
         cursor.taken.add(uid)
     return Polled(events, cursor.dump(), more=len(fresh) > len(batch), unanswered=unanswered)
-
-
-def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
-    """The oldest UIDs with their sizes, as many as fit one poll, at least one."""
-    chosen = uids[:MAX_MAILS]
-    sizes = box.sizes(chosen) if chosen else {}
-    batch: dict[int, int] = {}
-    total = 0
-    for uid in chosen:
-        size = sizes.get(uid, 0)
-        total += min(size, MAX_MAIL)
-        if batch and total > MAX_BYTES:
-            break
-        batch[uid] = size
-    return batch
 
 
 def _read(

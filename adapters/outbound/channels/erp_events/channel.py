@@ -147,7 +147,13 @@ class Odoo:
 
         async def post_note(session: Session) -> Sent:
             note: dict[str, Any] = {"body": body, "message_type": "comment", "subtype_xmlid": "mail.mt_note"}
-            if await _version(session) >= _HTML_SINCE:
+            try:
+                version = await session.version()
+            except OdooError as error:
+                if error.transient:
+                    raise
+                version = 0
+            if version >= _HTML_SINCE:
                 note["body_is_html"] = True
             created = await session.call(target.model, "message_post", [target.record_id], **note)
             first = created[0] if isinstance(created, list) and created else created
@@ -214,16 +220,6 @@ async def check_sender(session: Session, username: str) -> None:
             f"The Odoo user {username} has no e-mail address, and Odoo refuses notes of such a user. Set one in Odoo:"
             " the user's Preferences, Email."
         )
-
-
-async def _version(session: Session) -> int:
-    """The server's version; 0 if the server does not say. Raises `OdooError` for transient errors."""
-    try:
-        return await session.version()
-    except OdooError as error:
-        if error.transient:
-            raise
-        return 0
 
 
 def _outcome(model: str, error: OdooError) -> Sent:

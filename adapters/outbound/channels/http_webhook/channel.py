@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -85,16 +85,12 @@ class Delivery:
         configured = json.loads(config.response_headers or "{}")
         settable = {name: value for name, value in configured.items() if name.lower() not in UNSETTABLE}
         own = {"Content-Type": "application/json", "Idempotency-Key": key, **trace_context.headers()}
-        headers = _merged(own, settable, signatures)
-        request = HttpRequest("POST", target.url, headers, content=body, user_address=True)
+        # A later layer replaces the header of an earlier one, whatever the case of its name.
+        layers = (own, settable, signatures)
+        headers = {name.lower(): (name, value) for layer in layers for name, value in layer.items()}
+        request = HttpRequest("POST", target.url, dict(headers.values()), content=body, user_address=True)
         sent = await send(self._http, request)
         return replace(sent, of_recipient=target.url != config.response_webhook_url)
-
-
-def _merged(*layers: Mapping[str, str]) -> dict[str, str]:
-    """All headers; a later layer replaces the header of an earlier one, whatever the case of its name."""
-    named = {name.lower(): (name, value) for layer in layers for name, value in layer.items()}
-    return dict(named.values())
 
 
 def build(dependencies: ChannelDependencies) -> Channel[WebhookConfig, WebhookTarget]:
