@@ -170,20 +170,21 @@ class MessageFilesService:
             return await self.stored.store(fetcher.fetch(config, attachment), name, kind, place)
 
     async def publish(self, artifacts: Sequence[ResultArtifact], place: FilePlace) -> Sequence[Artifact]:
-        return [await self._publish(artifact, place) for artifact in artifacts]
+        published = []
+        for artifact in artifacts:
+            name, kind = file_name(artifact.name), mime_type(artifact.mime_type)
+            if artifact.data is None:
+                published.append(Artifact(name, kind, artifact.url or ""))
+            else:
+                file, size = await self.stored.store(_once(artifact.data), name, kind, place)
+                published.append(Artifact(name, kind, self.stored.address(file), file.blob, size))
+        return published
 
     async def share(self, artifacts: Sequence[Artifact], place: FilePlace) -> None:
         for artifact in artifacts:
             if artifact.blob is not None:
                 file = SharedFile(artifact.blob, artifact.name, artifact.mime_type)
                 await self.stored.record(file, artifact.size or 0, place)
-
-    async def _publish(self, artifact: ResultArtifact, place: FilePlace) -> Artifact:
-        name, kind = file_name(artifact.name), mime_type(artifact.mime_type)
-        if artifact.data is None:
-            return Artifact(name, kind, artifact.url or "")
-        file, size = await self.stored.store(_once(artifact.data), name, kind, place)
-        return Artifact(name, kind, self.stored.address(file), file.blob, size)
 
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:
@@ -195,13 +196,9 @@ def _left_out(attachment: Attachment, error: Exception) -> LeftOut:
     if isinstance(error, Unavailable) and not isinstance(error, StorageFull):
         raise error
     name = file_name(attachment.name or "file")
-    return LeftOut(name, attachment.size, _reason(error), isinstance(error, TooLarge))
-
-
-def _reason(error: Exception) -> str:
-    """The recorded reason; the message of an unknown error may hold a secret."""
+    reason = INTERNAL  # the message of an unknown error may hold a secret
     if isinstance(error, TimeoutError):
-        return "the platform took too long"
-    if isinstance(error, (PlatformError, TooLarge, StorageFull)):
-        return str(error)
-    return INTERNAL
+        reason = "the platform took too long"
+    elif isinstance(error, (PlatformError, TooLarge, StorageFull)):
+        reason = str(error)
+    return LeftOut(name, attachment.size, reason, isinstance(error, TooLarge))

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from domain import limits
 from domain.access.model import Caller
-from domain.channels.answers import Artifact
 from domain.channels.messages import Identity
 from domain.conversations.model import (
     ConversationFilter,
@@ -53,13 +52,13 @@ def filter_faults(wanted: ConversationFilter) -> Iterator[Fault]:
 
 def with_addresses(message: Message, links: FileLinks) -> Message:
     """The message, each file that we hold a copy of with a signed address that expires."""
-    return replace(message, files=[_addressed(file, links) for file in message.files])
-
-
-def _addressed(file: Artifact, links: FileLinks) -> Artifact:
-    if file.blob is None:
-        return file
-    return replace(file, url=links.address(SharedFile(file.blob, file.name, file.mime_type)))
+    files = [
+        file
+        if file.blob is None
+        else replace(file, url=links.address(SharedFile(file.blob, file.name, file.mime_type)))
+        for file in message.files
+    ]
+    return replace(message, files=files)
 
 
 @dataclass(eq=False)

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import StrEnum
 
 from domain.channels.messages import Outcome, Sent
@@ -166,9 +166,7 @@ class CircuitBreakers:
                 breaker = self._breakers.setdefault(opened.instance_id, Breaker())
                 if opened.openings > breaker.openings or breaker.until > now + opened.seconds:
                     breaker.adopt(opened.openings, now + opened.seconds)
-        self._remove_closed(own_is_newer.union(opened.instance_id for opened in shared))
-
-    def _remove_closed(self, still_open: Set[int]) -> None:
+        still_open = own_is_newer.union(opened.instance_id for opened in shared)
         for instance_id, breaker in list(self._breakers.items()):
             if breaker.openings and instance_id not in still_open:
                 self.forget(instance_id)

@@ -80,18 +80,13 @@ def _summary(activities: Mapping[Activity, ActivityHealth]) -> ActivityHealth:
     """The failing activity whose error is the latest; the latest success and error of all where none fails."""
     failing = [activity for activity in activities.values() if not activity.healthy]
     candidates = failing or list(activities.values())
-    latest = max(candidates, key=_error_time)
+    latest = max(candidates, key=lambda activity: _seconds(activity.last_error_at))
     if failing:
         return latest
-    return replace(latest, last_success=max(candidates, key=_success_time).last_success)
-
-
-def _error_time(activity: ActivityHealth) -> float:
-    return _seconds(activity.last_error_at)
-
-
-def _success_time(activity: ActivityHealth) -> float:
-    return _seconds(activity.last_success)
+    return replace(
+        latest,
+        last_success=max(candidates, key=lambda activity: _seconds(activity.last_success)).last_success,
+    )
 
 
 def _seconds(moment: datetime | None) -> float:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeVar
 
 from domain.knowledge.index_words import highlights
@@ -159,9 +160,9 @@ def explained(
     `wanted`: the words to highlight; `limit`: the number of results that are explained."""
     by_text = sorted((hit for hit in hits if hit.text > 0), key=lambda hit: (-hit.text, hit.key))
     ranked_keys = [[hit.key for hit in fused], [hit.key for hit in by_text], nearest]
-    ranks = [_ranks(keys[:limit]) for keys in ranked_keys]
+    ranks = [{key: rank for rank, key in enumerate(keys[:limit], 1)} for keys in ranked_keys]
     scores = {hit.key: hit for hit in hits}
-    shown = dict.fromkeys(key for ranked in ranks for key in ranked if key in scores)
+    shown = dict.fromkeys(key for key in chain.from_iterable(ranks) if key in scores)
     return [
         _explained(scores[key], passages[key], [ranked.get(key) for ranked in ranks], wanted, by_meaning)
         for key in shown
@@ -192,7 +193,3 @@ def telling_words(match: TextMatch, statistics: Statistics) -> frozenset[str]:
     weights = {word: weight for word, weight in match.weights().items() if statistics.frequency.get(word)}
     least = max(weights.values(), default=0.0) / TELLING
     return frozenset(word for word, weight in weights.items() if weight >= least)
-
-
-def _ranks(keys: Sequence[str]) -> dict[str, int]:
-    return {key: rank for rank, key in enumerate(keys, 1)}

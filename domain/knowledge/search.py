@@ -97,7 +97,24 @@ class SearchService:
     def _results(self, searched: _Searched, options: SearchOptions) -> Sequence[SearchResult]:
         shown = {passage.key: passage for passage in searched.passages}
         highlighted = telling_words(searched.match, searched.statistics) if options.highlight else frozenset()
-        return [self._result(shown[hit.key], hit, highlighted) for hit in _best(searched, _scored(searched))]
+        results = []
+        for hit in _best(searched, _scored(searched)):
+            passage = shown[hit.key]
+            result = SearchResult(
+                chunk_id=passage.chunk_id,
+                text=passage.text,
+                file_hash=passage.file_hash,
+                metadata=passage.metadata,
+                similarity=hit.similarity,
+                file_name=passage.file_name,
+                text_score=_found(hit.text),
+                vector_score=_found(hit.cosine),
+                highlights=highlights(passage.text, highlighted) if highlighted else (),
+                url=self._links.address(passage.file),
+                source_url=passage.source_url,
+            )
+            results.append(result)
+        return results
 
     async def _searched(self, base_id: int, query: str, options: SearchOptions) -> _Searched:
         """By the vectors that the base has; once more where another model's have just taken their place.
@@ -163,21 +180,6 @@ class SearchService:
             return None, []
         vector, model = await embedder.embed_query(query), await embedder.model()
         return vector, await self._index.nearest(base_id, vector, model.fingerprint, options)
-
-    def _result(self, passage: Passage, hit: Hit, wanted: frozenset[str]) -> SearchResult:
-        return SearchResult(
-            chunk_id=passage.chunk_id,
-            text=passage.text,
-            file_hash=passage.file_hash,
-            metadata=passage.metadata,
-            similarity=hit.similarity,
-            file_name=passage.file_name,
-            text_score=_found(hit.text),
-            vector_score=_found(hit.cosine),
-            highlights=highlights(passage.text, wanted) if wanted else (),
-            url=self._links.address(passage.file),
-            source_url=passage.source_url,
-        )
 
 
 def _explanation(searched: _Searched, limit: int) -> Explanation:

@@ -30,7 +30,7 @@ from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refus
 from ports.channels import AnyChannel, Channels
 from ports.conversations import ConversationActions, Rerun
 from ports.files import FileLinks
-from ports.instances import HealthRecord, HealthStore, InstanceStore
+from ports.instances import HealthStore, InstanceStore
 from ports.monitoring import DeadLetterStore, FigureStore, Installation, InstanceNames
 from ports.outbox import MessageStore, SharedLimits
 
@@ -63,7 +63,11 @@ class DeadLetterService:
         cursor: str | None,
     ) -> Page[DeadLetter, str]:
         checked_limit(limit)
-        names = {name.id: name for name in await self._names(caller, instance_id)}
+        if instance_id is None:
+            own = await self.names.names(_owner(caller))
+        else:
+            own = [name_of(await owned_instance(self.instances, caller, instance_id))]
+        names = {name.id: name for name in own}
         messages, following = await self.store.page(list(names), direction, limit, cursor)
         letters = [
             DeadLetter(names[id], with_addresses(message, self.links))
@@ -71,11 +75,6 @@ class DeadLetterService:
             if id in names
         ]
         return Page(letters, following)
-
-    async def _names(self, caller: Caller, instance_id: int | None) -> Sequence[InstanceName]:
-        if instance_id is None:
-            return await self.names.names(_owner(caller))
-        return [name_of(await owned_instance(self.instances, caller, instance_id))]
 
     async def get(self, caller: Caller, dead_letter: DeadLetterId) -> DeadLetterView:
         instance = await owned_instance(self.instances, caller, dead_letter.instance_id)
@@ -177,25 +176,15 @@ class HealthOverviewService:
         records, queues = await self.health.records(ids), await self.health.queues(ids)
         cooldowns = dict((await self.limits.state()).cooldowns) if ids else {}
         return [
-            _state(instance, channel, records[instance.id], queues[instance.id], cooldowns)
+            InstanceState(
+                name_of(instance),
+                health_of(instance, channel, record, queues[instance.id]),
+                Backlog(round(record.waiting_seconds, 1), round(record.pending_seconds, 1)),
+                _cooldown(instance, channel, cooldowns),
+            )
             for instance in instances
-            if (channel := self.channels.find(instance.channel_id)) and instance.id in records
+            if (channel := self.channels.find(instance.channel_id)) and (record := records.get(instance.id))
         ]
-
-
-def _state(
-    instance: Instance,
-    channel: AnyChannel,
-    record: HealthRecord,
-    queue: Mapping[str, int],
-    cooldowns: Mapping[str, float],
-) -> InstanceState:
-    return InstanceState(
-        name_of(instance),
-        health_of(instance, channel, record, queue),
-        Backlog(round(record.waiting_seconds, 1), round(record.pending_seconds, 1)),
-        _cooldown(instance, channel, cooldowns),
-    )
 
 
 def _cooldown(instance: Instance, channel: AnyChannel, cooldowns: Mapping[str, float]) -> Cooldown:

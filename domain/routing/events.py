@@ -50,7 +50,19 @@ class EventService:
         """The answer, if there is one, and the error to be recorded, if any. Raises `Unavailable`."""
         context.draft, context.acknowledged = queued.draft, False
         started = self.clock.now()
-        answer, error = await self._try(key, queued, context)
+        answer: Answer | None = None
+        error: str | None = None
+        try:
+            answer = await self._answer(key, queued, context)
+        except LoopStopped:
+            error = STOPPED
+        except ProcessingFailed as failed:
+            answer, error = Answer(failed.user_message), failed.reason
+        except Unavailable:
+            raise
+        except Exception as unexpected:
+            log.exception("an event could not be processed", extra={"instance": key.instance_id})
+            answer, error = Answer(PROCESSING_FAILED), reason_of(unexpected)
         self.invocation.feedback.finished(context, queued.event)
         if error:
             context.answered = False
@@ -65,21 +77,6 @@ class EventService:
         """Records that an event gets a reply, where a machine may have caused it."""
         if event.correspondent:
             await self.rounds.replied(key, event.correspondent)
-
-    async def _try(
-        self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
-    ) -> tuple[Answer | None, str | None]:
-        try:
-            return await self._answer(key, queued, context), None
-        except LoopStopped:
-            return None, STOPPED
-        except ProcessingFailed as failed:
-            return Answer(failed.user_message), failed.reason
-        except Unavailable:
-            raise
-        except Exception as unexpected:
-            log.exception("an event could not be processed", extra={"instance": key.instance_id})
-            return Answer(PROCESSING_FAILED), reason_of(unexpected)
 
     async def _answer(
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext

@@ -54,21 +54,18 @@ class RepeatedTyping:
         loop = asyncio.get_running_loop()
         while True:
             began = loop.time()
-            sent = await self._once()
+            try:
+                async with asyncio.timeout(CALL_SECONDS):
+                    sent = await self._channel.typing(self._config, self._target)
+            except TimeoutError:
+                sent = Sent(Outcome.UNKNOWN)
+            except Exception:
+                log.exception("a channel failed to show that an answer is being written")
+                return
             if sent is None or sent.outcome is Outcome.PERMANENT:
                 return
             left = self._channel.typing_seconds - (loop.time() - began)
             await asyncio.sleep(max(left, sent.retry_after or 0.0, 0.0))
-
-    async def _once(self) -> Sent | None:
-        try:
-            async with asyncio.timeout(CALL_SECONDS):
-                return await self._channel.typing(self._config, self._target)
-        except TimeoutError:
-            return Sent(Outcome.UNKNOWN)
-        except Exception:
-            log.exception("a channel failed to show that an answer is being written")
-            return None
 
 
 class LingeringTyping:
@@ -110,9 +107,6 @@ class LingeringTyping:
                 self.stop(leased.key)
 
         return delivered
-
-
-"""What a platform gets for one call."""
 
 
 class AckReaction:

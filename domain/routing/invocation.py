@@ -16,7 +16,7 @@ from domain.refusals import Invalid
 from domain.routing.context import ContextService, VoiceService
 from domain.routing.conversation import NO_RESOURCE, ConversationContext, ProcessingFailed, not_read, place_of
 from domain.routing.drafting import DraftService
-from domain.routing.model import Approval, Resource, RunRequest, RunResult, RunSender
+from domain.routing.model import Approval, RunRequest, RunSender
 from domain.routing.prompts import ChoiceService, PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
 from domain.routing.runner import ResourceRunner
@@ -121,7 +121,12 @@ class InvocationService:
         return ApprovalResult()
 
     async def _invoke(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> Answer:
-        result = await self._run(context, queued, request)
+        drafting = self.drafts.begin(context, queued)
+        if drafting is None:
+            result = await self.runner.run(request)
+        else:
+            async with drafting:
+                result = await self.runner.run(replace(request, progress=drafting.update))
         artifacts = tuple(await self.files.publish(result.artifacts, place_of(context, queued)))
         confirmation = result.confirmation
         if confirmation is None:
@@ -158,14 +163,6 @@ class InvocationService:
         message, secret = answer_to(queued.id), queued.event.request_id
         return self.choices.offer(context.instance, answer, message, secret)
 
-    async def _run(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> RunResult:
-        """The result, shown while it is being made where the channel can do that."""
-        drafting = self.drafts.begin(context, queued)
-        if drafting is None:
-            return await self.runner.run(request)
-        async with drafting:
-            return await self.runner.run(replace(request, progress=drafting.update))
-
 
 def _scope(context: ConversationContext, event: Event, user_id: str | None) -> ApprovalScope:
     return ApprovalScope(context.instance.id, event.session_id, event.sender.external_id, user_id)
@@ -185,8 +182,12 @@ def _request(
 ) -> RunRequest:
     event, decision = queued.event, approval_result.decision
     sender = event.sender
+    try:
+        resource = parse_resource(instance.resource_id or "")
+    except Invalid as error:
+        raise ProcessingFailed(NO_RESOURCE, error.message) from error
     return RunRequest(
-        resource=_resource(instance.resource_id or ""),
+        resource=resource,
         request_id=event.request_id,
         instance_id=instance.id,
         channel_id=instance.channel_id,
@@ -221,10 +222,3 @@ def _context(event: Event, left_out: Sequence[LeftOut]) -> Mapping[str, object]:
             {"name": file.name, "size": file.size, "reason": file.reason} for file in left_out
         ]
     return merged((event.context, more)) if more else event.context
-
-
-def _resource(text: str) -> Resource:
-    try:
-        return parse_resource(text)
-    except Invalid as error:
-        raise ProcessingFailed(NO_RESOURCE, error.message) from error

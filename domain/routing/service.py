@@ -176,21 +176,17 @@ class ConversationService:
         failures = work.queued.failures + self._faults.find(work.row).failures
         if failures < len(RETRIES):
             await self._health.failed(work.key.instance_id, Activity.PROCESSING, reason)
-            await self._retry(work, reason, RETRIES[failures])
+            try:
+                await self._conversations.retry(work.key, work.queued.id, reason, RETRIES[failures])
+            except StorageAway:
+                raise
+            except Exception:  # a failure that the database cannot count is counted here
+                log.exception("a failure could not be counted", extra=_extra(work))
+                self._faults.remember(work.row).failures += 1
+                await self._conversations.release(work.key, RETRIES[failures])
         else:
             await self._give_up(work, given_up(failures + 1, reason))
             self._faults.forget(work.row)
-
-    async def _retry(self, work: _Work, reason: str, delay: float) -> None:
-        """A failure that the database cannot count is counted here."""
-        try:
-            return await self._conversations.retry(work.key, work.queued.id, reason, delay)
-        except StorageAway:
-            raise
-        except Exception:
-            log.exception("a failure could not be counted", extra=_extra(work))
-        self._faults.remember(work.row).failures += 1
-        return await self._conversations.release(work.key, delay)
 
     async def _give_up(self, work: _Work, error: str) -> bool:
         """The sender gets an apology, unless that cannot be rendered or stored either. A message of which the

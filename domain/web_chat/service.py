@@ -28,7 +28,6 @@ from domain.web_chat.model import (
     SignedIdentity,
     Site,
     Visitor,
-    VisitorFile,
     VisitorMessage,
     plain_nodes,
     public_id,
@@ -36,7 +35,7 @@ from domain.web_chat.model import (
 from ports.capabilities import OpenRequest
 from ports.channels import AnyChannel, Channels
 from ports.conversations import ChatFeed, ChatIntake, ChatSite, TokenSigner
-from ports.files import FilePlace, FileStore, SharedFile
+from ports.files import FilePlace, FileStore
 from ports.instances import InstanceStore
 from ports.queue import Inbox
 from ports.system import Clock, Ids, Meter
@@ -127,9 +126,21 @@ class WebChatService:
         if claims_choice(message):
             message = replace(message, text=message.text or message.choice)
         place = ChatPlace(chat.instance.id, who.session_id)
-        files = [await self._store(place, file) for file in message.files]
+        belongs = FilePlace(place.instance_id, place.session_id, inbound=True)
+        files = [
+            await self.files.store(_once(file.data), file_name(file.name), mime_type(file.mime_type), belongs)
+            for file in message.files
+        ]
         if message.text.strip() or files:
-            shown = [self._shown(file, size) for file, size in files]
+            shown = [
+                {
+                    "name": file.name,
+                    "mimeType": file.mime_type,
+                    "size": size,
+                    "url": self.files.address(file),
+                }
+                for file, size in files
+            ]
             content = plain_nodes(message.text)
             body = {"from": "visitor", "content": content, "files": shown, "choices": []}
             await self.intake.receive(place, ChatMessage(message.id, body))
@@ -153,16 +164,6 @@ class WebChatService:
         )
         (stored,) = await self.inbox.add(chat.instance.id, [event])
         self.meter.accepted(chat.channel.definition.id, stored.fresh)
-
-    async def _store(self, place: ChatPlace, file: VisitorFile) -> tuple[SharedFile, int]:
-        belongs = FilePlace(place.instance_id, place.session_id, inbound=True)
-        return await self.files.store(
-            _once(file.data), file_name(file.name), mime_type(file.mime_type), belongs
-        )
-
-    def _shown(self, file: SharedFile, size: int) -> dict[str, object]:
-        address = self.files.address(file)
-        return {"name": file.name, "mimeType": file.mime_type, "size": size, "url": address}
 
     async def watch(self, public_id: str, visitor: str, after: int) -> AsyncGenerator[ChatPage, None]:
         chat = await self.visitors.chat(public_id)

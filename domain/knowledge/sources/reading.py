@@ -142,20 +142,17 @@ class SourceReader:
             await self._pages.listed(source, page, got)
         elif page.is_list or page.kind is PageKind.LIST:
             raise PageRefused(PageStatus.FAILED, "it is no list of pages, as it was said to be")
-        else:
-            await self._upload(source, page, got)
-
-    async def _upload(self, source: LeasedSource, page: PageToRead, got: PageContent) -> None:
-        if got.same_as is not None and await self._pages.has(source, got.same_as):
+        elif got.same_as is not None and await self._pages.has(source, got.same_as):
             same = f"it is the same page as {got.address}, which is read too"
             raise PageRefused(PageStatus.SKIPPED, same)
-        caller = Caller(source.user_id, Role.ADMIN if source.by_admin else Role.USER)
-        file = IncomingFile(got.name, got.content, FileSource(page.id, got.address))
-        try:
-            await self._uploads.upload(caller, source.base_id, _one(file), True)
-        except NotFound:
-            return  # the base was deleted, and the source with it
-        await self._pages.stored(source, page, got)
+        else:
+            caller = Caller(source.user_id, Role.ADMIN if source.by_admin else Role.USER)
+            file = IncomingFile(got.name, got.content, FileSource(page.id, got.address))
+            try:
+                await self._uploads.upload(caller, source.base_id, _one(file), True)
+            except NotFound:
+                return  # the base was deleted, and the source with it
+            await self._pages.stored(source, page, got)
 
 
 async def _one(file: IncomingFile) -> AsyncIterator[IncomingFile]:
