@@ -8,7 +8,6 @@ from typing import Any
 from adapters.inbound.jobs.periodic import AbandonedLeases, PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.queue_worker import QueueWorker, both
 from adapters.outbound.storage.queue.conversations import INBOUND
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.outbox import OUTBOUND
 from apps.container import CommandContainer, Container, CoreContainer
 from apps.process import Component, Phase
@@ -79,10 +78,6 @@ class WorkerComponent(Component):
             self._conversations(concurrency),
             self._deliveries(concurrency),
         ]
-        self._dispatches: list[DirectDispatch[Any]] = [
-            self._storage.event_dispatch,
-            self._storage.message_dispatch,
-        ]
         self._periodic = PeriodicRunner([*self._lease_tasks(), *self._other_tasks()])
         self.periodic_task: asyncio.Task[None] | None = None
 
@@ -133,8 +128,11 @@ class WorkerComponent(Component):
 
     async def start(self) -> None:
         self._resources.load()
-        for dispatch, loop in zip(self._dispatches, self.queue_workers, strict=True):
-            dispatch.worker = loop
+        inbound, outbound = self.queue_workers
+        self._storage.event_bus.may_take = {
+            "in": lambda: inbound.has_capacity,
+            "out": lambda: outbound.has_capacity,
+        }
 
     def reload(self) -> None:
         """Reads the resource rules again."""

@@ -22,10 +22,10 @@ import uvloop
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.storage import arrays
-from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.arrays import Bigints
 from adapters.outbound.storage.queue import conversations as outcomes
 from adapters.outbound.storage.queue import inbox
-from adapters.outbound.storage.queue.conversations import COMPLETE, OutboxRows
+from adapters.outbound.storage.queue.conversations import COMPLETE, message_key
 from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow
 from adapters.outbound.storage.queue.outbox import FINISH
 from bench.engine import Stub, StubProtocol
@@ -36,6 +36,7 @@ from domain.channels.messages import Event, Sender
 from ports.http import HttpRequest
 from ports.queue import EventOutcome, QueueKey
 
+REPLIES = "SELECT id FROM outbox WHERE inbox_id = ANY(%(events)s) ORDER BY inbox_id"
 CONNECTIONS = 12
 """As many as the service has at most."""
 PLANNED = 12
@@ -101,11 +102,6 @@ class Statements:
         """Of the three statements; the ids of the rows, which only the database knows, are put in later."""
         rows = [InboxRow.of(self.instance_id, event(number)) for number in numbers]
         keys = [QueueKey(self.instance_id, row.session_key) for row in rows]
-        offered = {
-            "offered_ids": Bigints(key.instance_id for key in keys),
-            "offered_keys": Texts(key.session_key for key in keys),
-            "owner": OWNER,
-        }
         told = [
             EventOutcome(
                 key,
@@ -118,21 +114,19 @@ class Statements:
             )
             for number, key, row in zip(numbers, keys, rows, strict=True)
         ]
-        replies = [OutboxRows.of(outcome) for outcome in told]
-        stored = inbox.columns_of(rows)
+        keys_of_replies = [message_key(outcome.request_id, outcome.inbox_id, 0) for outcome in told]
         return [
-            {**stored, **offered},
-            {**outcomes.columns_of(told, replies), **offered},
-            marks(numbers, replies),
+            inbox.columns_of(rows),
+            {**outcomes.columns_of(told), "owner": OWNER},
+            marks(numbers, keys_of_replies),
         ]
 
     async def run(self, group: int) -> float:
         stored, outcome, mark = self.made[group]
         ids = Bigints(row[2] for row in await self._execute(ENQUEUE, stored))
-        of_rows = {"ids": ids, "main": ids, "message_ids": ids}
-        completed = await self._execute(COMPLETE, {**outcome, **of_rows})
+        await self._execute(COMPLETE, {**outcome, "ids": ids, "main": ids, "events": ids})
         at = time.perf_counter()
-        sent = Bigints(id for _, _, _, of_event, *_ in completed for id in of_event)
+        sent = Bigints(id for (id,) in await self._execute(REPLIES, {"events": ids}))
         await self._execute(FINISH, {**mark, "ids": sent})
         return at
 

@@ -19,11 +19,11 @@ import uvloop
 from adapters.outbound.storage import arrays
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.pool import PromptConnection
-from adapters.outbound.storage.queue.conversations import COMPLETE, INBOUND, OutboxRows, columns_of
+from adapters.outbound.storage.queue.conversations import COMPLETE, INBOUND, columns_of
 from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow
 from adapters.outbound.storage.queue.inbox import columns_of as columns_of_events
-from adapters.outbound.storage.queue.outbox import FINISH
-from adapters.outbound.storage.queue.statements import NOT_OFFERED, MessageStatus
+from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND
+from adapters.outbound.storage.queue.statements import MessageStatus
 from bench.database import Database, running_database
 from bench.engine import events, plain
 from bench.rounds import Figure, Sample, interleaved, middle_of
@@ -65,11 +65,11 @@ class Bare:
         self._numbers = count()
 
     async def store(self, number: int) -> None:
-        """Each conversation gets as many messages, all leased as after direct dispatch if there is but one."""
+        """Each conversation gets as many messages."""
         made = events(number, self._conversations, TARGET)
         for at in range(0, number, 128):
             rows = [InboxRow.of(self._instance_id, event) for event in made[at : at + 128]]
-            await self._connection.execute(ENQUEUE, {**columns_of_events(rows), **NOT_OFFERED})
+            await self._connection.execute(ENQUEUE, {**columns_of_events(rows)})
 
     async def lease(self) -> list[tuple[QueueKey, int]]:
         """The next messages of conversations, at most one of each."""
@@ -80,16 +80,11 @@ class Bare:
     async def complete(self, leased: Sequence[tuple[QueueKey, int]], *, last: bool) -> None:
         """The outcome of each, and the mark on its reply."""
         outcomes = [self._outcome(key, id, last=last) for key, id in leased]
-        rows = [OutboxRows.of(outcome) for outcome in outcomes]
-        offered = {
-            "offered_ids": Bigints(key.instance_id for key, _ in leased),
-            "offered_keys": Texts(key.session_key for key, _ in leased),
-        }
-        parameters = {**columns_of(outcomes, rows), **offered, "owner": OWNER}
-        recorded = await (await self._connection.execute(COMPLETE, parameters)).fetchall()
-        sent = [id for _, _, _, ids, *_ in recorded for id in ids]
+        await self._connection.execute(COMPLETE, {**columns_of(outcomes), "owner": OWNER})
+        replies = await (await self._connection.execute(OUTBOUND.lease, EVERYTHING)).fetchall()
+        sent = [row[4] for row in replies]
         assert len(sent) == len(leased)
-        await self._connection.execute(FINISH, marks(sent, rows))
+        await self._connection.execute(FINISH, marks(sent, [row[7] for row in replies]))
 
     def _outcome(self, key: QueueKey, id: int, *, last: bool) -> EventOutcome:
         answer = Answer("hello", request_id=f"r{next(self._numbers)}", session_id="s0")
@@ -99,11 +94,10 @@ class Bare:
         )
 
 
-def marks(ids: Sequence[int], rows: Sequence[OutboxRows]) -> dict[str, object]:
-    by_event = sorted(rows, key=lambda row: row.inbox_id)
+def marks(ids: Sequence[int], keys: Sequence[str]) -> dict[str, object]:
     return {
         "ids": Bigints(ids),
-        "keys": Texts(key for row in by_event for key in row.keys),
+        "keys": Texts(keys),
         "statuses": Bigints(MessageStatus.SENT for _ in ids),
         "refs": Texts(None for _ in ids),
         "errors": Texts(None for _ in ids),

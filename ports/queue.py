@@ -1,6 +1,6 @@
 """The queue of inbound events: leases, sessions, and signals between the processes that work on it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
@@ -10,7 +10,6 @@ from domain.channels.messages import CallOutcome, Event, Merge, Quoted, SessionA
 from domain.values import value
 
 L = TypeVar("L")
-L_contra = TypeVar("L_contra", contravariant=True)
 
 
 @value
@@ -42,27 +41,6 @@ class Leases(Generic[L]):
 
     leased: Sequence[L]
     more: bool
-
-
-class LocalWorker(Protocol[L_contra]):
-    """A worker in this process that takes queues leased together with the commit of their rows."""
-
-    def offer(self, key: QueueKey) -> bool:
-        """Return True if a slot is reserved for the queue, until `take` or `decline`."""
-        ...
-
-    @property
-    def has_capacity(self) -> bool:
-        """Return True if this worker would lease a due queue at once."""
-        ...
-
-    def take(self, leased: L_contra) -> None:
-        """The queue is leased to this process: work on it."""
-        ...
-
-    def decline(self, keys: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
-        """Cancels the slots. `lease_uncertain`: the queues may have been leased all the same."""
-        ...
 
 
 class TypingSigns(Protocol):

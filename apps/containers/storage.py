@@ -20,7 +20,6 @@ from adapters.outbound.storage.knowledge.files import PostgresBlobReferences
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import ChangeableInbox, PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
@@ -37,8 +36,6 @@ from apps.containers.foundation import Foundation
 from apps.settings import Settings
 from domain.files import StoredFiles
 from ports.files import Blobs
-from ports.outbox import QueuedMessages
-from ports.queue import Conversation
 
 UPLOADS = "uploads"
 
@@ -70,27 +67,21 @@ class Storage:
         """Inbox and outbox, their leases, and who is told of what they hold."""
         database = self.database
         self.leases = LeaseStore(database, worker_id, self.health)
-        self.event_dispatch: DirectDispatch[Conversation] = DirectDispatch()
-        self.message_dispatch: DirectDispatch[QueuedMessages] = DirectDispatch()
-        bus.may_take = {
-            "in": lambda: self.event_dispatch.has_capacity,
-            "out": lambda: self.message_dispatch.has_capacity,
-        }
-        inbox = PostgresInbox(database, bus.inbound_enqueued, worker_id, self.event_dispatch)
+        bus.may_take = dict.fromkeys(
+            ("in", "out"), lambda: False
+        )  # until a worker of this process has started
+
+        def enqueue_inbound() -> None:
+            bus.inbound_enqueued(here=bus.may_take["in"]())
+
+        def enqueue_outbound() -> None:
+            bus.outbound_enqueued(here=bus.may_take["out"]())
+
+        inbox = PostgresInbox(database, enqueue_inbound)
         self.inbox = ChangeableInbox(inbox, database, bus.withdrawn, bus.inbound_enqueued)
-        wakeups = Wakeups(
-            bus.inbound_enqueued,
-            lambda: bus.outbound_enqueued(here=self.message_dispatch.has_capacity),
-            bus.answered,
-            lambda: bus.inbound_enqueued(here=self.event_dispatch.has_capacity),
-        )
-        self.conversations = PostgresConversations(database, self.leases, wakeups, self.message_dispatch)
-        self.outbox = PostgresOutbox(
-            database,
-            self.leases,
-            bus.outbound_enqueued,
-            lambda: bus.outbound_enqueued(here=self.message_dispatch.has_capacity),
-        )
+        wakeups = Wakeups(bus.inbound_enqueued, enqueue_outbound, bus.answered, enqueue_inbound)
+        self.conversations = PostgresConversations(database, self.leases, wakeups)
+        self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued, enqueue_outbound)
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
 
     def _add_runs(self, bus: EventBus, worker_id: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from adapters.tasks import cancelled, end
@@ -30,10 +30,8 @@ class SlotAllocator:
     """Of `concurrency` slots a quarter may belong to one instance and three quarters to one user; `throttled` names
     instances that get fewer for the moment.
 
-    Queues come in two ways: leased from among the due ones, or by direct dispatch, for which a slot is reserved while
-    their first rows are committed. A lease asks for half of what is free, so that there is something to reserve
-    meanwhile. Direct dispatch must not overtake due queues: nothing is reserved while more are due than were leased,
-    in all (`_backlog`) or of an instance (`_backlogs`).
+    A lease asks for half of what is free, so that a burst is shared with the other workers; for all of it while more
+    is due than the last lease brought, in all (`_backlog`) or of an instance (`_backlogs`).
     """
 
     def __init__(self, concurrency: int, throttled: Limits) -> None:
@@ -42,21 +40,16 @@ class SlotAllocator:
         self._per_user = max(1, concurrency * 3 // 4)
         self._throttled = throttled
         self._acquired = 0
-        self._requested: Capacity | None = None
         self._freed = False
         self._instances: Counter[int] = Counter()
         self._users: Counter[str] = Counter()
         self._users_of: dict[int, str] = {}
-        self._reserved: dict[QueueKey, str] = {}
         self._backlog = False
         self._backlogs: set[int] = set()
 
-    @property
-    def reserved(self) -> set[QueueKey]:
-        return set(self._reserved)
-
     def capacity(self) -> Capacity:
-        """What a lease may bring. Those that hold little are not named, which saves naming all."""
+        """What a lease that begins now may bring. Those that hold little are not named, which saves naming all."""
+        self._freed = False
         instances = {
             instance_id: self._left(instance_id, self._per_instance - count)
             for instance_id, count in self._instances.items()
@@ -70,20 +63,16 @@ class SlotAllocator:
             for user_id, count in self._users.items()
             if NAMED_FROM * count > self._per_user
         }
-        free = self._concurrency - self._acquired - len(self._reserved)
+        free = self._concurrency - self._acquired
         total = free if self._backlog else _half(free)
         return Capacity(total, _half(self._per_instance), self._per_user, instances, users)
 
     def _left(self, instance_id: int, left: int) -> int:
         return left if instance_id in self._backlogs else _half(left)
 
-    def request(self, capacity: Capacity) -> None:
-        """A lease for so much begins: its slots are not reserved for others."""
-        self._requested, self._freed = capacity, False
-
     def fulfil(self, capacity: Capacity, leased: Sequence[QueueKey], *, more: bool) -> bool:
-        """The lease brought `leased`, and left some if `more`. Whether a slot became free meanwhile."""
-        self._requested = None
+        """Counts a lease that brought `leased`, and left some if `more`. Return True if a slot became free
+        meanwhile."""
         self._backlog = len(leased) >= capacity.total
         if not more:
             full_users = {user_id for user_id, left in capacity.users.items() if left <= 0}
@@ -100,74 +89,36 @@ class SlotAllocator:
 
     def acquire(self, key: QueueKey) -> None:
         self._acquired += 1
-        self._count(key.instance_id, key.user_id)
+        self._instances[key.instance_id] += 1
+        self._users[key.user_id] += 1
         if len(self._users_of) >= MOST_USERS:
             self._users_of.clear()
         self._users_of[key.instance_id] = key.user_id
 
     def release(self, key: QueueKey) -> bool:
-        """Whether somebody may have waited for this slot."""
-        wanted = self._is_wanted(key.instance_id, key.user_id)
+        """Return True if somebody may have waited for this slot."""
+        was_full = (
+            self._acquired >= self._concurrency
+            or self.is_full(key.instance_id, key.user_id)
+            or key.instance_id in self._throttled()
+        )
         self._acquired -= 1
-        self._uncount(key.instance_id, key.user_id)
-        return wanted
-
-    def reserve(self, key: QueueKey) -> bool:
-        """Reserves a slot, where there is one and nobody has waited longer. An instance whose user is not known yet
-        is leased first."""
-        user_id = key.user_id or self._users_of.get(key.instance_id)
-        if user_id is None or self._backlog or key in self._reserved:
-            return False
-        requested = self._requested.total if self._requested else 0
-        if self._acquired + len(self._reserved) + requested >= self._concurrency:
-            self._backlog = not requested
-            return False
-        if key.instance_id in self._backlogs or self.is_full(key.instance_id, user_id, self._requested):
-            self._backlogs.add(key.instance_id)
-            return False
-        self._reserved[key] = user_id
-        self._count(key.instance_id, user_id)
-        return True
-
-    def cancel(self, key: QueueKey) -> bool:
-        """Whether somebody may have waited for this slot."""
-        user_id = self._reserved[key]
-        wanted = self._is_wanted(key.instance_id, user_id)
-        del self._reserved[key]
-        self._uncount(key.instance_id, user_id)
-        return wanted
+        _decrement(self._instances, key.instance_id)
+        _decrement(self._users, key.user_id)
+        self._freed = True
+        return was_full
 
     @property
     def has_capacity(self) -> bool:
-        """Whether what is due next would be leased here at once, whosever it is."""
-        used = self._acquired + len(self._reserved)
-        return not (self._backlog or self._backlogs or self._throttled()) and used < self._concurrency
-
-    def is_full(self, instance_id: int, user_id: str, requested: Capacity | None = None) -> bool:
-        """Whether the instance or the user holds all that it may, with what `requested` may bring them."""
-        most = min(self._per_instance, self._throttled().get(instance_id, self._per_instance))
-        of_instance, of_user = self._instances[instance_id], self._users[user_id]
-        if requested:
-            coming = requested.instances.get(instance_id, requested.per_instance)
-            of_instance += max(0, min(requested.total, coming))
-            of_user += max(0, min(requested.total, requested.users.get(user_id, requested.per_user)))
-        return of_instance >= most or of_user >= self._per_user
-
-    def _is_wanted(self, instance_id: int, user_id: str) -> bool:
+        """True if what is due next would be leased here at once, whosever it is."""
         return (
-            self._acquired + len(self._reserved) >= self._concurrency
-            or self.is_full(instance_id, user_id)
-            or instance_id in self._throttled()
+            not (self._backlog or self._backlogs or self._throttled()) and self._acquired < self._concurrency
         )
 
-    def _count(self, instance_id: int, user_id: str) -> None:
-        self._instances[instance_id] += 1
-        self._users[user_id] += 1
-
-    def _uncount(self, instance_id: int, user_id: str) -> None:
-        _decrement(self._instances, instance_id)
-        _decrement(self._users, user_id)
-        self._freed = True
+    def is_full(self, instance_id: int, user_id: str) -> bool:
+        """Return True if the instance or the user holds all that it may."""
+        most = min(self._per_instance, self._throttled().get(instance_id, self._per_instance))
+        return self._instances[instance_id] >= most or self._users[user_id] >= self._per_user
 
 
 def both(one: Limits, other: Limits) -> Limits:
@@ -282,7 +233,7 @@ class LeaseReleaser:
 
 
 class QueueWorker(Generic[L]):
-    """Works on events or on messages; the `ports.queue.LocalWorker` for them.
+    """Works on events or on messages.
 
     `concurrency` is how many queues are worked on at once; `SlotAllocator` shares them out. `reclaim` frees what was
     leased in this process's name but is not among the given queues: called after an outage, in which the answer to a
@@ -312,43 +263,22 @@ class QueueWorker(Generic[L]):
         self._backoff = Backoff()
         self._away = False
         self._lease_uncertain = False
-        self._accepts_offers = False
+        self._running = False
         self._stopping = False
 
     @property
     def held(self) -> set[QueueKey]:
-        """The queues that are worked on or about to be: the only leases of ours that may be prolonged."""
-        return {*self.tasks.values(), *self.slots.reserved}
+        """The queues that are worked on: the only leases of ours that may be prolonged."""
+        return set(self.tasks.values())
 
     @property
     def has_capacity(self) -> bool:
-        return self._accepts_offers and self.slots.has_capacity
-
-    def offer(self, key: QueueKey) -> bool:
-        return self._accepts_offers and not self._lease_uncertain and self.slots.reserve(key)
-
-    def take(self, leased: L) -> None:
-        """Starts in a moment, so that those who wait for the commit come first."""
-        asyncio.get_running_loop().call_soon(self._start_reserved, leased)
-
-    def decline(self, keys: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
-        for key in keys:
-            if self.slots.cancel(key):
-                self._wakeup.wake()
-        if lease_uncertain:
-            self._lease_uncertain = True
-            self._wakeup.wake()
-
-    def _start_reserved(self, leased: L) -> None:
-        self.slots.cancel(leased.key)
-        if self._stopping:
-            self._releaser.release_soon(leased.key)
-        else:
-            self._start(leased)
+        """True if a queue that is due would be leased by this worker at once."""
+        return self._running and self.slots.has_capacity
 
     async def run(self) -> None:
         """Runs until `stop`; an outage of the database is waited out."""
-        self._accepts_offers = True
+        self._running = True
         while not (self._stopping or cancelled()):
             if pause := await self._next():
                 await self._wakeup.wait(pause)
@@ -359,7 +289,8 @@ class QueueWorker(Generic[L]):
         """Leases once; seconds until the next lease, where nothing wakes the worker before."""
         try:
             if self._lease_uncertain:
-                await self._reclaim_uncertain()
+                self._lease_uncertain = False
+                await self._reclaim(self.held)
             pause = await self._lease_due()
         except Exception as error:
             if not self._away:
@@ -375,17 +306,10 @@ class QueueWorker(Generic[L]):
         self._away = False
         return pause
 
-    async def _reclaim_uncertain(self) -> None:
-        """No offer is accepted meanwhile: what is leased in this moment would be reclaimed as well."""
-        self._lease_uncertain, self._accepts_offers = False, False
-        await self._reclaim(self.held)
-        self._accepts_offers = not self._stopping
-
     async def _lease_due(self) -> float:
         capacity = self.slots.capacity()
         if capacity.total <= 0:
             return SWEEP_SECONDS
-        self.slots.request(capacity)
         leases: Leases[L] = Leases((), more=False)
         try:
             leases = await self._lease(capacity)
@@ -431,7 +355,7 @@ class QueueWorker(Generic[L]):
     async def stop(self, grace: float) -> None:
         """Leases no more; waits `grace` seconds for what is under way, then releases it."""
         self._stopping = self._releaser.stopping = True
-        self._accepts_offers = False
+        self._running = False
         self._wakeup.wake()
         if self.tasks:
             _, unfinished = await asyncio.wait(self.tasks, timeout=grace)

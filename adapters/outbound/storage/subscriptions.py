@@ -17,8 +17,6 @@ from adapters.outbound.storage.events import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import (
-    NOT_OFFERED,
-    OFFERED,
     MessageStatus,
     QueueKind,
     enqueue_sql,
@@ -87,7 +85,7 @@ WHERE push_cursor.position <> excluded.position
 """Only subscriptions that are behind have cursors: a few rows each."""
 
 ENQUEUE = f"""
-WITH {OFFERED}, moved AS (
+WITH moved AS (
     INSERT INTO event_position (reader, position) VALUES ('{READER}', %(until)s)
     ON CONFLICT (reader) DO UPDATE SET position = excluded.position WHERE event_position.position = %(position)s
     RETURNING position
@@ -325,7 +323,6 @@ def _enqueued(state: PushState, plan: PushPlan) -> dict[str, object]:
     pushes = plan.pushes
     keys = (url_uuid(f"{push.subscription_id}#{push.event_id}") for push in pushes)
     return {
-        **NOT_OFFERED,
         "position": state.position,
         "until": plan.position,
         "instances": Bigints(push.subscription_id for push in pushes),

@@ -7,7 +7,6 @@ import pytest
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.statements import ROWS_PER_LEASE
@@ -25,9 +24,7 @@ MOST = ROWS_PER_LEASE + 3
 @pytest.fixture
 def conversations(database: Database) -> PostgresConversations:
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    return PostgresConversations(
-        database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody, DirectDispatch()
-    )
+    return PostgresConversations(database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody)
 
 
 def event(text: str, merge: Merge | None = None) -> Event:
@@ -44,7 +41,7 @@ async def conversation(
     database: Database, conversations: PostgresConversations, instance: int
 ) -> Conversation:
     """Leased: an album, among whose pictures there are other messages, one of which speaks of it."""
-    inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
+    inbox = PostgresInbox(database, lambda: None)
     for number in range(MOST):
         await inbox.add(instance, [event(f"{number}", Merge(ALBUM.key, number))])
     await inbox.add(instance, [event('"merge":["an \\"album\\" %s ü",1]'), event("x", Merge("other", 1))])

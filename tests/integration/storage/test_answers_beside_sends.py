@@ -7,7 +7,6 @@ import asyncio
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
@@ -41,7 +40,7 @@ async def test_an_answer_whose_commit_takes_longer_goes_behind_a_message_that_wa
     log = await listening(database)
     leases = LeaseStore(database, 1, PostgresHealth(database))
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    conversations = PostgresConversations(database, leases, nobody, DirectDispatch())
+    conversations = PostgresConversations(database, leases, nobody)
     outbox, sends = PostgresOutbox(database, leases, lambda: None), PostgresSends(database, lambda: None)
     inbox = PostgresInbox(database, lambda: None)
 

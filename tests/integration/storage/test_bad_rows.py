@@ -12,7 +12,6 @@ from psycopg.errors import CheckViolation, RaiseException
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import INBOUND, PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
@@ -43,7 +42,7 @@ class Store:
         self.untaken = UntakenAnswers(database, lambda: None)
         self.inbox = PostgresInbox(database, lambda: None)
         wakes = Wakeups(lambda: None, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, leases, wakes, DirectDispatch())
+        self.conversations = PostgresConversations(database, leases, wakes)
         self.outbox = PostgresOutbox(database, leases, lambda: None)
 
     async def reasons(self, instance_id: int) -> dict[Activity, str | None]:

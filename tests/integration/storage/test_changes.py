@@ -10,7 +10,6 @@ from adapters.outbound.storage.codec import ERASED
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import ChangeableInbox, PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import OutboundMessage
@@ -28,7 +27,7 @@ class Store:
         self.enqueued = 0
         inbox = PostgresInbox(database, lambda: None)
         self.inbox = ChangeableInbox(inbox, database, self.withdrawn.append, self._count)
-        self.conversations = PostgresConversations(database, leases, wakeups, DirectDispatch())
+        self.conversations = PostgresConversations(database, leases, wakeups)
 
     def _count(self) -> None:
         self.enqueued += 1

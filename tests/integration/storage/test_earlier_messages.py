@@ -9,7 +9,6 @@ import pytest
 
 from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from domain.channels.messages import Attachment, Event, Quoted, Sender
 from tests.support.database import an_instance
@@ -23,7 +22,7 @@ class Stored:
 
     def __init__(self, database: Database, instance: int) -> None:
         self.database, self.instance = database, instance
-        self.inbox = PostgresInbox(database, lambda: None, 1, DirectDispatch())
+        self.inbox = PostgresInbox(database, lambda: None)
         self.earlier = PostgresEarlierMessages(database)
 
     async def ask(self, event: Event = QUESTION) -> int:

@@ -7,7 +7,6 @@ import pytest
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
@@ -31,8 +30,8 @@ class Storage:
         nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
         leases = LeaseStore(database, OWNER, PostgresHealth(database))
         self.database, self.instance = database, instance
-        self.inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
-        self.conversations = PostgresConversations(database, leases, nobody, DirectDispatch())
+        self.inbox = PostgresInbox(database, lambda: None)
+        self.conversations = PostgresConversations(database, leases, nobody)
         self.outbox = PostgresOutbox(database, leases, lambda: None)
 
     async def accepted(self, event: Event) -> bool:

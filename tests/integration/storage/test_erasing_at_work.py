@@ -10,7 +10,6 @@ from adapters.outbound.storage.conversations.erasure import Erasure, PostgresFil
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.unanswered import PostgresChatHistory
@@ -33,8 +32,8 @@ class Work:
         self.database, self.instance = database, instance
         nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
         leases = LeaseStore(database, 1, PostgresHealth(database))
-        self.inbox = PostgresInbox(database, lambda: None, 1, DirectDispatch())
-        self.conversations = PostgresConversations(database, leases, nobody, DirectDispatch())
+        self.inbox = PostgresInbox(database, lambda: None)
+        self.conversations = PostgresConversations(database, leases, nobody)
 
     async def begin(self) -> None:
         await self.inbox.add(self.instance, [Event("k", "s", Sender("x"), WORD, {}, request_id="r")])

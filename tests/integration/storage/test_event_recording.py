@@ -16,7 +16,6 @@ from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
@@ -44,7 +43,7 @@ class Scene:
         leases = LeaseStore(database, OWNER, self.health)
         self.inbox = PostgresInbox(database, lambda: None)
         nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, leases, nobody, DirectDispatch())
+        self.conversations = PostgresConversations(database, leases, nobody)
         self.outbox = PostgresOutbox(database, leases, lambda: None)
 
     async def received(self, *texts: str, wait: float | None = None) -> Conversation:

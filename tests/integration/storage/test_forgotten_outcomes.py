@@ -7,7 +7,6 @@ import pytest
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import OutboundMessage
@@ -31,9 +30,7 @@ def outcome(conversation: Conversation, waiting: QueuedEvent, *, last: bool = Fa
 @pytest.fixture
 def conversations(database: Database) -> PostgresConversations:
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    return PostgresConversations(
-        database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody, DirectDispatch()
-    )
+    return PostgresConversations(database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody)
 
 
 async def leased(conversations: PostgresConversations) -> list[Conversation]:
@@ -45,7 +42,7 @@ async def conversation(
     database: Database, conversations: PostgresConversations, instance: int
 ) -> Conversation:
     """Leased, with two events."""
-    inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
+    inbox = PostgresInbox(database, lambda: None)
     for text in ("first", "second"):
         await inbox.add(instance, [event(text)])
     await inbox.add(instance, [event("elsewhere", session="t")])

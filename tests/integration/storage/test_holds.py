@@ -8,53 +8,31 @@ from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.messages import Event, Sender
-from ports.queue import Capacity, Conversation, EventOutcome, QueueKey
+from ports.queue import Capacity, Conversation, EventOutcome
 
 ROOM = Capacity(100, 100, 100)
 OWNER = 1
-
-
-class Worker:
-    """Has room for any conversation."""
-
-    def __init__(self) -> None:
-        self.taken: list[Conversation] = []
-        self.declined: list[QueueKey] = []
-
-    def offer(self, key: QueueKey) -> bool:
-        return True
-
-    def take(self, leased: Conversation) -> None:
-        self.taken.append(leased)
-
-    def decline(self, keys: object, *, lease_uncertain: bool) -> None:
-        assert not lease_uncertain
 
 
 class Storage:
     def __init__(self, database: Database, instance: int) -> None:
         self.database, self.instance = database, instance
         self.woken = 0
-        self.worker = Worker()
-        dispatch: DirectDispatch[Conversation] = DirectDispatch()
-        dispatch.worker = self.worker
         self.leases = LeaseStore(database, OWNER, PostgresHealth(database))
-        self.inbox = PostgresInbox(database, self._wake, OWNER, dispatch)
-        self.remote = PostgresInbox(database, self._wake, OWNER, DirectDispatch())
+        self.inbox = PostgresInbox(database, self._wake)
         nobody = Wakeups(self._wake, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, self.leases, nobody, DirectDispatch())
+        self.conversations = PostgresConversations(database, self.leases, nobody)
         self.handlers = PostgresHandlers(database)
 
     def _wake(self) -> None:
         self.woken += 1
 
-    async def write(self, key: str, *, here: bool = True) -> None:
+    async def write(self, key: str) -> None:
         event = Event(key, "s", Sender("x"), key, {}, request_id=key)
-        await (self.inbox if here else self.remote).add(self.instance, [event])
+        await self.inbox.add(self.instance, [event])
 
     async def leased(self) -> list[Conversation]:
         return list((await self.conversations.lease(ROOM)).leased)
@@ -78,18 +56,17 @@ class Storage:
 async def storage(database: Database, instance: int) -> Storage:
     """With a conversation in which nothing waits."""
     storage = Storage(database, instance)
-    await storage.write("first", here=False)
+    await storage.write("first")
     [conversation] = await storage.leased()
     assert await storage.record(conversation, 0)
     storage.woken = 0
     return storage
 
 
-@pytest.mark.parametrize("here", [True, False])
-async def test_a_message_is_neither_dispatched_nor_leased(storage: Storage, here: bool) -> None:
+async def test_a_message_is_not_leased(storage: Storage) -> None:
     assert await storage.handlers.hold(storage.instance, "s", "ann", 60)
-    await storage.write("second", here=here)
-    assert (storage.worker.taken, await storage.leased(), storage.woken) == ([], [], 0)
+    await storage.write("second")
+    assert (await storage.leased(), storage.woken) == ([], 0)
     await storage.pass_time(60)
     [conversation] = await storage.leased()
     assert [queued.event.text for queued in conversation.queued] == ["second"]
@@ -102,16 +79,16 @@ async def test_handing_back_makes_it_due(storage: Storage) -> None:
     assert len(await storage.leased()) == 1
 
 
-async def test_an_idle_conversation_that_is_handed_back_is_dispatched_at_once(storage: Storage) -> None:
+async def test_an_idle_conversation_that_is_handed_back_is_due_at_once(storage: Storage) -> None:
     await storage.handlers.hold(storage.instance, "s", "ann", 60)
     await storage.handlers.hand_back(storage.instance, "s")
     await storage.write("second")
-    assert len(storage.worker.taken) == 1
+    assert len(await storage.leased()) == 1
 
 
 async def test_the_rest_of_a_lease_is_void(storage: Storage) -> None:
     for key in ("second", "third"):
-        await storage.write(key, here=False)
+        await storage.write(key)
     [conversation] = await storage.leased()
     await storage.handlers.hold(storage.instance, "s", "ann", 60)
     storage.woken = 0
@@ -124,7 +101,7 @@ async def test_the_rest_of_a_lease_is_void(storage: Storage) -> None:
 
 
 async def test_a_failed_try_and_a_dead_worker_do_not_end_it(storage: Storage) -> None:
-    await storage.write("second", here=False)
+    await storage.write("second")
     [conversation] = await storage.leased()
     await storage.handlers.hold(storage.instance, "s", "ann", 60)
     await storage.conversations.retry(conversation.key, conversation.queued[0].id, "it failed", 1)
@@ -138,7 +115,7 @@ async def test_a_failed_try_and_a_dead_worker_do_not_end_it(storage: Storage) ->
 
 async def test_an_outcome_may_hand_over(storage: Storage) -> None:
     for key in ("second", "third"):
-        await storage.write(key, here=False)
+        await storage.write(key)
     [conversation] = await storage.leased()
     assert not await storage.record(conversation, 0, minutes=5)
     assert await storage.leased() == []

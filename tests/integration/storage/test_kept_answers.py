@@ -7,7 +7,6 @@ import orjson
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import Answer, Artifact, Author, Choice, OutboundMessage
@@ -23,11 +22,11 @@ FILES = (
 
 async def kept(database: Database, instance: int, answer: Answer | None) -> object:
     """The stored answer to a message that was answered so."""
-    inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
+    inbox = PostgresInbox(database, lambda: None)
     await inbox.add(instance, [Event("k", "s", Sender("x"), "question", {}, request_id="r")])
     leases = LeaseStore(database, OWNER, PostgresHealth(database))
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    conversations = PostgresConversations(database, leases, nobody, DirectDispatch())
+    conversations = PostgresConversations(database, leases, nobody)
     [conversation] = (await conversations.lease(Capacity(10, 10, 10))).leased
     [queued] = conversation.queued
     messages = [OutboundMessage({"rendered": "<b>"})] if answer else []

@@ -6,7 +6,6 @@ from adapters.outbound.storage.confirmations import PostgresOffers
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import Answer, Choice
@@ -25,8 +24,8 @@ class AnsweredConversation:
     def __init__(self, database: Database, instance: int) -> None:
         leases = LeaseStore(database, OWNER, PostgresHealth(database))
         nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, leases, nobody, DirectDispatch())
-        self.inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
+        self.conversations = PostgresConversations(database, leases, nobody)
+        self.inbox = PostgresInbox(database, lambda: None)
         self.instance = instance
         self.seen: str | None = None
 

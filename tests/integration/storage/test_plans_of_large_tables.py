@@ -17,7 +17,6 @@ from adapters.outbound.storage.queue.inbox import ENQUEUE, NO_IDS
 from adapters.outbound.storage.queue.leases import FREE
 from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND, RECOGNISE
 from adapters.outbound.storage.queue.sends import SEND
-from adapters.outbound.storage.queue.statements import NOT_OFFERED
 from tests.integration.storage.test_plans_of_new_tables import CAPACITY, ONE_SENT
 
 FILL = """
@@ -39,12 +38,12 @@ SELECT 1, session, '{{}}', '{{}}', key FROM waiting
 ALL_BUT_A_FEW = "UPDATE {} SET status = 1, finished_at = now() WHERE status = 0 AND id % 2000 > 0"
 
 ONE_NEW = {
-    **NOT_OFFERED, **NO_IDS, "owner": 1, "instances": Bigints([1]), "sessions": Texts(["s1"]), "keys": Texts(["new"]),
+    **NO_IDS, "owner": 1, "instances": Bigints([1]), "sessions": Texts(["s1"]), "keys": Texts(["new"]),
     "events": Texts(["{}"]), "waits": Doubles([None]),
 }  # fmt: skip
-OUTCOME = {**columns_of([], []), **NOT_OFFERED, "owner": 1}
+OUTCOME = {**columns_of([]), "owner": 1}
 MESSAGE = {
-    **NOT_OFFERED, "owner": 1, "id": 1, "session_key": "s1", "session_id": "s1", "idempotency_key": None,
+    "owner": 1, "id": 1, "session_key": "s1", "session_id": "s1", "idempotency_key": None,
     "content": "{}", "author": "person", "instance_id": 1, "target": "{}", "messages": Texts(["{}"]),
     "keys": Texts(["k"]), "offered": None, "taken_by": "ann", "trace": None,
 }  # fmt: skip

@@ -8,13 +8,12 @@ from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import COMPLETE, INBOUND, columns_of
 from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND
-from adapters.outbound.storage.queue.statements import NOT_OFFERED
 
 ONE_SENT = {
     "owner": 1, "ids": Bigints([1]), "keys": Texts(["k"]), "statuses": Bigints([1]), "refs": Texts(["r"]),
     "errors": Texts([None]), "lasts": Bools([True]),
 }  # fmt: skip
-OUTCOME = {**columns_of([], []), **NOT_OFFERED}
+OUTCOME = {**columns_of([])}
 CAPACITY = {
     "full": [], "full_users": [], "count": 10, "instances": [], "instance_capacity": [], "users": [],
     "user_capacity": [], "per_instance": 5, "per_user": 5, "owner": 1,

@@ -96,6 +96,18 @@ async def test_a_queue_is_held_while_it_is_worked_on() -> None:
     assert world.returned == []
 
 
+async def test_only_a_running_worker_has_capacity() -> None:
+    world = World(None)
+    assert not world.loop.has_capacity
+    running = asyncio.create_task(world.loop.run())
+    await world.working.wait()
+    assert world.loop.has_capacity
+    world.go_on.set()
+    await world.loop.stop(30)
+    await running
+    assert not world.loop.has_capacity
+
+
 async def test_what_a_lease_brings_beyond_a_share_is_given_back() -> None:
     world, keys = World(None), [QueueKey(1, str(number), "ann") for number in range(65)]
     world.to_lease = [Leased(key) for key in keys]
@@ -326,93 +338,6 @@ async def test_a_busy_worker_gathers_what_wakes_it(
     running.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await running
-
-
-async def test_a_declined_queue_wakes_those_that_waited_for_its_slot() -> None:
-    world, running = await running_with_nothing_to_lease()
-    keys = [QueueKey(1, str(number), "ann") for number in range(64)]
-    for key in keys:
-        assert world.loop.offer(key)
-    assert not world.loop.offer(QueueKey(1, "one more", "ann"))
-    world.to_lease = [Leased(QueueKey(1, "one more", "ann"))]
-    world.loop.decline(keys, lease_uncertain=False)
-    await asyncio.wait_for(world.working.wait(), 30)
-    world.go_on.set()
-    await world.loop.stop(30)
-    await running
-
-
-KNOWN = QueueKey(1, "b", "ann")
-
-
-async def running_with_nothing_to_lease() -> tuple[World, asyncio.Task[None]]:
-    world = World(None)
-    world.to_lease = []
-    running = asyncio.create_task(world.loop.run())
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    return world, running
-
-
-async def test_an_offered_queue_is_held_and_worked_on() -> None:
-    world, running = await running_with_nothing_to_lease()
-    assert world.loop.offer(KNOWN)
-    assert world.loop.held == {KNOWN}
-    world.loop.take(Leased(KNOWN))
-    assert world.loop.held == {KNOWN}
-    await asyncio.wait_for(world.working.wait(), 30)
-    assert world.loop.held == {KNOWN}
-    world.go_on.set()
-    await world.loop.stop(30)
-    await running
-    assert world.loop.held == set()
-    assert world.returned == []
-
-
-async def test_a_declined_queue_is_not_held() -> None:
-    world, running = await running_with_nothing_to_lease()
-    assert world.loop.offer(KNOWN)
-    world.loop.decline([KNOWN], lease_uncertain=False)
-    assert world.loop.held == set()
-    assert world.loop.offer(KNOWN)
-    world.loop.decline([KNOWN], lease_uncertain=False)
-    await world.loop.stop(30)
-    await running
-
-
-async def test_an_uncertain_lease_is_reclaimed_before_anything_else_is_offered() -> None:
-    world, running = await running_with_nothing_to_lease()
-    other = QueueKey(1, "c", "ann")
-    assert world.loop.offer(KNOWN)
-    assert world.loop.offer(other)
-    world.loop.decline([KNOWN], lease_uncertain=True)
-    assert not world.loop.offer(KNOWN)
-    for _ in range(5):
-        await asyncio.sleep(0)
-    assert world.reclaimed == [{other}], "the other one's statement is still under way"
-    assert world.loop.offer(KNOWN)
-    await world.loop.stop(30)
-    await running
-
-
-async def test_nothing_is_offered_before_the_loop_runs_or_after_it_stopped() -> None:
-    world = World(None)
-    assert not world.loop.offer(KNOWN)
-    world, running = await running_with_nothing_to_lease()
-    await world.loop.stop(30)
-    await running
-    assert not world.loop.offer(KNOWN)
-
-
-async def test_what_is_handed_over_after_the_stop_is_given_back() -> None:
-    world, running = await running_with_nothing_to_lease()
-    assert world.loop.offer(KNOWN)
-    await world.loop.stop(30)
-    await running
-    world.loop.take(Leased(KNOWN))
-    await asyncio.wait_for(world.given_back.wait(), 30)
-    assert world.returned == [(KNOWN, 0.0)]
-    assert not world.working.is_set()
 
 
 async def test_a_queue_whose_work_keeps_failing_is_taken_up_ever_later(

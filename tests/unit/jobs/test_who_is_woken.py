@@ -8,7 +8,6 @@ import pytest
 
 from adapters.inbound.jobs.queue_worker import SlotAllocator
 from adapters.outbound.event_bus import EventBus
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from ports.queue import Capacity, QueueKey
 
 
@@ -46,14 +45,9 @@ def test_there_is_capacity_while_slots_are_free_and_nobody_waits_for_one() -> No
     assert slots.has_capacity
 
     capacity = Capacity(1, 1, 1)
-    slots.request(capacity)
     slots.fulfil(capacity, [QueueKey(1, "b", "ann")], more=True)
     assert not slots.has_capacity, "more is due than was leased: others had better come too"
 
 
 def test_there_is_no_capacity_while_an_instance_is_throttled() -> None:
     assert not SlotAllocator(8, lambda: {1: 0}).has_capacity
-
-
-def test_a_process_without_a_worker_has_no_capacity() -> None:
-    assert not DirectDispatch[object]().has_capacity

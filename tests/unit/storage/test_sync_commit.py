@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import OutboundMessage
 from ports.queue import EventOutcome, QueueKey
@@ -38,9 +37,7 @@ async def test_only_what_can_be_made_again_may_be_forgotten(
 ) -> None:
     statements: Any = Statements()
     nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
-    conversations = PostgresConversations(
-        statements, LeaseStore(statements, 1, statements), nobody, DirectDispatch()
-    )
+    conversations = PostgresConversations(statements, LeaseStore(statements, 1, statements), nobody)
 
     await conversations.record(
         EventOutcome(QueueKey(7, "s"), 5, {}, parts, last=True, require_sync_commit=require_sync_commit)

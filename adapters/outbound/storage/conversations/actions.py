@@ -15,8 +15,6 @@ from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import (
-    NOT_OFFERED,
-    OFFERED,
     EventStatus,
     MessageStatus,
     QueueKind,
@@ -70,7 +68,7 @@ STORED = "SELECT event, status FROM inbox WHERE id = %s AND instance_id = %s AND
 """Primary key."""
 
 PROCESS = f"""
-WITH {OFFERED}, message AS (
+WITH message AS (
     UPDATE inbox SET status = {EventStatus.QUEUED}, event = %(event)s, attempts = 0, failures = 0, error = NULL,
         answer = NULL, result = NULL, draft = NULL, await_until = NULL, taken = false, finished_at = NULL
     WHERE id = %(id)s RETURNING instance_id, session_key
@@ -80,7 +78,7 @@ WITH {OFFERED}, message AS (
 """Primary keys."""
 
 _SEND = f"""
-WITH {OFFERED}, message AS (
+WITH message AS (
     UPDATE outbox SET status = {MessageStatus.PENDING}, attempts = 0, next_attempt_at = now(), finished_at = NULL
     WHERE {{column}} = %(id)s AND instance_id = %(instance)s AND status = {MessageStatus.DEAD}
     RETURNING instance_id, session_key
@@ -122,7 +120,7 @@ class Reruns:
             self._inbound()
             return result
         outbound = ANSWER if message.kind is MessageKind.ANSWER else SENT_FIRST
-        parameters = {**NOT_OFFERED, "id": message.row, "instance": instance_id}
+        parameters = {"id": message.row, "instance": instance_id}
         if await self._database.execute(outbound.send, parameters):
             self._outbound()
             return Rerun.STARTED
@@ -140,5 +138,5 @@ class Reruns:
             if status != EventStatus.FAILED:
                 return Rerun.NOT_FAILED
             again = dump({**orjson.loads(event), "request": new_uuid()})
-            await connection.execute(PROCESS, {**NOT_OFFERED, "id": inbox_id, "event": again})
+            await connection.execute(PROCESS, {"id": inbox_id, "event": again})
         return Rerun.STARTED

@@ -11,12 +11,10 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-
-import orjson
 
 from adapters import trace_context
 from adapters.outbound.clock import url_uuid
@@ -35,15 +33,11 @@ from adapters.outbound.storage.events import detail_sql, log_event_sql
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
 from adapters.outbound.storage.queue.batching import Batcher, through_outage
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import ECHOES, echo_columns
 from adapters.outbound.storage.queue.leases import LeaseStore, Queue
 from adapters.outbound.storage.queue.statements import (
     ASYNC_COMMIT,
     HAS_OPEN_APPROVAL,
-    NOT_OFFERED,
-    OFFERED,
-    ROWS_PER_LEASE,
     EventStatus,
     QueueKind,
     complete_sql,
@@ -51,12 +45,9 @@ from adapters.outbound.storage.queue.statements import (
     queued_sql,
 )
 from adapters.outbound.storage.statements import compact
-from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Merge
 from domain.conversations.model import answer_to
 from domain.events import EventKind
-from domain.values import value
-from ports.outbox import QueuedMessage, QueuedMessages
 from ports.queue import Album, Capacity, Conversation, EventOutcome, Leases, QueuedEvent, QueueKey, Round
 
 _LOG = log_event_sql("string_to_table(told, ' ')", "done", data="nullif(main, id)::text")
@@ -86,7 +77,7 @@ _MESSAGE_COLUMNS = {
 }
 
 COMPLETE = compact(f"""
-WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
+WITH {ECHOES}, r AS MATERIALIZED (
     SELECT t.*, (
         SELECT min(id) FROM inbox h WHERE {queued_sql(QueueKind.INBOUND, "h", "t.instance_id", "t.session_key")}
     ) AS head
@@ -105,18 +96,16 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
     FROM {unnest_sql(*_MESSAGE_COLUMNS)} WITH ORDINALITY
       m(event, message, target, key, trace, n)
     JOIN done ON id = event AND awaited IS NOT TRUE WHERE event NOT IN (TABLE echoes) ORDER BY n
-    RETURNING id, inbox_id, instance_id, session_key
+    RETURNING instance_id, session_key
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "done")}),
 logged AS ({_LOG})
-SELECT d.id, d.awaited, o.open,
-    (SELECT array_agg(id ORDER BY id) FROM sent WHERE inbox_id = d.id AND o.leased),
-    h.more, h.is_held AND NOT d.last, (SELECT CASE WHEN %(async)s THEN {ASYNC_COMMIT} END)
+SELECT d.id, d.awaited, o.open, h.more, h.is_held AND NOT d.last, (SELECT CASE WHEN %(async)s THEN {ASYNC_COMMIT} END)
 FROM done d LEFT JOIN outbound o USING (instance_id, session_key) LEFT JOIN inbound h USING (instance_id, session_key)
 ORDER BY d.id
 """)
 """Of each event that has an outcome now: its id, whether a call takes the answer, whether the queue of its messages
-is to be leased, the ids of its messages where that was leased for this process, whether its conversation has more,
-and whether the rest of the lease is void, as a person has the conversation.
+is to be leased, whether its conversation has more, and whether the rest of the lease is void, as a person has the
+conversation.
 Index `inbox_by_queue`, and the primary keys of `inbox` and `queue`; `status + 0` keeps the planner, while it takes
 `inbox` for small, from reading all that is queued for each outcome.
 
@@ -128,52 +117,23 @@ into themselves."""
 MERGED = "it failed with the message that it is part of"
 
 
-@value
-class OutboxRows:
-    """An outcome's messages as rows of the outbox: their JSON texts and idempotency keys.
-
-    The keys follow from the event, so that a platform recognises a message that is made again.
-    """
-
-    queue_key: QueueKey
-    inbox_id: int
-    target: bytes
-    messages: Sequence[bytes]
-    keys: Sequence[str]
-    apology: bool
-    trace: str | None
-
-    @classmethod
-    def of(cls, outcome: EventOutcome) -> OutboxRows:
-        messages = [dump_bytes(message.payload) for message in outcome.messages]
-        keys = [message_key(outcome.request_id, outcome.inbox_id, number) for number in range(len(messages))]
-        target, apology = dump_bytes(outcome.target), outcome.error is not None
-        trace = trace_context.current() or None
-        return cls(outcome.key, outcome.inbox_id, target, messages, keys, apology, trace)
-
-    def queued(self, ids: Sequence[int]) -> Iterable[QueuedMessage]:
-        target = orjson.loads(self.target)
-        for id, message, key in zip(ids, self.messages, self.keys, strict=False):
-            read = OutboundMessage(orjson.loads(message))
-            yield QueuedMessage(id, read, target, key, 0, self.apology, trace=self.trace or "")
-
-
 def message_key(request_id: str, row: int, number: int) -> str:
     """The idempotency key of a message: random by the request id, unique by the rest. `row` is the event that it
     answers, or what was sent first."""
     return url_uuid(f"{request_id}#{row}.{number}")
 
 
-def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> dict[str, object]:
-    """The parameters of `COMPLETE`, those of direct dispatch aside."""
-    events = [_event(outcome, id) for outcome in outcomes for id in (outcome.inbox_id, *outcome.merged)]
+def columns_of(outcomes: Sequence[EventOutcome]) -> dict[str, object]:
+    """The parameters of `COMPLETE`, but for `owner`."""
+    trace = trace_context.current() or None
     messages = [
-        (row.inbox_id, message, row.target, key, row.trace)
-        for row in rows
-        for message, key in zip(row.messages, row.keys, strict=True)
+        (outcome.inbox_id, message, target, key, trace)
+        for outcome in outcomes
+        for target in [dump_bytes(outcome.target)]
+        for message, key in zip(*_messages(outcome), strict=True)
     ]
     return {
-        **columns(_EVENT_COLUMNS, events),
+        **columns(_EVENT_COLUMNS, [row for outcome in outcomes for row in _event_rows(outcome)]),
         **columns(_MESSAGE_COLUMNS, messages),
         "async": all(outcome.messages and not outcome.require_sync_commit for outcome in outcomes),
         **echo_columns(
@@ -184,73 +144,49 @@ def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> 
     }
 
 
-def _event(outcome: EventOutcome, id: int) -> tuple[object, ...]:
-    """`_EVENT_COLUMNS` of an event that the outcome is of, its own or one that was merged into it."""
-    own = id == outcome.inbox_id
-    return (
-        id,
+def _messages(outcome: EventOutcome) -> tuple[list[bytes], list[str]]:
+    """The JSON texts of the outcome's messages, and their idempotency keys. The keys follow from the event, so that a
+    platform recognises a message that is made again."""
+    texts = [dump_bytes(message.payload) for message in outcome.messages]
+    return texts, [message_key(outcome.request_id, outcome.inbox_id, number) for number in range(len(texts))]
+
+
+def _event_rows(outcome: EventOutcome) -> Iterator[tuple[object, ...]]:
+    """`_EVENT_COLUMNS` of the event that the outcome is of, and of those that were merged into it."""
+    place = (outcome.inbox_id, outcome.key.instance_id, outcome.key.session_key)
+    answer, error = _answer(outcome), outcome.error
+    result, kinds = None, []
+    if error is not None:
+        kinds = [EventKind.MESSAGE_FAILED]
+    elif answer is not None:
+        kinds = [EventKind.MESSAGE_ANSWERED]
+    own_kinds = [*kinds, EventKind.CONVERSATION_HANDLER] if outcome.handler_minutes else kinds
+    if outcome.result is not None:
+        result = result_to_json(outcome.result, [part.payload for part in outcome.messages], outcome.target)
+    yield (
         outcome.inbox_id,
-        outcome.key.instance_id,
-        outcome.key.session_key,
-        _error(outcome, own),
-        _result(outcome) if own else None,
-        own and outcome.last,
-        own and outcome.prompt,
-        own and outcome.by_person,
-        own and _got_reply(outcome),
-        outcome.handler_minutes if own else None,
-        _answer(outcome) if own else None,
-        " ".join(_told(outcome, own)) or None,
+        *place,
+        None if error is None else storable_reason(error),
+        result,
+        outcome.last,
+        outcome.prompt,
+        outcome.by_person,
+        bool(outcome.messages) and not outcome.by_person,
+        outcome.handler_minutes,
+        answer,
+        " ".join(own_kinds),
     )
-
-
-def _error(outcome: EventOutcome, own: bool) -> str | None:
-    if outcome.error is None:
-        return None
-    return storable_reason(outcome.error) if own else MERGED
-
-
-def _got_reply(outcome: EventOutcome) -> bool:
-    return bool(outcome.messages) and not outcome.by_person
-
-
-def _told(outcome: EventOutcome, own: bool) -> Iterator[EventKind]:
-    """The kinds of the events that tell of the outcome. A message that gets no answer has none."""
-    if outcome.error is not None:
-        yield EventKind.MESSAGE_FAILED
-    elif _says_something(outcome):
-        yield EventKind.MESSAGE_ANSWERED
-    if own and outcome.handler_minutes:
-        yield EventKind.CONVERSATION_HANDLER
-
-
-def _says_something(outcome: EventOutcome) -> bool:
-    answer = outcome.answer
-    return answer is not None and bool(answer.text or answer.artifacts or answer.choices)
+    merged_error = None if error is None else MERGED
+    for id in outcome.merged:
+        yield (id, *place, merged_error, None, False, False, False, False, None, None, " ".join(kinds))
 
 
 def _answer(outcome: EventOutcome) -> bytes | None:
-    """None for one that says nothing: it only ends an indicator."""
-    return content_to_json(outcome.answer) if outcome.answer and _says_something(outcome) else None
-
-
-def _result(outcome: EventOutcome) -> str | None:
-    if outcome.result is None:
+    """The JSON text of the answer. None for one that says nothing: it only ends a typing indicator."""
+    answer = outcome.answer
+    if answer is None or not (answer.text or answer.artifacts or answer.choices):
         return None
-    return result_to_json(outcome.result, [message.payload for message in outcome.messages], outcome.target)
-
-
-def leased_messages(
-    rows: Sequence[OutboxRows], completed: Sequence[tuple[Any, ...]]
-) -> dict[QueueKey, QueuedMessages]:
-    """The queues that `COMPLETE` leased, with their first messages."""
-    by_event = {row.inbox_id: row for row in rows}
-    leased: dict[QueueKey, list[QueuedMessage]] = {}
-    for inbox_id, _, _, ids, *_ in completed:
-        if ids:
-            row = by_event[inbox_id]
-            leased.setdefault(row.queue_key, []).extend(row.queued(ids))
-    return {key: QueuedMessages(key, messages[:ROWS_PER_LEASE]) for key, messages in leased.items()}
+    return content_to_json(answer)
 
 
 INBOUND = Queue.of(
@@ -290,7 +226,7 @@ UPDATE queue SET offered = %s WHERE kind = {QueueKind.INBOUND} AND instance_id =
 """In the transaction of the outcome. Primary key."""
 
 REMOVE = f"""
-WITH {OFFERED}, gone AS (
+WITH gone AS (
     DELETE FROM inbox WHERE id = ANY(%(ids)s) AND instance_id = %(instance_id)s AND session_key = %(session_key)s
     AND status = {EventStatus.QUEUED}
     RETURNING id, instance_id, session_key, %(last)s AS last, false AS person, false AS replied,
@@ -320,16 +256,9 @@ class Wakeups:
 
 
 class PostgresConversations:
-    """Messages for which the worker of this process has capacity are leased with the outcome and dispatched."""
+    """The outcomes of many events are recorded by one statement."""
 
-    def __init__(
-        self,
-        database: Database,
-        leases: LeaseStore,
-        wakeups: Wakeups,
-        dispatch: DirectDispatch[QueuedMessages],
-    ) -> None:
-        self._dispatch = dispatch
+    def __init__(self, database: Database, leases: LeaseStore, wakeups: Wakeups) -> None:
         self._database = database
         self._leases = leases
         self._wakeups = wakeups
@@ -348,13 +277,15 @@ class PostgresConversations:
         return await through_outage(lambda: self._batcher.submit(outcome.key, outcome))
 
     async def flush(self, outcomes: Sequence[EventOutcome]) -> Sequence[bool]:
-        rows = [OutboxRows.of(outcome) for outcome in outcomes]
-        keys = {outcome.key for outcome in outcomes if outcome.messages}
-        with self._dispatch.offering(keys) as offer:
-            parameters = {**columns_of(outcomes, rows), **offer.parameters, "owner": self._leases.owner}
-            completed = await self._complete(parameters, outcomes)
-            offer.leased = leased_messages(rows, completed)
-        self._wake(completed)
+        parameters = {**columns_of(outcomes), "owner": self._leases.owner}
+        completed = await self._complete(parameters, outcomes)
+        for inbox_id, awaited, *_ in completed:
+            if awaited:
+                self._wakeups.answered(inbox_id)
+        if any(is_open for _, _, is_open, *_ in completed):
+            self._wakeups.outbound()
+        if any(more and not is_held for *_, more, is_held, _ in completed):
+            (self._wakeups.inbound_left or self._wakeups.inbound)()
         recorded = {inbox_id for inbox_id, *_, is_void, _ in completed if not is_void}
         return [outcome.inbox_id in recorded for outcome in outcomes]
 
@@ -374,15 +305,6 @@ class PostgresConversations:
                 await connection.execute(OFFER, offer)
         return completed
 
-    def _wake(self, completed: Sequence[tuple[Any, ...]]) -> None:
-        for inbox_id, awaited, *_ in completed:
-            if awaited:
-                self._wakeups.answered(inbox_id)
-        if any(is_open for _, _, is_open, *_ in completed):
-            self._wakeups.outbound()
-        if any(more and not is_held for *_, more, is_held, _ in completed):
-            (self._wakeups.inbound_left or self._wakeups.inbound)()
-
     async def drafted(self, inbox_id: int, draft: str) -> None:
         await self._database.execute(DRAFTED, (storable(draft), inbox_id))
 
@@ -390,17 +312,16 @@ class PostgresConversations:
         await self._database.execute(RETRY, (storable_reason(error), inbox_id, delay, self._leases.owner))
 
     async def remove(self, outcome: EventOutcome) -> bool:
-        rows = OutboxRows.of(outcome)
+        messages, keys = _messages(outcome)
         parameters = {
-            **NOT_OFFERED,
             "ids": [outcome.inbox_id, *outcome.merged],
             "instance_id": outcome.key.instance_id,
             "session_key": outcome.key.session_key,
             "last": outcome.last,
             "error": storable_reason(outcome.error or ""),
-            "target": rows.target.decode(),
-            "messages": Texts(rows.messages),
-            "keys": Texts(rows.keys),
+            "target": dump(outcome.target),
+            "messages": Texts(messages),
+            "keys": Texts(keys),
             "inbox_id": outcome.inbox_id,
             "owner": self._leases.owner,
         }

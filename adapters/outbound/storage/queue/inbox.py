@@ -11,11 +11,9 @@ once more with their files.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Any
 
 from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts, unnest_sql
@@ -32,12 +30,7 @@ from adapters.outbound.storage.events import log_event_sql
 from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.batching import Batcher
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.statements import (
-    HAS_OPEN_APPROVAL,
-    NOT_OFFERED,
-    OFFERED,
-    ROWS_PER_LEASE,
     EventStatus,
     QueueKind,
     complete_sql,
@@ -48,7 +41,7 @@ from domain.channels.messages import Change, Event, Quoted
 from domain.events import EventKind
 from domain.refusals import Unavailable
 from domain.values import value
-from ports.queue import Accepted, CallResult, Conversation, QueuedEvent, QueueKey
+from ports.queue import Accepted, CallResult
 
 ECHOES = f"""
 echoes AS MATERIALIZED (
@@ -92,7 +85,7 @@ def echo_columns(rows: Iterable[tuple[int, int, str, Event]]) -> dict[str, objec
 
 
 ENQUEUE = compact(f"""
-WITH {OFFERED}, {ECHOES}, input AS (
+WITH {ECHOES}, input AS (
     SELECT t.*
     FROM {unnest_sql("instances", "sessions", "keys", "events", "waits")} WITH ORDINALITY
       AS t(instance_id, session_key, event_key, event, wait, n)
@@ -104,14 +97,11 @@ WITH {OFFERED}, {ECHOES}, input AS (
     RETURNING id, instance_id, session_key, event_key
 ), enqueued AS ({enqueue_sql(QueueKind.INBOUND, "fresh")}),
 logged AS ({log_event_sql(EventKind.MESSAGE_RECEIVED, "fresh")})
-SELECT t.instance_id, t.event_key, t.id, q.open,
-    CASE WHEN q.leased THEN (SELECT user_id FROM channel_instance i WHERE i.id = t.instance_id) END,
-    q.leased AND ({HAS_OPEN_APPROVAL}), q.offered
+SELECT t.instance_id, t.event_key, t.id, q.open
 FROM fresh t JOIN enqueued q ON q.instance_id = t.instance_id AND q.session_key = t.session_key ORDER BY t.id
 """)
-"""Stores the events that are new and no echoes. Of each: its instance, key and id, whether its queue is to be leased,
-where it was leased for this process its user and whether it has an open approval, and what was offered last.
-Index `inbox_event`, and the primary key of `queue`."""
+"""Stores the events that are new and no echoes. Of each: its instance, key and id, and whether its queue is to be
+leased. Index `inbox_event`, and the primary key of `queue`."""
 
 FIND = """
 SELECT t.n, i.id FROM unnest(%s, %s) WITH ORDINALITY AS t(instance_id, event_key, n)
@@ -175,7 +165,7 @@ class InboxRow:
 
 
 def columns_of(rows: Sequence[InboxRow]) -> dict[str, object]:
-    """The parameters of `ENQUEUE`, those of direct dispatch aside."""
+    """The parameters of `ENQUEUE`."""
     return {
         "instances": Bigints(row.instance_id for row in rows),
         "sessions": Texts(row.session_key for row in rows),
@@ -189,22 +179,11 @@ def columns_of(rows: Sequence[InboxRow]) -> dict[str, object]:
 
 
 class PostgresInbox:
-    """`enqueued` is called after each commit that brought events for which nobody is on the way yet.
+    """`enqueued` is called after each commit that brought events for which nobody is on the way yet."""
 
-    What the worker of this process has capacity for is leased to `owner` in the same statement and dispatched.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        enqueued: Callable[[], None],
-        owner: int | None = None,
-        dispatch: DirectDispatch[Conversation] | None = None,
-    ) -> None:
+    def __init__(self, database: Database, enqueued: Callable[[], None]) -> None:
         self._database = database
         self._enqueued = enqueued
-        self._owner = owner
-        self._dispatch: DirectDispatch[Conversation] = dispatch or DirectDispatch()
         self._batcher: Batcher[InboxRow, Accepted] = Batcher(self.flush)
 
     async def add(
@@ -247,24 +226,17 @@ class PostgresInbox:
         return bool(row and row[0])
 
     async def flush(self, rows: Sequence[InboxRow]) -> Sequence[Accepted]:
-        with self._dispatch.offering(_keys(rows)) as offer:
-            parameters = {**columns_of(rows), **offer.parameters, "owner": self._owner}
-            stored = await self._database.fetch(ENQUEUE, parameters)
-            offer.leased = _leased(rows, stored)
-        if any(is_open for _, _, _, is_open, _, _, _ in stored):
+        stored = await self._database.fetch(ENQUEUE, columns_of(rows))
+        if any(is_open for *_, is_open in stored):
             self._enqueued()
-        fresh = {(instance_id, key): id for instance_id, key, id, _, _, _, _ in stored}
+        fresh = {(instance_id, key): id for instance_id, key, id, _ in stored}
         ids = [fresh.pop((row.instance_id, row.event_key), None) for row in rows]
-        return await self._accepted(rows, ids)
-
-    async def _accepted(self, rows: Sequence[InboxRow], ids: Sequence[int | None]) -> Sequence[Accepted]:
-        """Looks up those that had been stored before."""
         missing = [n for n, id in enumerate(ids) if id is None]
         earlier: dict[int, int | None] = {}
         if missing:
             instances, keys = (rows[n].instance_id for n in missing), (rows[n].event_key for n in missing)
-            stored = await self._database.fetch(FIND, (Bigints(instances), Texts(keys)))
-            earlier = {missing[n - 1]: id for n, id in stored}
+            found_before = await self._database.fetch(FIND, (Bigints(instances), Texts(keys)))
+            earlier = {missing[n - 1]: id for n, id in found_before}
         return [
             Accepted(id, fresh=True)
             if id
@@ -284,31 +256,6 @@ class PostgresInbox:
         await self._batcher.close()
 
 
-def _keys(rows: Sequence[InboxRow]) -> Iterator[QueueKey]:
-    """Each once; made only where this process has a worker."""
-    yield from {QueueKey(row.instance_id, row.session_key) for row in rows}
-
-
-def _leased(rows: Sequence[InboxRow], stored: Sequence[tuple[Any, ...]]) -> dict[QueueKey, Conversation]:
-    """The conversations that the statement leased, with their first events."""
-    if all(user_id is None for _, _, _, _, user_id, _, _ in stored):
-        return {}
-    by_key = {(row.instance_id, row.event_key): row for row in reversed(rows)}
-    now = datetime.now(UTC)
-    queued: dict[QueueKey, list[QueuedEvent]] = {}
-    leased: dict[QueueKey, Conversation] = {}
-    for instance_id, event_key, id, _, user_id, has_open_approval, offered in stored:
-        if user_id is None:
-            continue
-        row = by_key[instance_id, event_key]
-        key = QueueKey(instance_id, row.session_key, user_id)
-        events = queued.setdefault(key, [])
-        if len(events) < ROWS_PER_LEASE:
-            events.append(QueuedEvent(id, event_from_json(row.stored), 0, now))
-        leased[key] = Conversation(key, events, has_open_approval, offered)
-    return leased
-
-
 log = logging.getLogger(__name__)
 
 
@@ -324,7 +271,7 @@ async def _added(connection: Connection, arrivals: Sequence[InboxRow]) -> tuple[
         return set(), set()
     try:
         async with connection.transaction():
-            rows = await connection.execute(ENQUEUE, {**columns_of(arrivals), **NOT_OFFERED})
+            rows = await connection.execute(ENQUEUE, columns_of(arrivals))
             return {row[1] for row in await rows.fetchall()}, set()
     except Exception as error:
         if not is_of_rows(error, lost=connection.closed):
@@ -456,7 +403,7 @@ class ChangeableInbox:
             id, draft = withdrawn
             if event.change is Change.EDITED:
                 row = InboxRow.of(instance_id, replace(event, change=None))
-                await connection.execute(ENQUEUE, {**columns_of([row]), **NOT_OFFERED})
+                await connection.execute(ENQUEUE, columns_of([row]))
                 await connection.execute(COPY_DRAFT, (draft, instance_id, row.event_key))
         self._withdrawn(id)
         return True

@@ -11,8 +11,6 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher, through_outage
 from adapters.outbound.storage.queue.leases import LeaseStore, Queue
 from adapters.outbound.storage.queue.statements import (
-    NOT_OFFERED,
-    OFFERED,
     MessageStatus,
     QueueKind,
     complete_sql,
@@ -123,7 +121,7 @@ FROM early e WHERE o.id = e.id AND o.key = %(key)s AND o.status <> {_DEAD}
 recorded while this waits for the row. A failure may be that of an earlier try. Index `outbox_by_instance`."""
 
 REPLAY = f"""
-WITH {OFFERED}, message AS (
+WITH message AS (
     UPDATE outbox SET status = {_PENDING}, attempts = 0, next_attempt_at = now(), finished_at = NULL,
         delivery_state = NULL
     WHERE id = %(message)s AND instance_id = %(instance)s AND status = {_DEAD} RETURNING instance_id, session_key
@@ -268,7 +266,7 @@ class PostgresOutbox:
         return int(count)
 
     async def replay(self, instance_id: int, message_id: int) -> bool | None:
-        parameters = {**NOT_OFFERED, "message": message_id, "instance": instance_id}
+        parameters = {"message": message_id, "instance": instance_id}
         if await self._database.execute(REPLAY, parameters):
             self._enqueued()
             return True

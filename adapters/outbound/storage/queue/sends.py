@@ -26,8 +26,6 @@ from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.conversations import message_key
 from adapters.outbound.storage.queue.statements import (
-    NOT_OFFERED,
-    OFFERED,
     EventStatus,
     QueueKind,
     enqueue_sql,
@@ -44,7 +42,7 @@ KEY_HOURS = 24
 """How long an idempotency key is remembered."""
 
 SEND = compact(f"""
-WITH {OFFERED}, fresh AS (
+WITH fresh AS (
     INSERT INTO send (id, instance_id, session_key, session_id, idempotency_key, content, author)
     OVERRIDING SYSTEM VALUE
     SELECT %(id)s, id, %(session_key)s, %(session_id)s, %(idempotency_key)s, %(content)s, %(author)s
@@ -137,7 +135,7 @@ class PostgresSends:
         key = send.idempotency_key or None
         if key:
             await self._database.execute(FREE_KEY, (send.instance_id, key))
-        row = await self._database.fetch_one(SEND, {**NOT_OFFERED, **_columns(send), "idempotency_key": key})
+        row = await self._database.fetch_one(SEND, {**_columns(send), "idempotency_key": key})
         if row is None:
             return await self.repeated(send.instance_id, key) if key else None
         id, is_open = row
@@ -192,7 +190,7 @@ UPDATE inbox SET taken = true WHERE id IN (
 """Primary key."""
 
 SEND_UNTAKEN = f"""
-WITH {OFFERED}, sent AS (
+WITH sent AS (
     INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
     SELECT %(instance_id)s, %(session_key)s, %(inbox_id)s, m.message, %(target)s, m.key, %(apology)s
     FROM {unnest_sql("messages", "keys")} WITH ORDINALITY AS m(message, key, n)
@@ -247,7 +245,7 @@ class UntakenAnswers:
         row = {"inbox_id": inbox_id, "instance_id": instance_id, "session_key": session_key}
         try:
             async with connection.transaction():
-                await connection.execute(SEND_UNTAKEN, {**NOT_OFFERED, **row, **_untaken_columns(result)})
+                await connection.execute(SEND_UNTAKEN, {**row, **_untaken_columns(result)})
         except Exception as error:
             if not is_of_rows(error, lost=connection.closed):
                 raise

@@ -2,8 +2,6 @@
 
 from enum import IntEnum
 
-from adapters.outbound.storage.arrays import Bigints, Texts, unnest_sql
-
 
 class QueueKind(IntEnum):
     """Column `kind` of `queue`. Rows of a correspondent count rounds over all conversations with it, and are never
@@ -38,17 +36,6 @@ ASYNC_COMMIT = "set_config('synchronous_commit', 'off', true)"
 """In a statement of its own transaction: the commit does not wait for the disk. The rows are visible at once and
 survive the death of this process; when the database dies in the next moment the statement never happened."""
 
-OFFERED = f"""
-offered AS (SELECT * FROM {unnest_sql("offered_ids", "offered_keys")} t(instance_id, session_key))
-"""
-"""The queues for which this process has reserved slots."""
-NOT_OFFERED: dict[str, object] = {
-    "offered_ids": Bigints([]),
-    "offered_keys": Texts([]),
-    "owner": None,
-}
-
-
 HAS_OPEN_APPROVAL = """
 EXISTS (SELECT FROM tool_confirmation c
     WHERE c.instance_id = t.instance_id AND c.session_key = t.session_key AND c.closed_at IS NULL)
@@ -74,31 +61,19 @@ def queued_sql(kind: QueueKind, row: str, instance: str, session: str) -> str:
 
 
 def enqueue_sql(kind: QueueKind, rows: str) -> str:
-    """Counts the new rows of the CTE `rows` on their queues; needs the CTE `OFFERED`. Primary key of `queue`.
-
-    An offered queue that was idle is leased to `owner` at once (`leased`); `open`: somebody has to lease it. A queue
-    that was freed after this transaction began stays open, as this statement cannot see what its last holder wrote:
-    its `due_at` tells. A conversation that a person has is left alone.
-    """
-    held = " OR q.held_until > now()" if kind is QueueKind.INBOUND else ""
-    lease_end = f"now() + '{LEASE_SECONDS} s'"
+    """Counts the new rows of the CTE `rows` on their queues; `open`: somebody has to lease the queue. Primary key of
+    `queue`. A conversation that a person has is left alone."""
+    inbound = kind is QueueKind.INBOUND
     return f"""
-        INSERT INTO queue AS q (kind, instance_id, session_key, pending, owner, due_at)
-        SELECT {kind}, instance_id, session_key, count(*),
-            CASE WHEN count(o.session_key) > 0 THEN %(owner)s::bigint END,
-            CASE WHEN count(o.session_key) > 0 THEN {lease_end} ELSE now() END
-        FROM {rows} r LEFT JOIN offered o USING (instance_id, session_key)
-        GROUP BY 2, 3 ORDER BY 2, 3
+        INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+        SELECT {kind}, instance_id, session_key, count(*), now() FROM {rows} GROUP BY 2, 3 ORDER BY 2, 3
         ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
             pending = q.pending + excluded.pending,
-            owner = CASE WHEN q.pending <= 0 AND q.owner IS NULL AND q.due_at <= now()
-                THEN excluded.owner ELSE q.owner END,
-            due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL{held} THEN q.due_at
-                WHEN q.due_at <= now() THEN excluded.due_at ELSE now() END,
+            due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL{" OR q.held_until > now()" if inbound else ""}
+                THEN q.due_at ELSE now() END,
             touched_at = now()
         RETURNING instance_id, session_key,
-            owner IS NULL{" AND (held_until > now()) IS NOT TRUE" if held else ""} AS open,
-            owner = %(owner)s AND due_at = {lease_end} AS leased, offered
+            owner IS NULL{" AND (held_until > now()) IS NOT TRUE" if inbound else ""} AS open
     """
 
 

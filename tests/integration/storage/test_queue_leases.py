@@ -1,49 +1,25 @@
-"""Lanes that are leased in the statement that commits their rows, and handed to the worker of the same process."""
+"""Queues are leased by one process at a time, with their first rows and in order."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
-from psycopg.errors import CheckViolation
 
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import INBOUND, PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.statements import ROWS_PER_LEASE
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
-from domain.refusals import Unavailable
+from ports.outbox import QueuedMessages
 from ports.queue import Capacity, Conversation, EventOutcome, QueueKey
-from tests.support.database import an_instance
 
 ROOM = Capacity(100, 100, 100)
-
-
-@dataclass
-class Worker:
-    """A desk with `places`; what it took and had to give up."""
-
-    places: int = 100
-    taken: list[Any] = field(default_factory=list)
-    declined: list[tuple[QueueKey, bool]] = field(default_factory=list)
-
-    def offer(self, key: QueueKey) -> bool:
-        self.places -= 1
-        return self.places >= 0
-
-    def take(self, leased: Any) -> None:
-        self.taken.append(leased)
-
-    def decline(self, keys: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
-        self.declined += [(key, lease_uncertain) for key in keys]
 
 
 class Process:
@@ -51,15 +27,17 @@ class Process:
 
     def __init__(self, database: Database, owner: int) -> None:
         self.rung: list[str] = []
-        self.conversing, self.sending = Worker(), Worker()
-        arrivals: DirectDispatch[Any] = DirectDispatch()
-        replies: DirectDispatch[Any] = DirectDispatch()
-        arrivals.worker, replies.worker = self.conversing, self.sending
         self.leases = LeaseStore(database, owner, PostgresHealth(database))
         wakes = Wakeups(lambda: self.rung.append("in"), lambda: self.rung.append("out"), lambda _: None)
-        self.inbox = PostgresInbox(database, lambda: self.rung.append("in"), owner, arrivals)
-        self.conversations = PostgresConversations(database, self.leases, wakes, replies)
+        self.inbox = PostgresInbox(database, lambda: self.rung.append("in"))
+        self.conversations = PostgresConversations(database, self.leases, wakes)
         self.outbox = PostgresOutbox(database, self.leases, lambda: self.rung.append("out"))
+
+    async def leased(self) -> Sequence[Conversation]:
+        return (await self.conversations.lease(ROOM)).leased
+
+    async def replies(self) -> Sequence[QueuedMessages]:
+        return (await self.outbox.lease(ROOM)).leased
 
     async def done(
         self, conversation: Conversation, parts: int = 1, error: str | None = None, prompt: bool = False
@@ -95,69 +73,57 @@ def event(text: str, session: str = "s") -> Event:
     return Event(f"key {text}", session, Sender("x"), text, {}, request_id="r")
 
 
-async def test_an_idle_conversation_is_handed_over(one: Process, other: Process, instance: int) -> None:
+async def test_an_idle_conversation_is_leased_once(one: Process, other: Process, instance: int) -> None:
     await one.inbox.add(instance, [event("hello")])
+    assert one.rung == ["in"]
 
-    [conversation] = one.conversing.taken
+    [conversation] = await one.leased()
+
     assert conversation.key == QueueKey(instance, "s")
     assert conversation.key.user_id == "ann"
     assert [each.event for each in conversation.queued] == [event("hello")]
     assert not conversation.has_open_approval
-    assert one.rung == []
-    assert (await other.conversations.lease(ROOM)).leased == []
+    assert await other.leased() == []
 
 
-async def test_without_a_place_anybody_may_lease_it(one: Process, other: Process, instance: int) -> None:
-    one.conversing.places = 0
-
+async def test_what_a_dead_process_leased_is_taken_up(one: Process, other: Process, instance: int) -> None:
     await one.inbox.add(instance, [event("hello")])
-
-    assert one.conversing.taken == []
-    assert one.rung == ["in"]
-    [leased] = (await other.conversations.lease(ROOM)).leased
-    assert leased.queued[0].event.text == "hello"
-
-
-async def test_what_a_dead_process_was_handed_is_taken_up(
-    one: Process, other: Process, instance: int
-) -> None:
-    await one.inbox.add(instance, [event("hello")])
-    assert one.conversing.taken
+    assert await one.leased()
 
     assert await other.leases.abandoned() == {1}
     await other.leases.free([1])
 
-    [leased] = (await other.conversations.lease(ROOM)).leased
+    [leased] = await other.leased()
     assert [(each.event.text, each.attempts) for each in leased.queued] == [("hello", 1)]
 
 
-async def test_a_lease_that_was_handed_over_runs_out(
-    database: Database, one: Process, other: Process, instance: int
-) -> None:
+async def test_a_lease_runs_out(database: Database, one: Process, other: Process, instance: int) -> None:
     await one.inbox.add(instance, [event("hello")])
+    assert await one.leased()
     row = await database.fetch_one("SELECT due_at - now() > interval '2 seconds' FROM queue")
     assert row == (True,)
 
     await database.execute("UPDATE queue SET due_at = due_at - interval '31 seconds'")
 
-    assert len((await other.conversations.lease(ROOM)).leased) == 1
+    assert len(await other.leased()) == 1
 
 
 async def test_a_conversation_at_work_takes_its_next_message_later(
     one: Process, other: Process, instance: int
 ) -> None:
     await one.inbox.add(instance, [event("first")])
+    [conversation] = await one.leased()
+    one.rung.clear()
     await other.inbox.add(instance, [event("second")])
     await one.inbox.add(instance, [event("third")])
 
-    assert len(one.conversing.taken) == 1
-    assert other.conversing.taken == []
+    assert await other.leased() == []
     assert other.rung == one.rung == []
 
-    await one.done(one.conversing.taken[0], parts=0)
+    await one.done(conversation, parts=0)
 
     assert one.rung == ["in"]
-    [leased] = (await other.conversations.lease(ROOM)).leased
+    [leased] = await other.leased()
     assert [each.event.text for each in leased.queued] == ["second", "third"]
 
 
@@ -169,26 +135,24 @@ async def test_one_of_two_processes_gets_it(
             one.inbox.add(instance, [event(f"one {number}", f"s{number}")]),
             other.inbox.add(instance, [event(f"other {number}", f"s{number}")]),
         )
+    leased = await asyncio.gather(one.leased(), other.leased())
 
-    keys = [each.key for each in one.conversing.taken + other.conversing.taken]
+    keys = [each.key for conversations in leased for each in conversations]
+    keys += [each.key for each in await one.leased()]  # those whose rows the other one had locked
     assert len(keys) == len(set(keys)) == 20
     rows = await database.fetch("SELECT pending, owner IS NULL FROM queue")
     assert rows == [(2, False)] * 20
 
 
-async def test_a_long_backlog_is_handed_over_in_pieces(one: Process, instance: int) -> None:
+async def test_a_long_backlog_is_leased_in_pieces(one: Process, instance: int) -> None:
     many = [event(str(number)) for number in range(ROWS_PER_LEASE + 3)]
     await asyncio.gather(*(one.inbox.add(instance, [each]) for each in many))
 
-    handed = [each.event.text for leased in one.conversing.taken for each in leased.queued]
-    assert handed == [str(number) for number in range(len(handed))]
-    assert 0 < len(handed) <= ROWS_PER_LEASE
+    [leased] = await one.leased()
+    assert [each.event.text for each in leased.queued] == [str(number) for number in range(ROWS_PER_LEASE)]
 
 
-async def test_a_queue_freed_a_moment_ago_is_left_open(
-    database: Database, one: Process, instance: int
-) -> None:
-    """What its last holder wrote may be too new to be seen by the statement that would lease it."""
+async def test_a_message_makes_a_queue_due_at_once(database: Database, one: Process, instance: int) -> None:
     await database.execute(
         "INSERT INTO queue (kind, instance_id, session_key, pending, due_at)"
         " VALUES (0, %s, 's', 0, now() + interval '1 minute')",
@@ -197,9 +161,8 @@ async def test_a_queue_freed_a_moment_ago_is_left_open(
 
     await one.inbox.add(instance, [event("hello")])
 
-    assert one.conversing.taken == []
     assert one.rung == ["in"]
-    assert [each.key.session_key for each in (await one.conversations.lease(ROOM)).leased] == ["s"]
+    assert [each.key.session_key for each in await one.leased()] == ["s"]
 
 
 async def test_a_question_that_is_open_comes_with_the_conversation(
@@ -213,93 +176,69 @@ async def test_a_question_that_is_open_comes_with_the_conversation(
 
     await one.inbox.add(instance, [event("yes"), event("also yes", "elsewhere")])
 
-    assert {each.key.session_key: each.has_open_approval for each in one.conversing.taken} == {
+    assert {each.key.session_key: each.has_open_approval for each in await one.leased()} == {
         "s": True,
         "elsewhere": False,
     }
 
 
-async def test_a_redelivery_leases_nothing(one: Process, instance: int) -> None:
-    one.conversing.places = 1
+async def test_a_redelivery_wakes_nobody(one: Process, instance: int) -> None:
     first = await one.inbox.add(instance, [event("hello")])
-    await one.done(one.conversing.taken[0], parts=0)
-    one.conversing.places = 1
+    [conversation] = await one.leased()
+    await one.done(conversation, parts=0)
+    one.rung.clear()
 
     again = await one.inbox.add(instance, [event("hello")])
 
     assert [each.fresh for each in (*first, *again)] == [True, False]
-    assert len(one.conversing.taken) == 1
-    assert one.conversing.declined == [(QueueKey(instance, "s"), False)]
+    assert one.rung == []
+    assert await one.leased() == []
 
 
-async def test_a_lost_statement_leaves_its_leases_in_doubt(database: Database, one: Process) -> None:
-    await database.close()
-
-    with pytest.raises(Unavailable):
-        await one.inbox.add(7, [event("hello")])
-
-    assert one.conversing.declined == [(QueueKey(7, "s"), True)]
-
-
-async def test_a_refused_statement_leaves_no_lease_in_doubt(database: Database, one: Process) -> None:
-    """Else a message that cannot be stored would keep all others from being handed over for a while."""
-    await database.execute("ALTER TABLE inbox ADD CHECK (session_key <> 's')")
-    instance = await an_instance(database)
-
-    with pytest.raises(CheckViolation):
-        await one.inbox.add(instance, [event("hello")])
-
-    assert one.conversing.declined == [(QueueKey(instance, "s"), False)]
-
-
-async def test_a_reply_is_handed_over_with_its_outcome(one: Process, other: Process, instance: int) -> None:
+async def test_a_reply_is_leased_with_all_of_its_messages(
+    one: Process, other: Process, instance: int
+) -> None:
     await one.inbox.add(instance, [event("hello")])
-    await one.done(one.conversing.taken[0], parts=3)
+    await one.done(*await one.leased(), parts=3)
+    assert one.rung == ["in", "out"]
 
-    [reply] = one.sending.taken
+    [reply] = await one.replies()
     assert [each.message.payload["text"] for each in reply.messages] == ["hello 0", "hello 1", "hello 2"]
     assert len({each.key for each in reply.messages}) == 3
-    assert one.rung == []
-    assert (await other.outbox.lease(ROOM)).leased == []
+    assert await other.replies() == []
 
     for number, each in enumerate(reply.messages, start=1):
         await one.outbox.sent(reply.key, each, "", last=number == 3)
-    assert (await other.outbox.lease(ROOM)).leased == []
-
-
-async def test_a_reply_without_a_place_waits_for_anybody(one: Process, other: Process, instance: int) -> None:
-    one.sending.places = 0
-    await one.inbox.add(instance, [event("hello")])
-    await one.done(one.conversing.taken[0])
-
-    assert one.rung == ["out"]
-    assert len((await other.outbox.lease(ROOM)).leased) == 1
+    assert await other.replies() == []
 
 
 async def test_a_reply_behind_another_is_sent_after_it(one: Process, other: Process, instance: int) -> None:
     await one.inbox.add(instance, [event("first")])
-    await one.done(one.conversing.taken[0])
+    await one.done(*await one.leased())
+    [reply] = await one.replies()
     await one.inbox.add(instance, [event("second")])
-    await one.done(((await one.conversations.lease(ROOM)).leased or one.conversing.taken[1:])[0])
-
-    [reply] = one.sending.taken
+    one.rung.clear()
+    await one.done(*await one.leased())
     assert one.rung == []
+
     await one.outbox.sent(reply.key, reply.messages[0], "", last=True)
+
     assert one.rung == ["out"]
-    [later] = (await other.outbox.lease(ROOM)).leased
+    [later] = await other.replies()
     assert [each.message.payload["text"] for each in later.messages] == ["second 0"]
 
 
-async def test_many_parts_are_handed_over_in_pieces(one: Process, instance: int) -> None:
+async def test_many_parts_are_leased_in_pieces(one: Process, instance: int) -> None:
     await one.inbox.add(instance, [event("hello")])
-    await one.done(one.conversing.taken[0], parts=ROWS_PER_LEASE + 1)
+    await one.done(*await one.leased(), parts=ROWS_PER_LEASE + 1)
 
-    [reply] = one.sending.taken
+    [reply] = await one.replies()
     assert len(reply.messages) == ROWS_PER_LEASE
+    one.rung.clear()
     for number, each in enumerate(reply.messages, start=1):
         await one.outbox.sent(reply.key, each, "", last=number == ROWS_PER_LEASE)
     assert one.rung == ["out"]
-    [rest] = (await one.outbox.lease(ROOM)).leased
+    [rest] = await one.replies()
     assert [each.message.payload["text"] for each in rest.messages] == [f"hello {ROWS_PER_LEASE}"]
 
 
@@ -308,9 +247,10 @@ async def test_a_part_that_is_made_again_has_the_same_key(
 ) -> None:
     """As when the database forgot the outcome that it had not yet written to disk."""
     await one.inbox.add(instance, [event("hello")])
-    await one.done(one.conversing.taken[0], parts=2)
+    [conversation] = await one.leased()
+    await one.done(conversation, parts=2)
     await database.execute("UPDATE inbox SET status = 0")
-    await one.done(one.conversing.taken[0], parts=2)
+    await one.done(conversation, parts=2)
 
     rows = await database.fetch("SELECT key, count(*) FROM outbox GROUP BY 1")
     assert [count for _, count in rows] == [2, 2]
@@ -321,8 +261,8 @@ async def test_a_mark_never_meets_another_part_of_the_same_id(
 ) -> None:
     """A database that died may forget an outcome, and give the ids of its parts anew."""
     await one.inbox.add(instance, [event("hello")])
-    await one.done(one.conversing.taken[0])
-    [reply] = one.sending.taken
+    await one.done(*await one.leased())
+    [reply] = await one.replies()
     await database.execute("UPDATE outbox SET key = 'another', message = '{}'")
 
     await one.outbox.sent(reply.key, reply.messages[0], "", last=True)
@@ -332,7 +272,6 @@ async def test_a_mark_never_meets_another_part_of_the_same_id(
 
 
 async def test_a_lease_says_whether_it_left_any(one: Process, instance: int) -> None:
-    one.conversing.places = 0
     for number in range(3):
         await one.inbox.add(instance, [event(f"{number}", session=f"s{number}")])
     first = await one.conversations.lease(Capacity(100, 2, 100))
@@ -347,7 +286,6 @@ async def test_a_lease_says_whether_it_left_any(one: Process, instance: int) -> 
 async def test_a_lease_says_that_another_worker_is_about_those_that_wait(
     one: Process, database: Database, instance: int
 ) -> None:
-    one.conversing.places = 0
     await one.inbox.add(instance, [event("a")])
     async with database.transaction() as connection:
         await connection.execute("SELECT FROM queue FOR UPDATE")
@@ -387,13 +325,13 @@ async def test_an_apology_is_known_whoever_sends_it(
     one: Process, other: Process, instance: int, error: str | None
 ) -> None:
     await one.inbox.add(instance, [event("hello")])
-    await one.done(one.conversing.taken[0], error=error)
-    [handed] = one.sending.taken
-    await one.outbox.retry(handed.key, handed.messages[0], "refused", 0.0)
+    await one.done(*await one.leased(), error=error)
+    [reply] = await one.replies()
+    await one.outbox.retry(reply.key, reply.messages[0], "refused", 0.0)
 
-    [leased] = (await other.outbox.lease(ROOM)).leased
+    [leased] = await other.replies()
 
-    assert [each.apology for each in (*handed.messages, *leased.messages)] == [error is not None] * 2
+    assert [each.apology for each in (*reply.messages, *leased.messages)] == [error is not None] * 2
 
 
 @pytest.mark.parametrize("prompt", [False, True])
@@ -401,14 +339,14 @@ async def test_a_question_is_found_by_what_it_answers_once_it_was_sent(
     one: Process, instance: int, prompt: bool
 ) -> None:
     await one.inbox.add(instance, [event("hello")])
-    [conversation] = one.conversing.taken
+    [conversation] = await one.leased()
     await one.done(conversation, parts=2, prompt=prompt)
-    [handed] = one.sending.taken
+    [reply] = await one.replies()
     asked_by = conversation.queued[0].id
     assert await one.outbox.asked(instance, asked_by) == []
 
-    for part, ref in zip(handed.messages, ("m1", "m2"), strict=True):
-        await one.outbox.sent(handed.key, part, ref, last=ref == "m2")
+    for part, ref in zip(reply.messages, ("m1", "m2"), strict=True):
+        await one.outbox.sent(reply.key, part, ref, last=ref == "m2")
 
     found = await one.outbox.asked(instance, asked_by)
     assert [(each.ref, each.message.payload["text"]) for each in found] == (
