@@ -7,8 +7,7 @@ from typing import Any
 
 from adapters.inbound.jobs.periodic import AbandonedLeases, PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.queue_worker import QueueWorker, both
-from adapters.outbound.storage.queue.conversations import INBOUND
-from adapters.outbound.storage.queue.outbox import OUTBOUND
+from adapters.outbound.storage.queue.leases import INBOUND, OUTBOUND
 from apps.container import CommandContainer, Container, CoreContainer
 from apps.process import Component, Phase
 from domain.refusals import Unavailable

@@ -25,9 +25,9 @@ from adapters.outbound.storage import arrays
 from adapters.outbound.storage.arrays import Bigints
 from adapters.outbound.storage.queue import conversations as outcomes
 from adapters.outbound.storage.queue import inbox
-from adapters.outbound.storage.queue.conversations import COMPLETE, message_key
-from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow
-from adapters.outbound.storage.queue.outbox import FINISH
+from adapters.outbound.storage.queue.conversations import message_key
+from adapters.outbound.storage.queue.inbox import InboxRow
+from adapters.outbound.storage.queue.statements import SQL
 from bench.engine import Stub, StubProtocol
 from bench.message_floor import OWNER, marks
 from bench.rounds import Sample
@@ -123,16 +123,16 @@ class Statements:
 
     async def run(self, group: int) -> float:
         stored, outcome, mark = self.made[group]
-        ids = Bigints(row[2] for row in await self._execute(ENQUEUE, stored))
-        await self._execute(COMPLETE, {**outcome, "ids": ids, "main": ids, "events": ids})
+        ids = Bigints(row[2] for row in await self._execute(SQL["enqueue_events"], stored))
+        await self._execute(SQL["complete_events"], {**outcome, "ids": ids, "main": ids, "events": ids})
         at = time.perf_counter()
         sent = Bigints(id for (id,) in await self._execute(REPLIES, {"events": ids}))
-        await self._execute(FINISH, {**mark, "ids": sent})
+        await self._execute(SQL["finish_messages"], {**mark, "ids": sent})
         return at
 
     async def store(self, group: int) -> float:
         """The first statement alone."""
-        await self._execute(ENQUEUE, self.made[group][0])
+        await self._execute(SQL["enqueue_events"], self.made[group][0])
         return time.perf_counter()
 
     async def _execute(self, query: str, parameters: dict[str, object]) -> list[tuple[Any, ...]]:

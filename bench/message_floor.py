@@ -19,11 +19,11 @@ import uvloop
 from adapters.outbound.storage import arrays
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.pool import PromptConnection
-from adapters.outbound.storage.queue.conversations import COMPLETE, INBOUND, columns_of
-from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow
+from adapters.outbound.storage.queue.conversations import columns_of
+from adapters.outbound.storage.queue.inbox import InboxRow
 from adapters.outbound.storage.queue.inbox import columns_of as columns_of_events
-from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND
-from adapters.outbound.storage.queue.statements import MessageStatus
+from adapters.outbound.storage.queue.leases import INBOUND, OUTBOUND
+from adapters.outbound.storage.queue.statements import SQL, MessageStatus
 from bench.database import Database, running_database
 from bench.engine import events, plain
 from bench.rounds import Figure, Sample, interleaved, middle_of
@@ -69,7 +69,7 @@ class Bare:
         made = events(number, self._conversations, TARGET)
         for at in range(0, number, 128):
             rows = [InboxRow.of(self._instance_id, event) for event in made[at : at + 128]]
-            await self._connection.execute(ENQUEUE, {**columns_of_events(rows)})
+            await self._connection.execute(SQL["enqueue_events"], {**columns_of_events(rows)})
 
     async def lease(self) -> list[tuple[QueueKey, int]]:
         """The next messages of conversations, at most one of each."""
@@ -80,11 +80,11 @@ class Bare:
     async def complete(self, leased: Sequence[tuple[QueueKey, int]], *, last: bool) -> None:
         """The outcome of each, and the mark on its reply."""
         outcomes = [self._outcome(key, id, last=last) for key, id in leased]
-        await self._connection.execute(COMPLETE, {**columns_of(outcomes), "owner": OWNER})
+        await self._connection.execute(SQL["complete_events"], {**columns_of(outcomes), "owner": OWNER})
         replies = await (await self._connection.execute(OUTBOUND.lease, EVERYTHING)).fetchall()
         sent = [row[4] for row in replies]
         assert len(sent) == len(leased)
-        await self._connection.execute(FINISH, marks(sent, [row[7] for row in replies]))
+        await self._connection.execute(SQL["finish_messages"], marks(sent, [row[7] for row in replies]))
 
     def _outcome(self, key: QueueKey, id: int, *, last: bool) -> EventOutcome:
         answer = Answer("hello", request_id=f"r{next(self._numbers)}", session_id="s0")

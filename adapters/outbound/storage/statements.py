@@ -1,6 +1,5 @@
 """The text of statements."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,19 +10,8 @@ from sqlalchemy.sql.expression import ClauseElement
 
 from adapters.outbound.storage.tables import channel_instance
 
-LONGEST_REMEMBERED = 4096
-"""Characters up to which psycopg remembers how it read a statement; it reads longer ones anew at each use
-(`MAX_CACHED_STATEMENT_LENGTH` in psycopg/_queries.py)."""
-
-_NEEDLESS_SPACE = re.compile(r" ?([(),=<>]+) ?")
 _DIALECT = create_engine("postgresql+psycopg://").dialect
 _compiled: WeakKeyDictionary[ClauseElement, tuple[str, Mapping[str, Any]]] = WeakKeyDictionary()
-
-
-def compact(statement: str) -> str:
-    """The statement on one line, without spaces that separate nothing. It must hold no comment, and no text with two
-    spaces or with a space beside a parenthesis, a comma or a sign of comparison."""
-    return _NEEDLESS_SPACE.sub(r"\1", " ".join(statement.split()))
 
 
 def render(

@@ -17,9 +17,8 @@ from adapters.outbound.storage.events import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import (
+    SQL,
     MessageStatus,
-    QueueKind,
-    enqueue_sql,
 )
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
@@ -83,23 +82,6 @@ ON CONFLICT (instance_id, session_key) DO UPDATE SET position = excluded.positio
 WHERE push_cursor.position <> excluded.position
 """
 """Only subscriptions that are behind have cursors: a few rows each."""
-
-ENQUEUE = f"""
-WITH moved AS (
-    INSERT INTO event_position (reader, position) VALUES ('{READER}', %(until)s)
-    ON CONFLICT (reader) DO UPDATE SET position = excluded.position WHERE event_position.position = %(position)s
-    RETURNING position
-), pushed AS (
-    INSERT INTO outbox (instance_id, session_key, message, target, key)
-    SELECT t.instance_id, t.session_key, t.message, t.target, t.key
-    FROM {unnest_sql("instances", "sessions", "messages", "targets", "keys")} WITH ORDINALITY
-      AS t(instance_id, session_key, message, target, key, n)
-    JOIN channel_instance i ON i.id = t.instance_id WHERE EXISTS (SELECT FROM moved) ORDER BY t.n
-    RETURNING instance_id, session_key
-), enqueued AS ({enqueue_sql(QueueKind.OUTBOUND, "pushed")})
-SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM enqueued)
-"""
-"""Primary keys."""
 
 LIST = """
 SELECT o.id, o.message, o.status, o.attempts, o.last_error, o.created_at, o.next_attempt_at, e.kind, o.ref
@@ -277,7 +259,7 @@ class PostgresPushes:
             plan = decide(state)
             if plan is None:
                 return False
-            moved = await (await connection.execute(ENQUEUE, _enqueued(state, plan))).fetchone()
+            moved = await (await connection.execute(SQL["enqueue_pushes"], _enqueued(state, plan))).fetchone()
             if not (moved and moved[0]):
                 return False
             if plan.cursors != state.cursors:
@@ -319,7 +301,7 @@ def _state(position: int, cursors: list[Any] | None, waiting: list[Any] | None) 
 
 
 def _enqueued(state: PushState, plan: PushPlan) -> dict[str, object]:
-    """The parameters of `ENQUEUE`."""
+    """The parameters of `enqueue_pushes`."""
     pushes = plan.pushes
     keys = (url_uuid(f"{push.subscription_id}#{push.event_id}") for push in pushes)
     return {

@@ -11,9 +11,8 @@ import pytest
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresSharedLimits
-from adapters.outbound.storage.queue.conversations import INBOUND
 from adapters.outbound.storage.queue.inbox import PostgresInbox
-from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import DatabaseClock
 from domain.channels.messages import Event, Sender

@@ -12,11 +12,11 @@ import pytest
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Doubles, Texts, register
 from adapters.outbound.storage.conversations.erasure import UNSENT
-from adapters.outbound.storage.queue.conversations import ALBUM, COMPLETE, INBOUND, columns_of
-from adapters.outbound.storage.queue.inbox import ENQUEUE, NO_IDS
-from adapters.outbound.storage.queue.leases import FREE
-from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND, RECOGNISE
+from adapters.outbound.storage.queue.conversations import columns_of
+from adapters.outbound.storage.queue.inbox import NO_IDS
+from adapters.outbound.storage.queue.leases import INBOUND, OUTBOUND
 from adapters.outbound.storage.queue.sends import SEND
+from adapters.outbound.storage.queue.statements import SQL
 from tests.integration.storage.test_plans_of_new_tables import CAPACITY, ONE_SENT
 
 FILL = """
@@ -50,22 +50,22 @@ MESSAGE = {
 QUEUE = {"instance": 1, "session": "s1"}
 STATUS = {**QUEUE, "key": "k", "ref": "r", "reached": 1}
 OF_A_MESSAGE = {
-    "stored": (ENQUEUE, ONE_NEW),
-    "answered": (COMPLETE, OUTCOME),
-    "sent": (FINISH, ONE_SENT),
+    "stored": (SQL["enqueue_events"], ONE_NEW),
+    "answered": (SQL["complete_events"], OUTCOME),
+    "sent": (SQL["finish_messages"], ONE_SENT),
     "sent by a caller": (SEND, MESSAGE),
 }
 OF_A_QUEUE: Mapping[str, tuple[str, object, str]] = {
-    "outcome": (COMPLETE, OUTCOME, "inbox h"),
+    "outcome": (SQL["complete_events"], OUTCOME, "inbox h"),
     "lease of events": (INBOUND.lease, CAPACITY, "inbox r"),
     "lease of messages": (OUTBOUND.lease, CAPACITY, "outbox r"),
     "recount of events": (INBOUND.recount, (1, "s1", 1), "inbox r"),
     "recount of messages": (OUTBOUND.recount, (1, "s1", 1), "outbox r"),
     "under way as a person answers": (SEND, MESSAGE, "inbox h"),
     "answered by a person": (SEND, MESSAGE, "inbox i"),
-    "album": (ALBUM, {**QUEUE, "album": "a"}, "inbox"),
-    "left by a dead worker": (FREE, ([1],), "inbox i"),
-    "taken by the platform": (RECOGNISE, STATUS, "outbox o"),
+    "album": (SQL["album"], {**QUEUE, "album": "a"}, "inbox"),
+    "left by a dead worker": (SQL["free_leases"], ([1],), "inbox i"),
+    "taken by the platform": (SQL["recognise_message"], STATUS, "outbox o"),
     "erased": (UNSENT[0], QUEUE, "outbox"),
 }
 TYPES = {

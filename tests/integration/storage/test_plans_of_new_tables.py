@@ -6,8 +6,9 @@ import pytest
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.conversations import COMPLETE, INBOUND, columns_of
-from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND
+from adapters.outbound.storage.queue.conversations import columns_of
+from adapters.outbound.storage.queue.leases import INBOUND, OUTBOUND
+from adapters.outbound.storage.queue.statements import SQL
 
 ONE_SENT = {
     "owner": 1, "ids": Bigints([1]), "keys": Texts(["k"]), "statuses": Bigints([1]), "refs": Texts(["r"]),
@@ -22,7 +23,12 @@ CAPACITY = {
 
 @pytest.mark.parametrize(
     ("statement", "parameters"),
-    [(COMPLETE, OUTCOME), (FINISH, ONE_SENT), (INBOUND.lease, CAPACITY), (OUTBOUND.lease, CAPACITY)],
+    [
+        (SQL["complete_events"], OUTCOME),
+        (SQL["finish_messages"], ONE_SENT),
+        (INBOUND.lease, CAPACITY),
+        (OUTBOUND.lease, CAPACITY),
+    ],
     ids=["outcome", "sent", "lease of events", "lease of messages"],
 )
 async def test_no_queue_is_looked_for_among_all_of_its_kind(
@@ -38,7 +44,7 @@ async def test_no_queue_is_looked_for_among_all_of_its_kind(
 
 @pytest.mark.parametrize(
     ("statement", "parameters", "row"),
-    [(COMPLETE, OUTCOME, "inbox i"), (FINISH, ONE_SENT, "outbox o")],
+    [(SQL["complete_events"], OUTCOME, "inbox i"), (SQL["finish_messages"], ONE_SENT, "outbox o")],
     ids=["outcome", "sent"],
 )
 async def test_what_is_finished_is_found_by_its_id(

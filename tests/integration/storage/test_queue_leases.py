@@ -9,9 +9,9 @@ import pytest
 
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.conversations import INBOUND, PostgresConversations, Wakeups
+from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.inbox import PostgresInbox
-from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.statements import ROWS_PER_LEASE
 from domain.channels.answers import OutboundMessage

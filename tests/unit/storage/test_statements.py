@@ -1,27 +1,31 @@
-"""Statements that run for each message."""
+"""The SQL file of the queue."""
 
 from __future__ import annotations
 
-import pytest
+import re
+from pathlib import Path
 
-from adapters.outbound.storage.queue.conversations import COMPLETE, INBOUND
-from adapters.outbound.storage.queue.inbox import ENQUEUE
-from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND
-from adapters.outbound.storage.statements import LONGEST_REMEMBERED, compact
+from adapters.outbound.storage.queue import statements
+from adapters.outbound.storage.queue.statements import LEASE_SECONDS, ROWS_PER_LEASE, SQL, read_statements
 
-FOR_EACH_MESSAGE = {
-    "storing events": ENQUEUE,
-    "recording outcomes": COMPLETE,
-    "recording sent messages": FINISH,
-    "leasing conversations": INBOUND.lease,
-    "leasing messages": OUTBOUND.lease,
-}
+STORAGE = Path(statements.__file__).parents[1]
 
 
-@pytest.mark.parametrize("statement", FOR_EACH_MESSAGE.values(), ids=FOR_EACH_MESSAGE)
-def test_psycopg_remembers_the_statements_of_each_message(statement: str) -> None:
-    assert len(statement) <= LONGEST_REMEMBERED
+def test_each_statement_is_used_and_each_that_is_used_is_there() -> None:
+    code = "\n".join(file.read_text() for file in STORAGE.rglob("*.py"))
+    assert set(re.findall(r'SQL\["(\w+)"\]', code)) == set(SQL)
 
 
-def test_a_compact_statement_stands_on_one_line() -> None:
-    assert compact("\n  SELECT 1,\n      'a b'\n") == "SELECT 1,'a b'"
+def test_comments_and_indentation_are_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "some.sql"
+    file.write_text(
+        "-- about the file\n\n-- name: one\n-- what it does\nSELECT 1,\n    2\n\n-- name: two\nSELECT 2\n"
+    )
+    assert read_statements(file) == {"one": "SELECT 1,\n2", "two": "SELECT 2"}
+
+
+def test_a_lease_lasts_as_long_and_brings_as_much_as_the_code_says() -> None:
+    for name in ("lease_events", "lease_messages"):
+        assert f"interval '{LEASE_SECONDS} seconds'" in SQL[name]
+        assert f"ORDER BY r.id LIMIT {ROWS_PER_LEASE}" in SQL[name]
+    assert f"interval '{LEASE_SECONDS} seconds'" in SQL["renew_leases"]

@@ -15,10 +15,8 @@ from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import (
+    SQL,
     EventStatus,
-    MessageStatus,
-    QueueKind,
-    enqueue_sql,
 )
 from domain.conversations.model import MessageId, MessageKind
 from domain.web_chat.model import ChatPlace
@@ -67,25 +65,6 @@ class PostgresActions:
 STORED = "SELECT event, status FROM inbox WHERE id = %s AND instance_id = %s AND event <> '{}' FOR UPDATE"
 """Primary key."""
 
-PROCESS = f"""
-WITH message AS (
-    UPDATE inbox SET status = {EventStatus.QUEUED}, event = %(event)s, attempts = 0, failures = 0, error = NULL,
-        answer = NULL, result = NULL, draft = NULL, await_until = NULL, taken = false, finished_at = NULL
-    WHERE id = %(id)s RETURNING instance_id, session_key
-)
-{enqueue_sql(QueueKind.INBOUND, "message")}
-"""
-"""Primary keys."""
-
-_SEND = f"""
-WITH message AS (
-    UPDATE outbox SET status = {MessageStatus.PENDING}, attempts = 0, next_attempt_at = now(), finished_at = NULL
-    WHERE {{column}} = %(id)s AND instance_id = %(instance)s AND status = {MessageStatus.DEAD}
-    RETURNING instance_id, session_key
-)
-{enqueue_sql(QueueKind.OUTBOUND, "message")}
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class _Outbound:
@@ -96,14 +75,10 @@ class _Outbound:
 
 
 ANSWER = _Outbound(
-    _SEND.format(column="inbox_id"),
+    SQL["send_answer_again"],
     "SELECT 1 FROM inbox WHERE id = %s AND instance_id = %s AND answer IS NOT NULL",
 )
-"""Index `outbox_by_event`, and the primary keys of `queue` and `inbox`."""
-SENT_FIRST = _Outbound(
-    _SEND.format(column="send_id"), "SELECT 1 FROM send WHERE id = %s AND instance_id = %s"
-)
-"""Index `outbox_by_send`, and the primary keys of `queue` and `send`."""
+SENT_FIRST = _Outbound(SQL["send_sent_first_again"], "SELECT 1 FROM send WHERE id = %s AND instance_id = %s")
 
 
 class Reruns:
@@ -138,5 +113,5 @@ class Reruns:
             if status != EventStatus.FAILED:
                 return Rerun.NOT_FAILED
             again = dump({**orjson.loads(event), "request": new_uuid()})
-            await connection.execute(PROCESS, {"id": inbox_id, "event": again})
+            await connection.execute(SQL["rerun_event"], {"id": inbox_id, "event": again})
         return Rerun.STARTED

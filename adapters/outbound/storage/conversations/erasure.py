@@ -28,7 +28,6 @@ from adapters.outbound.storage.queue.statements import (
     EventStatus,
     MessageStatus,
     QueueKind,
-    queued_sql,
 )
 from adapters.outbound.storage.retention import NOW
 from domain.conversations.model import Direction, Message, MessageId, MessageKind
@@ -121,7 +120,11 @@ _DELETE = f"DELETE FROM outbox WHERE {{of}} AND status = {MessageStatus.SENT} AN
 SENT = tuple(statement.format(of=of) for of in (_BY_EVENT, _BY_SEND) for statement in (_BLANK, _DELETE))
 """Indexes `outbox_by_event` and `outbox_by_send`."""
 UNSENT = (
-    f"DELETE FROM outbox WHERE {queued_sql(QueueKind.OUTBOUND, 'outbox', '%(instance)s', '%(session)s')}",
+    """
+    DELETE FROM outbox
+    WHERE (instance_id + 0, session_key || '', status + 0) = (%(instance)s, %(session)s, 0)
+    AND hashtextextended(session_key, instance_id) = hashtextextended(%(session)s, %(instance)s)
+    """,
     f"DELETE FROM outbox WHERE {OF_SESSION} AND status = {MessageStatus.DEAD}",
 )
 """Indexes `outbox_by_queue` and `outbox_dead`."""

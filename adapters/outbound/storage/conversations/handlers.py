@@ -7,7 +7,7 @@ nobody is named.
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.events import NO_REF, log_event_sql
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import EventStatus, QueueKind, queued_sql
+from adapters.outbound.storage.queue.statements import EventStatus, QueueKind
 from domain.conversations.history import HANDLER_MINUTES
 from domain.events import EventKind
 
@@ -54,13 +54,15 @@ answered AS (
     UPDATE inbox i SET status = {EventStatus.DONE}, finished_at = now() FROM (
         SELECT queue.*, (
             SELECT h.id FROM inbox h
-            WHERE {queued_sql(QueueKind.INBOUND, "h", "queue.instance_id", "queue.session_key")}
+            WHERE (h.instance_id, h.session_key || '', h.status) = (queue.instance_id, queue.session_key, 0)
+                AND hashtextextended(h.session_key, 0) = hashtextextended(queue.session_key, 0)
             AND queue.owner IS NOT NULL AND queue.due_at > now() ORDER BY h.id LIMIT 1
         ) AS under_way FROM queue
         WHERE queue.kind = {QueueKind.INBOUND} AND queue.instance_id = %(instance_id)s
         AND queue.session_key = %(session_key)s AND {_IS_HELD}
     ) q
-    WHERE {queued_sql(QueueKind.INBOUND, "i", "q.instance_id", "q.session_key")}
+    WHERE (i.instance_id, i.session_key || '', i.status) = (q.instance_id, q.session_key, 0)
+    AND hashtextextended(i.session_key, 0) = hashtextextended(q.session_key, 0)
     AND i.id IS DISTINCT FROM q.under_way RETURNING i.id, i.instance_id, i.session_key
 ), told AS ({log_event_sql(EventKind.MESSAGE_ANSWERED, "answered", data=_BY_PERSON)})
 """

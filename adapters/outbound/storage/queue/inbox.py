@@ -18,7 +18,6 @@ from operator import attrgetter
 from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts, unnest_sql
 from adapters.outbound.storage.codec import (
-    ERASED,
     dump,
     event_from_json,
     event_to_json,
@@ -26,19 +25,13 @@ from adapters.outbound.storage.codec import (
     result_from_json,
     storable,
 )
-from adapters.outbound.storage.events import log_event_sql
 from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.statements import (
-    EventStatus,
-    QueueKind,
-    complete_sql,
-    enqueue_sql,
+    SQL,
 )
-from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Change, Event, Quoted
-from domain.events import EventKind
 from domain.refusals import Unavailable
 from domain.values import value
 from ports.queue import Accepted, CallResult
@@ -82,65 +75,6 @@ def echo_columns(rows: Iterable[tuple[int, int, str, Event]]) -> dict[str, objec
         "echo_sessions": Texts(session_key for _, _, session_key, _ in ids),
         "echo_ids": Texts(id for *_, id in ids),
     }
-
-
-ENQUEUE = compact(f"""
-WITH {ECHOES}, input AS (
-    SELECT t.*
-    FROM {unnest_sql("instances", "sessions", "keys", "events", "waits")} WITH ORDINALITY
-      AS t(instance_id, session_key, event_key, event, wait, n)
-    JOIN channel_instance i ON i.id = t.instance_id WHERE t.n NOT IN (TABLE echoes)
-), fresh AS (
-    INSERT INTO inbox (instance_id, session_key, event_key, event, await_until)
-    SELECT instance_id, session_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
-    ON CONFLICT (instance_id, event_key) DO NOTHING
-    RETURNING id, instance_id, session_key, event_key
-), enqueued AS ({enqueue_sql(QueueKind.INBOUND, "fresh")}),
-logged AS ({log_event_sql(EventKind.MESSAGE_RECEIVED, "fresh")})
-SELECT t.instance_id, t.event_key, t.id, q.open
-FROM fresh t JOIN enqueued q ON q.instance_id = t.instance_id AND q.session_key = t.session_key ORDER BY t.id
-""")
-"""Stores the events that are new and no echoes. Of each: its instance, key and id, and whether its queue is to be
-leased. Index `inbox_event`, and the primary key of `queue`."""
-
-FIND = """
-SELECT t.n, i.id FROM unnest(%s, %s) WITH ORDINALITY AS t(instance_id, event_key, n)
-JOIN channel_instance c ON c.id = t.instance_id
-LEFT JOIN inbox i ON i.instance_id = t.instance_id AND i.event_key = t.event_key
-"""
-"""The ids of events that were not stored; none where one was dropped as an echo. Index `inbox_event`."""
-
-FOLLOWS = f"""
-SELECT EXISTS (
-    SELECT FROM queue WHERE kind = {QueueKind.OUTBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
-) OR EXISTS (
-    SELECT FROM queue WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
-        AND pending > 0
-) OR EXISTS (
-    SELECT FROM outbox WHERE instance_id = %(instance)s AND ref IS NOT NULL AND ref = %(root)s
-        AND hashtextextended(ref, 0) = hashtextextended(%(root)s, 0)
-        AND (%(root_session)s::text IS NULL OR session_key = %(root_session)s)
-)
-"""
-"""Whether an answer was sent in the session, or is on its way, or we wrote the message with which the thread began.
-Primary key, and index `outbox_by_ref`."""
-
-SENT = """
-SELECT EXISTS (
-    SELECT FROM outbox WHERE instance_id = %(instance)s AND ref IS NOT NULL AND ref = %(ref)s
-        AND hashtextextended(ref, 0) = hashtextextended(%(ref)s, 0)
-)
-"""
-"""Whether the instance sent a message that the platform knows by this id. Index `outbox_by_ref`."""
-
-TAKE_RESULT = "UPDATE inbox SET taken = true WHERE id = %s AND result IS NOT NULL RETURNING result"
-"""Primary key."""
-
-STOP_WAITING = """
-UPDATE inbox SET await_until = CASE WHEN result IS NULL THEN NULL ELSE await_until END,
-    taken = taken OR result IS NOT NULL WHERE id = %s RETURNING result
-"""
-"""Primary key."""
 
 
 @value
@@ -210,7 +144,7 @@ class PostgresInbox:
     async def _is_wanted(self, instance_id: int, event: Event) -> bool:
         if event.reacts_to:
             ref = {"instance": instance_id, "ref": storable(event.reacts_to)}
-            row = await self._database.fetch_one(SENT, ref)
+            row = await self._database.fetch_one(SQL["was_sent"], ref)
             return bool(row and row[0])
         return not event.only_followed or await self._follows(instance_id, event)
 
@@ -222,11 +156,11 @@ class PostgresInbox:
             "root": storable(root.ref) or None,
             "root_session": key_of(root.session) if root.session else None,
         }
-        row = await self._database.fetch_one(FOLLOWS, parameters)
+        row = await self._database.fetch_one(SQL["is_followed"], parameters)
         return bool(row and row[0])
 
     async def flush(self, rows: Sequence[InboxRow]) -> Sequence[Accepted]:
-        stored = await self._database.fetch(ENQUEUE, columns_of(rows))
+        stored = await self._database.fetch(SQL["enqueue_events"], columns_of(rows))
         if any(is_open for *_, is_open in stored):
             self._enqueued()
         fresh = {(instance_id, key): id for instance_id, key, id, _ in stored}
@@ -235,7 +169,7 @@ class PostgresInbox:
         earlier: dict[int, int | None] = {}
         if missing:
             instances, keys = (rows[n].instance_id for n in missing), (rows[n].event_key for n in missing)
-            found_before = await self._database.fetch(FIND, (Bigints(instances), Texts(keys)))
+            found_before = await self._database.fetch(SQL["find_events"], (Bigints(instances), Texts(keys)))
             earlier = {missing[n - 1]: id for n, id in found_before}
         return [
             Accepted(id, fresh=True)
@@ -245,11 +179,11 @@ class PostgresInbox:
         ]
 
     async def result(self, inbox_id: int) -> CallResult | None:
-        row = await self._database.fetch_one(TAKE_RESULT, (inbox_id,))
+        row = await self._database.fetch_one(SQL["take_result"], (inbox_id,))
         return result_from_json(row[0]) if row else None
 
     async def stop_waiting(self, inbox_id: int) -> CallResult | None:
-        row = await self._database.fetch_one(STOP_WAITING, (inbox_id,))
+        row = await self._database.fetch_one(SQL["stop_waiting"], (inbox_id,))
         return result_from_json(row[0]) if row and row[0] else None
 
     async def close(self) -> None:
@@ -271,7 +205,7 @@ async def _added(connection: Connection, arrivals: Sequence[InboxRow]) -> tuple[
         return set(), set()
     try:
         async with connection.transaction():
-            rows = await connection.execute(ENQUEUE, columns_of(arrivals))
+            rows = await connection.execute(SQL["enqueue_events"], columns_of(arrivals))
             return {row[1] for row in await rows.fetchall()}, set()
     except Exception as error:
         if not is_of_rows(error, lost=connection.closed):
@@ -284,44 +218,6 @@ async def _added(connection: Connection, arrivals: Sequence[InboxRow]) -> tuple[
     more_fresh, more_lost = await _added(connection, arrivals[half:])
     return fresh | more_fresh, lost | more_lost
 
-
-FIND_CHANGED = f"""
-SELECT id, session_key, draft FROM inbox
-WHERE instance_id = %(instance)s AND (%(session)s::text = '' OR session_key = %(session)s)
-    AND status = {EventStatus.QUEUED} AND event_key <> %(key)s AND position(%(message)s IN event) > 0
-    AND NOT EXISTS (SELECT FROM inbox WHERE instance_id = %(instance)s AND event_key = %(key)s)
-ORDER BY id DESC LIMIT 1 FOR UPDATE
-"""
-"""The message that a change concerns, while it waits or is worked on; none for a change that was applied already.
-Indexes `inbox_by_queue` and `inbox_event`."""
-
-WITHDRAW = compact(f"""
-WITH gone AS (
-    UPDATE inbox SET status = {EventStatus.DONE}, event = '{{}}', session_key = '{ERASED}', draft = NULL,
-        error = NULL, finished_at = now()
-    WHERE id = %(id)s AND status = {EventStatus.QUEUED}
-    RETURNING instance_id, %(session_key)s::text AS session_key, false AS last, true AS person,
-        false AS replied, NULL::int AS minutes
-), completed AS ({complete_sql(QueueKind.INBOUND, "gone")})
-SELECT count(*) FROM gone
-""")
-"""Takes a message out of its conversation; of its row stays what a redelivery is recognised by. Primary keys."""
-
-COPY_DRAFT = "UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key = %s"
-"""Index `inbox_event`."""
-
-NOT_ERASED = "SELECT event FROM inbox WHERE id = %s AND event <> '{}'"
-"""Primary key."""
-
-SETTLE = f"""
-WITH settled AS (
-    UPDATE inbox SET event = %s WHERE id = %s AND status = {EventStatus.QUEUED} RETURNING instance_id, session_key
-)
-UPDATE queue q SET due_at = now() FROM settled s
-WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = s.instance_id AND q.session_key = s.session_key
-    AND q.owner IS NULL AND q.due_at > now() AND (q.held_until > now()) IS NOT TRUE
-"""
-"""Ends the wait for the rest of a message. Primary keys."""
 
 DROPPED = Accepted(0, fresh=False, dropped=True)
 
@@ -359,7 +255,7 @@ class ChangeableInbox:
         """Adds what an event has beyond the stored one of the same key. A message that is worked on is worked on
         anew, in the conversation of which the whole one tells; one that was answered already is followed by a message
         with the rest."""
-        row = await self._database.fetch_one(NOT_ERASED, (id,)) if event.message_id else None
+        row = await self._database.fetch_one(SQL["event_of"], (id,)) if event.message_id else None
         if row is None:
             return
         stored = event_from_json(row[0])
@@ -367,7 +263,9 @@ class ChangeableInbox:
         is_placed = whole.session_id == stored.session_id
         if whole.content == stored.content and is_placed:
             if whole.is_partial != stored.is_partial:
-                await self._database.execute(SETTLE, (event_to_json(whole, whole.request_id).decode(), id))
+                await self._database.execute(
+                    SQL["settle_event"], (event_to_json(whole, whole.request_id).decode(), id)
+                )
                 self._enqueued()
             return
         changed = replace(
@@ -403,8 +301,8 @@ class ChangeableInbox:
             id, draft = withdrawn
             if event.change is Change.EDITED:
                 row = InboxRow.of(instance_id, replace(event, change=None))
-                await connection.execute(ENQUEUE, columns_of([row]))
-                await connection.execute(COPY_DRAFT, (draft, instance_id, row.event_key))
+                await connection.execute(SQL["enqueue_events"], columns_of([row]))
+                await connection.execute(SQL["copy_draft"], (draft, instance_id, row.event_key))
         self._withdrawn(id)
         return True
 
@@ -428,9 +326,9 @@ async def _withdraw(
         "key": key_of(event.key or ""),
         "message": f'"own_id":{dump(event.message_id)}',  # as `event_to_json` writes it; no text has these quotes
     }
-    row = await (await connection.execute(FIND_CHANGED, change)).fetchone()
+    row = await (await connection.execute(SQL["find_changed_event"], change)).fetchone()
     if row is None:
         return None
     id, session_key, draft = row
-    await connection.execute(WITHDRAW, {"id": id, "session_key": session_key, "owner": None})
+    await connection.execute(SQL["withdraw_event"], {"id": id, "session_key": session_key, "owner": None})
     return id, draft

@@ -1,7 +1,4 @@
-"""The two kinds of queues, whose rows are leased by the same statement.
-
-Leases on the queues of conversations.
-"""
+"""Leases on the queues of conversations, inbound and outbound."""
 
 from __future__ import annotations
 
@@ -15,72 +12,15 @@ from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import by_halves, is_rolled_back
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
 from adapters.outbound.storage.queue.statements import (
-    ASYNC_COMMIT,
-    LEASE_SECONDS,
-    ROWS_PER_LEASE,
+    SQL,
     QueueKind,
-    queued_sql,
 )
-from adapters.outbound.storage.statements import compact
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL
 from ports.instances import HealthStore
 from ports.queue import Capacity, Leases, QueueKey
 
-LOOK_AHEAD = 4
-"""How many times more queues than there is capacity for are read, to find some within everybody's share."""
-
-LEASE = """
-WITH candidates AS (
-    SELECT kind, instance_id, session_key, due_at FROM queue
-    WHERE kind = {kind} AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
-    AND (held_until > now()) IS NOT TRUE
-    AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
-        WHERE i.id = queue.instance_id AND i.user_id = ANY(%(full_users)s)))
-    ORDER BY due_at LIMIT %(count)s * {look_ahead}
-), ranked AS (
-    SELECT c.*, coalesce(i.user_id, '') AS user_id,
-        row_number() OVER (PARTITION BY c.instance_id ORDER BY c.due_at) AS of_instance,
-        row_number() OVER (PARTITION BY i.user_id ORDER BY c.due_at) AS of_user
-    FROM candidates c LEFT JOIN channel_instance i ON i.id = c.instance_id
-), due AS (
-    SELECT q.kind, q.instance_id, q.session_key, r.user_id FROM ranked r JOIN queue q
-    ON q.kind = r.kind AND q.instance_id = r.instance_id AND q.session_key = r.session_key
-    LEFT JOIN unnest(%(instances)s::bigint[], %(instance_capacity)s::int[]) AS ic(id, capacity)
-    ON ic.id = r.instance_id
-    LEFT JOIN unnest(%(users)s::text[], %(user_capacity)s::int[]) AS uc(id, capacity) ON uc.id = r.user_id
-    WHERE r.of_instance <= coalesce(ic.capacity, %(per_instance)s)
-    AND r.of_user <= coalesce(uc.capacity, %(per_user)s) AND q.pending + 0 > 0 AND q.due_at <= now()
-    ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF q SKIP LOCKED
-), taken AS (
-    UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '{seconds} seconds'
-    FROM due WHERE q.kind = due.kind AND q.instance_id = due.instance_id AND q.session_key = due.session_key
-    RETURNING q.instance_id, q.session_key, due.user_id, q.offered
-)
-SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*, (SELECT {async_commit})
-FROM (VALUES (1)) AS always LEFT JOIN (
-    SELECT t.instance_id, t.session_key, t.user_id, m.*{flag}
-    FROM taken t LEFT JOIN LATERAL (
-        SELECT {columns} FROM {table} r
-        WHERE {of_taken} ORDER BY r.id LIMIT {rows}
-    ) m ON true
-) leased ON true
-ORDER BY leased.instance_id, leased.session_key, leased.id
-"""
-"""The oldest due queues, with their next rows. First in each row stands whether there were candidates that were not
-leased; where none was leased, that is all. Indexes `queue_due`, then the primary key, then `inbox_by_queue` or
-`outbox_by_queue`.
-
-`pending + 0` keeps the row that gets locked from being looked up in `queue_due`, and a kind that is no constant keeps
-it from being looked for among all of its kind: as long as the planner takes the table for empty, it would do so for
-each candidate."""
-
-RECOUNT = """
-UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until), pending = (
-    SELECT count(*) FROM {table} r WHERE {of_queue}
-) WHERE kind = {kind} AND instance_id = %s AND session_key = %s AND owner = %s
-"""
-"""For a queue that claimed to have rows and has none: they were dropped. Primary key."""
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +31,9 @@ class Queue:
     lease: str
     recount: str
 
-    @classmethod
-    def of(cls, kind: QueueKind, table: str, columns: str, flag: str = "") -> Queue:
-        """`columns` are read of each row of `table` that waits; `flag`: columns of the queue `t`, after them."""
-        rows: dict[str, object] = {
-            "kind": kind,
-            "table": table,
-            "of_taken": queued_sql(kind, "r", "t.instance_id", "t.session_key"),
-            "of_queue": queued_sql(kind, "r", "queue.instance_id", "queue.session_key"),
-        }
-        lease = LEASE.format(
-            **rows,
-            columns=columns,
-            flag=f", {flag}" if flag else "",
-            look_ahead=LOOK_AHEAD,
-            rows=ROWS_PER_LEASE,
-            seconds=LEASE_SECONDS,
-            async_commit=ASYNC_COMMIT,
-        )
-        return cls(kind, compact(lease), RECOUNT.format(**rows))
 
-
-log = logging.getLogger(__name__)
+INBOUND = Queue(QueueKind.INBOUND, SQL["lease_events"], SQL["recount_events"])
+OUTBOUND = Queue(QueueKind.OUTBOUND, SQL["lease_messages"], SQL["recount_messages"])
 
 RENEW_SECONDS = 8.0
 """What a renewal may take: the next one comes while the leases still last."""
@@ -120,65 +41,6 @@ RENEW_SECONDS = 8.0
 REFUSED = "its messages cannot be leased, as the database refuses that"
 REFUSED_SECONDS = 60.0
 """So long nothing is leased of an instance for whose queues the database refuses that."""
-
-QUEUED_INSTANCES = """
-SELECT DISTINCT instance_id FROM (
-    SELECT instance_id FROM queue WHERE kind = %s AND pending > 0 AND due_at <= now() ORDER BY due_at LIMIT 10000
-) due
-"""
-"""Index `queue_due`."""
-
-RELEASE = """
-UPDATE queue SET owner = NULL, due_at = greatest(now() + make_interval(secs => %s), held_until)
-WHERE kind = %s AND instance_id = %s AND session_key = %s AND owner = %s
-"""
-"""Primary key."""
-
-RENEW = f"""
-UPDATE queue SET due_at = now() + interval '{LEASE_SECONDS} seconds'
-FROM unnest(%s::bigint[], %s::text[]) AS h(instance_id, session_key)
-WHERE kind = %s AND owner = %s AND queue.instance_id = h.instance_id AND queue.session_key = h.session_key
-"""
-"""Primary key."""
-
-LEFT_BEHIND = """
-SELECT instance_id, session_key FROM queue WHERE kind = %s AND owner = %s
-AND (instance_id, session_key) NOT IN (SELECT * FROM unnest(%s::bigint[], %s::text[]))
-"""
-"""Index `queue_owned`."""
-
-RECLAIM = """
-UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until)
-FROM unnest(%s::bigint[], %s::text[]) AS h(id, key)
-WHERE kind = %s AND owner = %s AND instance_id = h.id AND session_key = h.key
-"""
-"""Primary key."""
-
-ABANDONED = """
-SELECT l.owner FROM (
-    SELECT owner FROM queue WHERE owner IS NOT NULL UNION SELECT owner FROM schedule WHERE owner IS NOT NULL
-    UNION SELECT owner FROM link WHERE owner IS NOT NULL
-) l
-WHERE NOT EXISTS (
-    SELECT FROM pg_locks k WHERE k.locktype = 'advisory' AND k.granted
-    AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND (k.classid::bigint << 32 | k.objid::bigint) = l.owner)
-"""
-"""Index `queue_owned`."""
-
-FREE = f"""
-WITH freed AS (
-    UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until) WHERE owner = ANY(%s)
-    RETURNING kind, instance_id, session_key
-)
-UPDATE inbox SET attempts = attempts + 1 FROM (
-    SELECT f.instance_id, f.session_key, (
-        SELECT min(id) FROM inbox i
-        WHERE {queued_sql(QueueKind.INBOUND, "i", "f.instance_id", "f.session_key")}
-    ) AS first FROM freed f WHERE f.kind = {QueueKind.INBOUND}
-) head WHERE inbox.id = head.first
-"""
-"""Indexes `queue_owned` and `inbox_by_queue`."""
 
 
 class LeaseStore:
@@ -203,7 +65,7 @@ class LeaseStore:
 
     async def _find_refused(self, queue: Queue, capacity: Capacity) -> None:
         """Tries in transactions that are rolled back for which instances nothing can be leased."""
-        queued = {id for (id,) in await self._database.fetch(QUEUED_INSTANCES, (queue.kind,))}
+        queued = {id for (id,) in await self._database.fetch(SQL["due_instances"], (queue.kind,))}
 
         async def try_lease(instances: Sequence[int]) -> None:
             parameters = self._parameters(queue, capacity, queued.difference(instances))
@@ -263,7 +125,7 @@ class LeaseStore:
 
     async def release(self, queue: Queue, key: QueueKey, delay: float) -> None:
         await self._database.execute(
-            RELEASE, (delay, queue.kind, key.instance_id, key.session_key, self.owner)
+            SQL["release_lease"], (delay, queue.kind, key.instance_id, key.session_key, self.owner)
         )
 
     async def renew(self, queue: Queue, held: Collection[QueueKey]) -> None:
@@ -272,17 +134,19 @@ class LeaseStore:
 
         async def renew(keys: Sequence[QueueKey]) -> None:
             await self._database.execute(
-                RENEW, (*_columns(keys), queue.kind, self.owner), within=RENEW_SECONDS
+                SQL["renew_leases"], (*_columns(keys), queue.kind, self.owner), within=RENEW_SECONDS
             )
 
         _log_refused(await by_halves(list(held), renew), "a lease cannot be prolonged")
 
     async def reclaim(self, queue: Queue, held: Collection[QueueKey]) -> None:
         """Frees the leases of this process that it does not work on. Not while it is leasing."""
-        left_behind = await self._database.fetch(LEFT_BEHIND, (queue.kind, self.owner, *_columns(held)))
+        left_behind = await self._database.fetch(
+            SQL["leases_left_behind"], (queue.kind, self.owner, *_columns(held))
+        )
 
         async def free(keys: Sequence[QueueKey]) -> None:
-            await self._database.execute(RECLAIM, (*_columns(keys), queue.kind, self.owner))
+            await self._database.execute(SQL["reclaim_leases"], (*_columns(keys), queue.kind, self.owner))
 
         _log_refused(
             await by_halves([QueueKey(*row) for row in left_behind], free), "a lease cannot be freed"
@@ -290,11 +154,11 @@ class LeaseStore:
 
     async def abandoned(self) -> set[int]:
         """Owners of leases whose process holds its lock no more."""
-        return {owner for (owner,) in await self._database.fetch(ABANDONED)} - {self.owner}
+        return {owner for (owner,) in await self._database.fetch(SQL["abandoned_leases"])} - {self.owner}
 
     async def free(self, owners: Sequence[int]) -> None:
         """Frees the leases of dead processes; counts the death on the event each was working on."""
-        await self._database.execute(FREE, (list(owners),))
+        await self._database.execute(SQL["free_leases"], (list(owners),))
 
 
 def _columns(keys: Collection[QueueKey]) -> tuple[list[int], list[str]]:

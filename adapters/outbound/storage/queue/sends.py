@@ -21,27 +21,23 @@ from adapters.outbound.storage.conversations.handlers import (
     HELD_ON_TOLD,
     TAKEN_UNTIL,
 )
-from adapters.outbound.storage.events import log_event_sql
 from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.conversations import message_key
 from adapters.outbound.storage.queue.statements import (
-    EventStatus,
+    SQL,
     QueueKind,
-    enqueue_sql,
 )
-from adapters.outbound.storage.statements import compact
 from domain.channels.messages import CallOutcome
 from domain.conversations.history import HANDLER_MINUTES
 from domain.conversations.model import MessageId, MessageKind
-from domain.events import EventKind
 from domain.refusals import INTERNAL
 from ports.outbox import KnownSession, NewSend, StoredSend
 
 KEY_HOURS = 24
 """How long an idempotency key is remembered."""
 
-SEND = compact(f"""
+SEND = f"""
 WITH fresh AS (
     INSERT INTO send (id, instance_id, session_key, session_id, idempotency_key, content, author)
     OVERRIDING SYSTEM VALUE
@@ -54,7 +50,15 @@ WITH fresh AS (
     SELECT f.instance_id, f.session_key, f.id, m.message, %(target)s, m.key, %(trace)s, false, false
     FROM fresh f CROSS JOIN {unnest_sql("messages", "keys")} WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
     RETURNING instance_id, session_key
-), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), {ANSWERED_BY_PERSON}, conversation AS (
+), outbound AS (
+    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+    SELECT {QueueKind.OUTBOUND}, instance_id, session_key, count(*), now() FROM sent GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+        pending = q.pending + excluded.pending,
+        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL THEN q.due_at ELSE now() END,
+        touched_at = now()
+    RETURNING instance_id, session_key, owner IS NULL AS open
+), {ANSWERED_BY_PERSON}, conversation AS (
     INSERT INTO queue (
         kind, instance_id, session_key, pending, due_at, offered, held_until, handler_minutes, held_by, held_by_until
     )
@@ -66,40 +70,14 @@ WITH fresh AS (
     RETURNING instance_id, session_key, handler_minutes, held_until > now() AS is_held
 ), {HELD_ON_TOLD}
 SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)
-""")
+"""
 """Stores a message, unless its idempotency key is taken, and its conversation where that is new; a message of a
 person answers what waits for one. Indexes `send_idempotency` and `inbox_by_queue`, and the primary keys of
 `channel_instance` and `queue`."""
 
-FREE_KEY = f"""
-UPDATE send SET idempotency_key = NULL
-WHERE instance_id = %s AND idempotency_key = %s AND created_at <= now() - interval '{KEY_HOURS} hours'
-"""
-"""Index `send_idempotency`."""
-
-FIND_KEY = f"""
-SELECT id, session_id, content FROM send
-WHERE instance_id = %s AND idempotency_key = %s AND created_at > now() - interval '{KEY_HOURS} hours'
-"""
-"""Index `send_idempotency`."""
-
-NEXT_ID = "SELECT nextval(pg_get_serial_sequence('send', 'id'))"
 
 LOOKED_AT = 5
 """The newest messages of a person among which the last one written is looked for: they may come out of order."""
-
-SESSION = f"""
-SELECT i.event, i.received_at, now(), s.content FROM (SELECT %(instance_id)s::bigint AS instance_id) t
-LEFT JOIN LATERAL (
-    SELECT id, event, received_at FROM inbox
-    WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT {LOOKED_AT}
-) i ON true
-LEFT JOIN LATERAL (
-    SELECT content FROM send
-    WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT 1
-) s ON true ORDER BY i.id DESC
-"""
-"""The newest messages of a session, in both directions. Indexes `inbox_by_session` and `send_by_session`."""
 
 
 class PostgresSends:
@@ -112,7 +90,7 @@ class PostgresSends:
     async def session(self, instance_id: int, session_id: str) -> KnownSession:
         """The target of the newest event, else of the newest message."""
         parameters = {"instance_id": instance_id, "session_key": key_of(session_id)}
-        rows = await self._database.fetch(SESSION, parameters)
+        rows = await self._database.fetch(SQL["newest_of_session"], parameters)
         events = [(stored_event(event), received) for event, received, *_ in rows if event]
         target, (_, _, now, content) = events[0][0].target if events else None, rows[0]
         if not target and content:
@@ -121,20 +99,20 @@ class PostgresSends:
         return KnownSession(target or None, now - max(written) if written else None)
 
     async def repeated(self, instance_id: int, idempotency_key: str) -> StoredSend | None:
-        row = await self._database.fetch_one(FIND_KEY, (instance_id, idempotency_key))
+        row = await self._database.fetch_one(SQL["find_idempotency_key"], (instance_id, idempotency_key))
         if row is None:
             return None
         id, session_id, content = row
         return StoredSend(id, session_id, orjson.loads(content).get("digest", ""))
 
     async def next_id(self) -> int:
-        id: int = await self._database.fetch_value(NEXT_ID)
+        id: int = await self._database.fetch_value(SQL["next_send_id"])
         return id
 
     async def add(self, send: NewSend) -> StoredSend | None:
         key = send.idempotency_key or None
         if key:
-            await self._database.execute(FREE_KEY, (send.instance_id, key))
+            await self._database.execute(SQL["free_idempotency_key"], (send.instance_id, key))
         row = await self._database.fetch_one(SEND, {**_columns(send), "idempotency_key": key})
         if row is None:
             return await self.repeated(send.instance_id, key) if key else None
@@ -176,38 +154,6 @@ def _content(send: NewSend) -> str:
 
 log = logging.getLogger(__name__)
 
-UNTAKEN = """
-SELECT id FROM inbox WHERE await_until < now() - interval '2 seconds' AND NOT taken AND result IS NOT NULL
-ORDER BY await_until LIMIT 100
-"""
-"""Index `inbox_awaited`."""
-
-TAKE = """
-UPDATE inbox SET taken = true WHERE id IN (
-    SELECT id FROM inbox WHERE id = ANY(%s) AND NOT taken FOR UPDATE SKIP LOCKED
-) RETURNING id, instance_id, session_key, result
-"""
-"""Primary key."""
-
-SEND_UNTAKEN = f"""
-WITH sent AS (
-    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
-    SELECT %(instance_id)s, %(session_key)s, %(inbox_id)s, m.message, %(target)s, m.key, %(apology)s
-    FROM {unnest_sql("messages", "keys")} WITH ORDINALITY AS m(message, key, n)
-    ORDER BY m.n RETURNING instance_id, session_key
-)
-{enqueue_sql(QueueKind.OUTBOUND, "sent")}
-"""
-"""Primary key of `queue`."""
-
-GIVE_UP = f"""
-WITH failed AS (
-    UPDATE inbox SET status = {EventStatus.FAILED}, error = %s WHERE id = %s RETURNING id, instance_id, session_key
-)
-{log_event_sql(EventKind.MESSAGE_FAILED, "failed")}
-"""
-"""Primary key."""
-
 
 class UntakenAnswers:
     def __init__(self, database: Database, enqueued: Callable[[], None]) -> None:
@@ -216,7 +162,7 @@ class UntakenAnswers:
 
     async def send(self) -> int:
         """How many were sent."""
-        untaken = [id for (id,) in await self._database.fetch(UNTAKEN)]
+        untaken = [id for (id,) in await self._database.fetch(SQL["untaken_answers"])]
         count = 0
 
         async def send(ids: Sequence[int]) -> None:
@@ -233,7 +179,7 @@ class UntakenAnswers:
     @retried
     async def _take(self, ids: Sequence[int]) -> int:
         async with self._database.transaction() as connection:
-            rows = await (await connection.execute(TAKE, (ids,))).fetchall()
+            rows = await (await connection.execute(SQL["take_untaken_answers"], (ids,))).fetchall()
             for row in rows:
                 await self._send(connection, *row)
         return len(rows)
@@ -245,13 +191,13 @@ class UntakenAnswers:
         row = {"inbox_id": inbox_id, "instance_id": instance_id, "session_key": session_key}
         try:
             async with connection.transaction():
-                await connection.execute(SEND_UNTAKEN, {**row, **_untaken_columns(result)})
+                await connection.execute(SQL["send_untaken_answer"], {**row, **_untaken_columns(result)})
         except Exception as error:
             if not is_of_rows(error, lost=connection.closed):
                 raise
             log.exception("an untaken answer is given up", extra={"instance": instance_id})
             reason = f"the answer that no call took could not be sent: {INTERNAL}"
-            await connection.execute(GIVE_UP, (reason, inbox_id))
+            await connection.execute(SQL["give_up_untaken_answer"], (reason, inbox_id))
 
 
 def _untaken_columns(result: str) -> dict[str, object]:

@@ -1,0 +1,782 @@
+-- The statements of the message queue, each under its name: tables `queue`, `inbox`, `outbox` and `send`.
+--
+-- Column `kind` of `queue`: 0 inbound, 1 outbound, 2 a correspondent (counts rounds, is never leased).
+-- Column `status` of `inbox`: 0 queued, 1 done, 2 failed. Of `outbox`: 0 pending, 1 sent, 2 dead.
+-- A lease lasts 30 seconds and brings at most 8 rows of a queue. Comments name the indexes that a statement uses.
+--
+-- Adding nothing to a column (`|| ''`, `+ 0`) keeps other indexes from the rows that wait in a queue: those would find
+-- what is done in a conversation too, or what waits for a whole instance, and the planner takes them for cheaper as
+-- soon as the small index has room left from busier times. `(SELECT %(x)s)` has the planner guess the length of an
+-- array without looking at it: else the statement would be planned anew for each message.
+
+-- name: enqueue_events
+-- Stores the events that are new and no echoes. Of each: its instance, key and id, and whether its queue is to be
+-- leased. Index `inbox_event`, and the primary key of `queue`.
+WITH echoes AS MATERIALIZED (
+    SELECT e.n
+    FROM unnest((SELECT %(echo_rows)s), %(echo_instances)s, %(echo_sessions)s, %(echo_ids)s)
+        e(n, instance, session, id)
+    WHERE (
+        SELECT o.id FROM outbox o
+        WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
+            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session IS NULL OR o.session_key = e.session)
+        LIMIT 1
+    ) IS NOT NULL
+), input AS (
+    SELECT t.*
+    FROM unnest((SELECT %(instances)s), %(sessions)s, %(keys)s, %(events)s, %(waits)s) WITH ORDINALITY
+        AS t(instance_id, session_key, event_key, event, wait, n)
+    JOIN channel_instance i ON i.id = t.instance_id WHERE t.n NOT IN (TABLE echoes)
+), fresh AS (
+    INSERT INTO inbox (instance_id, session_key, event_key, event, await_until)
+    SELECT instance_id, session_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
+    ON CONFLICT (instance_id, event_key) DO NOTHING
+    RETURNING id, instance_id, session_key, event_key
+), enqueued AS (
+    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+    SELECT 0, instance_id, session_key, count(*), now() FROM fresh GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+        pending = q.pending + excluded.pending,
+        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL OR q.held_until > now()
+        THEN q.due_at ELSE now() END,
+        touched_at = now()
+    RETURNING instance_id, session_key,
+        owner IS NULL AND (held_until > now()) IS NOT TRUE AS open
+), logged AS (
+    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+    SELECT 'message.received', instance_id, session_key, id, NULL
+    FROM fresh
+    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+)
+SELECT t.instance_id, t.event_key, t.id, q.open
+FROM fresh t JOIN enqueued q ON q.instance_id = t.instance_id AND q.session_key = t.session_key ORDER BY t.id
+
+-- name: find_events
+-- The ids of events that were not stored; none where one was dropped as an echo. Index `inbox_event`.
+SELECT t.n, i.id FROM unnest(%s, %s) WITH ORDINALITY AS t(instance_id, event_key, n)
+JOIN channel_instance c ON c.id = t.instance_id
+LEFT JOIN inbox i ON i.instance_id = t.instance_id AND i.event_key = t.event_key
+
+-- name: take_result
+-- Primary key.
+UPDATE inbox SET taken = true WHERE id = %s AND result IS NOT NULL RETURNING result
+
+-- name: stop_waiting
+-- Primary key.
+UPDATE inbox SET await_until = CASE WHEN result IS NULL THEN NULL ELSE await_until END,
+    taken = taken OR result IS NOT NULL WHERE id = %s RETURNING result
+
+-- name: was_sent
+-- Whether the instance sent a message that the platform knows by this id. Index `outbox_by_ref`.
+SELECT EXISTS (
+    SELECT FROM outbox WHERE instance_id = %(instance)s AND ref IS NOT NULL AND ref = %(ref)s
+        AND hashtextextended(ref, 0) = hashtextextended(%(ref)s, 0)
+)
+
+-- name: is_followed
+-- Whether an answer was sent in the session, or is on its way, or we wrote the message with which the thread began.
+-- Primary key, and index `outbox_by_ref`.
+SELECT EXISTS (
+    SELECT FROM queue WHERE kind = 1 AND instance_id = %(instance)s AND session_key = %(session)s
+) OR EXISTS (
+    SELECT FROM queue WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
+        AND pending > 0
+) OR EXISTS (
+    SELECT FROM outbox WHERE instance_id = %(instance)s AND ref IS NOT NULL AND ref = %(root)s
+        AND hashtextextended(ref, 0) = hashtextextended(%(root)s, 0)
+        AND (%(root_session)s::text IS NULL OR session_key = %(root_session)s)
+)
+
+-- name: lease_events
+-- The oldest due queues, with their next rows. First in each row stands whether there were candidates that were not
+-- leased; where none was leased, that is all. Indexes `queue_due`, then the primary key, then `inbox_by_queue` or
+-- `outbox_by_queue`. `pending + 0` keeps the row that gets locked from being looked up in `queue_due`, and a kind that
+-- is no constant keeps it from being looked for among all of its kind: as long as the planner takes the table for
+-- empty, it would do so for each candidate.
+WITH candidates AS (
+    SELECT kind, instance_id, session_key, due_at FROM queue
+    WHERE kind = 0 AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
+        AND (held_until > now()) IS NOT TRUE
+        AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
+            WHERE i.id = queue.instance_id AND i.user_id = ANY(%(full_users)s)))
+    ORDER BY due_at LIMIT %(count)s * 4
+), ranked AS (
+    SELECT c.*, coalesce(i.user_id, '') AS user_id,
+        row_number() OVER (PARTITION BY c.instance_id ORDER BY c.due_at) AS of_instance,
+        row_number() OVER (PARTITION BY i.user_id ORDER BY c.due_at) AS of_user
+    FROM candidates c LEFT JOIN channel_instance i ON i.id = c.instance_id
+), due AS (
+    SELECT q.kind, q.instance_id, q.session_key, r.user_id FROM ranked r JOIN queue q
+        ON q.kind = r.kind AND q.instance_id = r.instance_id AND q.session_key = r.session_key
+    LEFT JOIN unnest(%(instances)s::bigint[], %(instance_capacity)s::int[]) AS ic(id, capacity)
+        ON ic.id = r.instance_id
+    LEFT JOIN unnest(%(users)s::text[], %(user_capacity)s::int[]) AS uc(id, capacity) ON uc.id = r.user_id
+    WHERE r.of_instance <= coalesce(ic.capacity, %(per_instance)s)
+        AND r.of_user <= coalesce(uc.capacity, %(per_user)s) AND q.pending + 0 > 0 AND q.due_at <= now()
+    ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF q SKIP LOCKED
+), taken AS (
+    UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '30 seconds'
+    FROM due WHERE q.kind = due.kind AND q.instance_id = due.instance_id AND q.session_key = due.session_key
+    RETURNING q.instance_id, q.session_key, due.user_id, q.offered
+)
+SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*,
+    (SELECT set_config('synchronous_commit', 'off', true))
+FROM (VALUES (1)) AS always LEFT JOIN (
+    SELECT t.instance_id, t.session_key, t.user_id, m.*,
+    EXISTS (SELECT FROM tool_confirmation c
+        WHERE c.instance_id = t.instance_id AND c.session_key = t.session_key AND c.closed_at IS NULL)
+    OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a.session_key = t.session_key),
+        t.offered
+    FROM taken t LEFT JOIN LATERAL (
+        SELECT id, event, attempts, received_at, draft, failures FROM inbox r
+        WHERE (r.instance_id, r.session_key || '', r.status) = (t.instance_id, t.session_key, 0)
+            AND hashtextextended(r.session_key, 0) = hashtextextended(t.session_key, 0)
+        ORDER BY r.id LIMIT 8
+    ) m ON true
+) leased ON true
+ORDER BY leased.instance_id, leased.session_key, leased.id
+
+-- name: recount_events
+-- For a queue that claimed to have rows and has none: they were dropped. Primary key.
+UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until), pending = (
+    SELECT count(*) FROM inbox r
+    WHERE (r.instance_id, r.session_key || '', r.status) = (queue.instance_id, queue.session_key, 0)
+        AND hashtextextended(r.session_key, 0) = hashtextextended(queue.session_key, 0)
+) WHERE kind = 0 AND instance_id = %s AND session_key = %s AND owner = %s
+
+-- name: lease_messages
+-- As `lease_events`.
+WITH candidates AS (
+    SELECT kind, instance_id, session_key, due_at FROM queue
+    WHERE kind = 1 AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
+        AND (held_until > now()) IS NOT TRUE
+        AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
+            WHERE i.id = queue.instance_id AND i.user_id = ANY(%(full_users)s)))
+    ORDER BY due_at LIMIT %(count)s * 4
+), ranked AS (
+    SELECT c.*, coalesce(i.user_id, '') AS user_id,
+        row_number() OVER (PARTITION BY c.instance_id ORDER BY c.due_at) AS of_instance,
+        row_number() OVER (PARTITION BY i.user_id ORDER BY c.due_at) AS of_user
+    FROM candidates c LEFT JOIN channel_instance i ON i.id = c.instance_id
+), due AS (
+    SELECT q.kind, q.instance_id, q.session_key, r.user_id FROM ranked r JOIN queue q
+        ON q.kind = r.kind AND q.instance_id = r.instance_id AND q.session_key = r.session_key
+    LEFT JOIN unnest(%(instances)s::bigint[], %(instance_capacity)s::int[]) AS ic(id, capacity)
+        ON ic.id = r.instance_id
+    LEFT JOIN unnest(%(users)s::text[], %(user_capacity)s::int[]) AS uc(id, capacity) ON uc.id = r.user_id
+    WHERE r.of_instance <= coalesce(ic.capacity, %(per_instance)s)
+        AND r.of_user <= coalesce(uc.capacity, %(per_user)s) AND q.pending + 0 > 0 AND q.due_at <= now()
+    ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF q SKIP LOCKED
+), taken AS (
+    UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '30 seconds'
+    FROM due WHERE q.kind = due.kind AND q.instance_id = due.instance_id AND q.session_key = due.session_key
+    RETURNING q.instance_id, q.session_key, due.user_id, q.offered
+)
+SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*,
+    (SELECT set_config('synchronous_commit', 'off', true))
+FROM (VALUES (1)) AS always LEFT JOIN (
+    SELECT t.instance_id, t.session_key, t.user_id, m.*
+    FROM taken t LEFT JOIN LATERAL (
+        SELECT
+            id, message, target, key, attempts, apology,
+            coalesce(next_attempt_at, created_at) < now() - interval '7 days' AS late, trace
+        FROM outbox r
+        WHERE (r.instance_id + 0, r.session_key || '', r.status + 0) = (t.instance_id, t.session_key, 0)
+            AND hashtextextended(r.session_key, r.instance_id) = hashtextextended(t.session_key, t.instance_id)
+        ORDER BY r.id LIMIT 8
+    ) m ON true
+) leased ON true
+ORDER BY leased.instance_id, leased.session_key, leased.id
+
+-- name: recount_messages
+-- As `recount_events`.
+UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until), pending = (
+    SELECT count(*) FROM outbox r
+    WHERE (r.instance_id + 0, r.session_key || '', r.status + 0) = (queue.instance_id, queue.session_key, 0)
+        AND hashtextextended(r.session_key, r.instance_id) = hashtextextended(queue.session_key, queue.instance_id)
+) WHERE kind = 1 AND instance_id = %s AND session_key = %s AND owner = %s
+
+-- name: renew_leases
+-- Primary key.
+UPDATE queue SET due_at = now() + interval '30 seconds'
+FROM unnest(%s::bigint[], %s::text[]) AS h(instance_id, session_key)
+WHERE kind = %s AND owner = %s AND queue.instance_id = h.instance_id AND queue.session_key = h.session_key
+
+-- name: release_lease
+-- Primary key.
+UPDATE queue SET owner = NULL, due_at = greatest(now() + make_interval(secs => %s), held_until)
+WHERE kind = %s AND instance_id = %s AND session_key = %s AND owner = %s
+
+-- name: leases_left_behind
+-- Index `queue_owned`.
+SELECT instance_id, session_key FROM queue WHERE kind = %s AND owner = %s
+    AND (instance_id, session_key) NOT IN (SELECT * FROM unnest(%s::bigint[], %s::text[]))
+
+-- name: reclaim_leases
+-- Primary key.
+UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until)
+FROM unnest(%s::bigint[], %s::text[]) AS h(id, key)
+WHERE kind = %s AND owner = %s AND instance_id = h.id AND session_key = h.key
+
+-- name: abandoned_leases
+-- Index `queue_owned`.
+SELECT l.owner FROM (
+    SELECT owner FROM queue WHERE owner IS NOT NULL UNION SELECT owner FROM schedule WHERE owner IS NOT NULL
+    UNION SELECT owner FROM link WHERE owner IS NOT NULL
+) l
+WHERE NOT EXISTS (
+    SELECT FROM pg_locks k WHERE k.locktype = 'advisory' AND k.granted
+        AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND (k.classid::bigint << 32 | k.objid::bigint) = l.owner)
+
+-- name: free_leases
+-- Indexes `queue_owned` and `inbox_by_queue`.
+WITH freed AS (
+    UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until) WHERE owner = ANY(%s)
+    RETURNING kind, instance_id, session_key
+)
+UPDATE inbox SET attempts = attempts + 1 FROM (
+    SELECT f.instance_id, f.session_key, (
+        SELECT min(id) FROM inbox i
+        WHERE (i.instance_id, i.session_key || '', i.status) = (f.instance_id, f.session_key, 0)
+            AND hashtextextended(i.session_key, 0) = hashtextextended(f.session_key, 0)
+    ) AS first FROM freed f WHERE f.kind = 0
+) head WHERE inbox.id = head.first
+
+-- name: due_instances
+-- Index `queue_due`.
+SELECT DISTINCT instance_id FROM (
+    SELECT instance_id FROM queue WHERE kind = %s AND pending > 0 AND due_at <= now() ORDER BY due_at LIMIT 10000
+) due
+
+-- name: complete_events
+-- Of each event that has an outcome now: its id, whether a call takes the answer, whether the queue of its messages is
+-- to be leased, whether its conversation has more, and whether the rest of the lease is void, as a person has the
+-- conversation. Index `inbox_by_queue`, and the primary keys of `inbox` and `queue`; `status + 0` keeps the planner,
+-- while it takes `inbox` for small, from reading all that is queued for each outcome. An outcome whose conversation
+-- has an earlier event without one is left out: a database that died has forgotten that one's, and what was answered
+-- in between must not be sent before it. An echo gets no messages: it came before the platform's id of what was sent
+-- was on record. An event merged into another has that one's outcome; others are merged into themselves.
+WITH echoes AS MATERIALIZED (
+    SELECT e.n
+    FROM unnest((SELECT %(echo_rows)s), %(echo_instances)s, %(echo_sessions)s, %(echo_ids)s)
+        e(n, instance, session, id)
+    WHERE (
+        SELECT o.id FROM outbox o
+        WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
+            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session IS NULL OR o.session_key = e.session)
+        LIMIT 1
+    ) IS NOT NULL
+), r AS MATERIALIZED (
+    SELECT t.*, (
+        SELECT min(id) FROM inbox h
+        WHERE (h.instance_id, h.session_key || '', h.status) = (t.instance_id, t.session_key, 0)
+            AND hashtextextended(h.session_key, 0) = hashtextextended(t.session_key, 0)
+    ) AS head
+    FROM unnest((SELECT %(ids)s), %(main)s, %(instances)s, %(sessions)s, %(errors)s, %(results)s,
+            %(lasts)s, %(prompts)s, %(persons)s, %(replied)s, %(minutes)s, %(answers)s, %(told)s)
+        t(id, main, instance_id, session_key, error, result, last, prompt, person, replied, minutes, answer, told)
+), done AS (
+    UPDATE inbox i SET error = r.error, answer = r.answer, finished_at = now(),
+        status = CASE WHEN r.error IS NULL THEN 1 ELSE 2 END,
+        result = CASE WHEN i.await_until > now() THEN r.result END
+    FROM r WHERE i.status + 0 = 0 AND r.head = r.main
+        AND (i.id, i.instance_id, i.session_key) = (r.id, r.instance_id, r.session_key)
+    RETURNING r.*, i.await_until > now() AND r.result IS NOT NULL AS awaited
+), sent AS (
+    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, trace, apology, prompt)
+    SELECT instance_id, session_key, id, message, target, key, trace, error IS NOT NULL, prompt
+    FROM unnest((SELECT %(events)s), %(messages)s, %(targets)s, %(keys)s, %(traces)s) WITH ORDINALITY
+        m(event, message, target, key, trace, n)
+    JOIN done ON id = event AND awaited IS NOT TRUE WHERE event NOT IN (TABLE echoes) ORDER BY n
+    RETURNING instance_id, session_key
+), outbound AS (
+    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+    SELECT 1, instance_id, session_key, count(*), now() FROM sent GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+        pending = q.pending + excluded.pending,
+        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
+        THEN q.due_at ELSE now() END,
+        touched_at = now()
+    RETURNING instance_id, session_key,
+        owner IS NULL AS open
+), inbound AS (
+    UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
+        owner = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
+        THEN NULL ELSE q.owner END,
+        due_at = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
+        THEN greatest(now(), q.held_until, d.held) ELSE q.due_at END,
+        held_until = greatest(q.held_until, d.held), handler_minutes = coalesce(d.minutes, q.handler_minutes),
+        rounds = CASE WHEN NOT d.person THEN q.rounds END,
+        replied_at = CASE WHEN NOT d.person THEN coalesce(q.replied_at, CASE WHEN d.replied THEN now() END) END
+    FROM (
+        SELECT instance_id, session_key, 0 kind, count(*) AS n,
+            bool_or(last) AS last, bool_or(person) AS person, bool_or(replied) AS replied, max(minutes) AS minutes,
+            now() + max(minutes) * interval '1 min' AS held
+        FROM done GROUP BY 1, 2 ORDER BY 1, 2
+    ) d
+    WHERE (q.kind, q.instance_id, q.session_key) = (d.kind, d.instance_id, d.session_key)
+    RETURNING d.last AND q.pending > 0 AS more, d.*, q.held_until > now() AS is_held
+), logged AS (
+    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+    SELECT string_to_table(told, ' '), instance_id, session_key, id, nullif(main, id)::text
+    FROM done
+    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+)
+SELECT d.id, d.awaited, o.open, h.more, h.is_held AND NOT d.last,
+    (SELECT CASE WHEN %(async)s THEN set_config('synchronous_commit', 'off', true) END)
+FROM done d LEFT JOIN outbound o USING (instance_id, session_key) LEFT JOIN inbound h USING (instance_id, session_key)
+ORDER BY d.id
+
+-- name: remove_events
+-- Primary keys.
+WITH gone AS (
+    DELETE FROM inbox WHERE id = ANY(%(ids)s) AND instance_id = %(instance_id)s AND session_key = %(session_key)s
+        AND status = 0
+    RETURNING id, instance_id, session_key, %(last)s AS last, false AS person, false AS replied,
+        NULL::bigint AS minutes
+), sent AS (
+    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
+    SELECT g.instance_id, g.session_key, g.id, m.message, %(target)s, m.key, true
+    FROM unnest((SELECT %(messages)s), %(keys)s) WITH ORDINALITY AS m(message, key, n)
+    JOIN gone g ON g.id = %(inbox_id)s
+    ORDER BY m.n RETURNING instance_id, session_key
+), outbound AS (
+    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+    SELECT 1, instance_id, session_key, count(*), now() FROM sent GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+        pending = q.pending + excluded.pending,
+        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
+        THEN q.due_at ELSE now() END,
+        touched_at = now()
+    RETURNING instance_id, session_key,
+        owner IS NULL AS open
+), inbound AS (
+    UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
+        owner = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
+        THEN NULL ELSE q.owner END,
+        due_at = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
+        THEN greatest(now(), q.held_until, d.held) ELSE q.due_at END,
+        held_until = greatest(q.held_until, d.held), handler_minutes = coalesce(d.minutes, q.handler_minutes),
+        rounds = CASE WHEN NOT d.person THEN q.rounds END,
+        replied_at = CASE WHEN NOT d.person THEN coalesce(q.replied_at, CASE WHEN d.replied THEN now() END) END
+    FROM (
+        SELECT instance_id, session_key, 0 kind, count(*) AS n,
+            bool_or(last) AS last, bool_or(person) AS person, bool_or(replied) AS replied, max(minutes) AS minutes,
+            now() + max(minutes) * interval '1 min' AS held
+        FROM gone GROUP BY 1, 2 ORDER BY 1, 2
+    ) d
+    WHERE (q.kind, q.instance_id, q.session_key) = (d.kind, d.instance_id, d.session_key)
+    RETURNING d.last AND q.pending > 0 AS more, d.*, q.held_until > now() AS is_held
+), logged AS (
+    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+    SELECT 'message.failed', instance_id, session_key, id,
+        CASE WHEN %(error)s::text IS NOT NULL THEN json_build_object('error', %(error)s::text)::text END
+    FROM gone
+    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+)
+SELECT count(*) FROM gone
+
+-- name: retry_event
+-- Primary keys.
+WITH event AS (
+    UPDATE inbox SET failures = failures + 1, error = %s WHERE id = %s AND status = 0
+    RETURNING instance_id, session_key
+)
+UPDATE queue q SET owner = NULL, due_at = greatest(now() + make_interval(secs => %s), q.held_until),
+    touched_at = now() FROM event e
+WHERE q.kind = 0 AND q.instance_id = e.instance_id AND q.session_key = e.session_key
+    AND q.owner = %s
+
+-- name: note_draft
+-- Primary key.
+UPDATE inbox SET draft = %s WHERE id = %s AND status = 0
+
+-- name: note_offer
+-- In the transaction of the outcome. Primary key.
+UPDATE queue SET offered = %s WHERE kind = 0 AND instance_id = %s AND session_key = %s
+
+-- name: album
+-- Index `inbox_by_queue`.
+SELECT id, event, attempts, received_at, draft, failures, extract(epoch FROM now() - received_at)::float8
+FROM inbox WHERE (inbox.instance_id, inbox.session_key || '', inbox.status) = (%(instance)s, %(session)s, 0)
+    AND hashtextextended(inbox.session_key, 0) = hashtextextended(%(session)s, 0)
+    AND position(%(album)s IN event) > 0
+ORDER BY id LIMIT 100
+
+-- name: count_round
+-- Over `most` rounds each further event counts as all of them, so that the window must pass without an event. Primary
+-- keys.
+WITH echoes AS MATERIALIZED (
+    SELECT e.n
+    FROM unnest((SELECT %(echo_rows)s), %(echo_instances)s, %(echo_sessions)s, %(echo_ids)s)
+        e(n, instance, session, id)
+    WHERE (
+        SELECT o.id FROM outbox o
+        WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
+            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session IS NULL OR o.session_key = e.session)
+        LIMIT 1
+    ) IS NOT NULL
+), event AS (
+    SELECT i.received_at AS at, coalesce(q.replied_at < i.received_at, false) AS begins, array(
+        SELECT r FROM unnest(q.rounds) r WHERE r > i.received_at - make_interval(secs => %(window)s)
+    ) AS recent
+    FROM inbox i JOIN queue q ON q.kind = %(kind)s AND q.instance_id = i.instance_id AND q.session_key = %(session)s
+    WHERE i.id = %(id)s
+), counted AS (
+    SELECT at, begins, CASE WHEN begins THEN recent || at ELSE recent END AS rounds FROM event
+)
+UPDATE queue q SET replied_at = CASE WHEN c.begins THEN NULL ELSE q.replied_at END,
+    rounds = CASE WHEN cardinality(c.rounds) > %(most)s THEN array_fill(c.at, ARRAY[%(most)s + 1]) ELSE c.rounds END
+FROM counted c WHERE q.kind = %(kind)s AND q.instance_id = %(instance)s AND q.session_key = %(session)s
+RETURNING cardinality(q.rounds), EXISTS (SELECT FROM echoes)
+
+-- name: note_reply
+-- Primary key.
+INSERT INTO queue AS q (kind, instance_id, session_key, pending, replied_at)
+VALUES (2, %s, %s, 0, now())
+ON CONFLICT (kind, instance_id, session_key) DO UPDATE
+SET replied_at = coalesce(q.replied_at, excluded.replied_at), touched_at = now()
+
+-- name: find_changed_event
+-- The message that a change concerns, while it waits or is worked on; none for a change that was applied already.
+-- Indexes `inbox_by_queue` and `inbox_event`.
+SELECT id, session_key, draft FROM inbox
+WHERE instance_id = %(instance)s AND (%(session)s::text = '' OR session_key = %(session)s)
+    AND status = 0 AND event_key <> %(key)s AND position(%(message)s IN event) > 0
+    AND NOT EXISTS (SELECT FROM inbox WHERE instance_id = %(instance)s AND event_key = %(key)s)
+ORDER BY id DESC LIMIT 1 FOR UPDATE
+
+-- name: withdraw_event
+-- Takes a message out of its conversation; of its row stays what a redelivery is recognised by. Primary keys.
+WITH gone AS (
+    UPDATE inbox SET status = 1, event = '{}', session_key = 'sha256:', draft = NULL,
+        error = NULL, finished_at = now()
+    WHERE id = %(id)s AND status = 0
+    RETURNING instance_id, %(session_key)s::text AS session_key, false AS last, true AS person,
+        false AS replied, NULL::int AS minutes
+), completed AS (
+    UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
+        owner = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
+        THEN NULL ELSE q.owner END,
+        due_at = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
+        THEN greatest(now(), q.held_until, d.held) ELSE q.due_at END,
+        held_until = greatest(q.held_until, d.held), handler_minutes = coalesce(d.minutes, q.handler_minutes),
+        rounds = CASE WHEN NOT d.person THEN q.rounds END,
+        replied_at = CASE WHEN NOT d.person THEN coalesce(q.replied_at, CASE WHEN d.replied THEN now() END) END
+    FROM (
+        SELECT instance_id, session_key, 0 kind, count(*) AS n,
+            bool_or(last) AS last, bool_or(person) AS person, bool_or(replied) AS replied, max(minutes) AS minutes,
+            now() + max(minutes) * interval '1 min' AS held
+        FROM gone GROUP BY 1, 2 ORDER BY 1, 2
+    ) d
+    WHERE (q.kind, q.instance_id, q.session_key) = (d.kind, d.instance_id, d.session_key)
+    RETURNING d.last AND q.pending > 0 AS more, d.*, q.held_until > now() AS is_held
+)
+SELECT count(*) FROM gone
+
+-- name: copy_draft
+-- Index `inbox_event`.
+UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key = %s
+
+-- name: event_of
+-- Primary key.
+SELECT event FROM inbox WHERE id = %s AND event <> '{}'
+
+-- name: settle_event
+-- Ends the wait for the rest of a message. Primary keys.
+WITH settled AS (
+    UPDATE inbox SET event = %s WHERE id = %s AND status = 0 RETURNING instance_id, session_key
+)
+UPDATE queue q SET due_at = now() FROM settled s
+WHERE q.kind = 0 AND q.instance_id = s.instance_id AND q.session_key = s.session_key
+    AND q.owner IS NULL AND q.due_at > now() AND (q.held_until > now()) IS NOT TRUE
+
+-- name: rerun_event
+-- Primary keys.
+WITH message AS (
+    UPDATE inbox SET status = 0, event = %(event)s, attempts = 0, failures = 0, error = NULL,
+        answer = NULL, result = NULL, draft = NULL, await_until = NULL, taken = false, finished_at = NULL
+    WHERE id = %(id)s RETURNING instance_id, session_key
+)
+INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+SELECT 0, instance_id, session_key, count(*), now() FROM message GROUP BY 2, 3 ORDER BY 2, 3
+ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+    pending = q.pending + excluded.pending,
+    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL OR q.held_until > now()
+    THEN q.due_at ELSE now() END,
+    touched_at = now()
+RETURNING instance_id, session_key,
+    owner IS NULL AND (held_until > now()) IS NOT TRUE AS open
+
+-- name: finish_messages
+-- A message is found by its id and its key: a database that died may give the id of a message that it forgot to
+-- another. Primary keys; `NOT IN` keeps the planner from an index of what waits, which it would read through for each
+-- message that was sent.
+WITH r AS (
+    SELECT * FROM unnest((SELECT %(ids)s), %(keys)s, %(statuses)s, %(refs)s, %(errors)s, %(lasts)s)
+        AS t(id, key, status, ref, error, last)
+), done AS (
+    UPDATE outbox o SET ref = r.ref, last_error = coalesce(r.error, o.last_error),
+        status = CASE WHEN o.delivery_state = -1 THEN 2 ELSE r.status END,
+        attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
+    FROM r WHERE o.id = r.id AND o.key = r.key AND o.status NOT IN (1, 2)
+    RETURNING o.id, o.instance_id, o.session_key, o.status, o.inbox_id, o.send_id, r.error, r.last
+), completed AS (
+    UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
+        owner = CASE WHEN q.owner = %(owner)s AND (d.last)
+        THEN NULL ELSE q.owner END,
+        due_at = CASE WHEN q.owner = %(owner)s AND (d.last)
+        THEN now() ELSE q.due_at END
+    FROM (
+        SELECT instance_id, session_key, 1 kind, count(*) AS n,
+            bool_or(last) AS last
+        FROM done GROUP BY 1, 2 ORDER BY 1, 2
+    ) d
+    WHERE (q.kind, q.instance_id, q.session_key) = (d.kind, d.instance_id, d.session_key)
+    RETURNING d.last AND q.pending > 0 AS more
+), logged AS (
+    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+    SELECT CASE WHEN status = 1 THEN 'delivery.sent' ELSE 'delivery.dead' END, instance_id, session_key, id,
+        CASE WHEN error::text IS NOT NULL THEN json_build_object('reason', error::text)::text END
+    FROM done
+    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) AND coalesce(inbox_id, send_id) IS NOT NULL ORDER BY id
+)
+SELECT bool_or(more) FROM completed
+
+-- name: retry_message
+-- Primary keys.
+WITH message AS (
+    UPDATE outbox SET attempts = attempts + 1, last_error = %s, delivery_state = NULL,
+        next_attempt_at = now() + make_interval(secs => %s)
+    WHERE id = %s AND key = %s AND status = 0 RETURNING instance_id, session_key, next_attempt_at
+)
+UPDATE queue q SET owner = NULL, due_at = m.next_attempt_at, touched_at = now() FROM message m
+WHERE q.kind = 1 AND q.instance_id = m.instance_id AND q.session_key = m.session_key
+    AND q.owner = %s
+
+-- name: note_status
+-- Index `outbox_by_ref`.
+WITH noted AS (
+    UPDATE outbox SET status = CASE WHEN %(failed)s THEN 2 ELSE status END,
+        last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE last_error END,
+        finished_at = CASE WHEN %(failed)s THEN now() ELSE finished_at END,
+        delivery_state = greatest(delivery_state, nullif(%(reached)s, 0))
+    WHERE instance_id = %(instance)s AND hashtextextended(ref, 0) = hashtextextended(%(ref)s, 0) AND ref = %(ref)s
+        AND status = 1 AND (%(failed)s OR coalesce(delivery_state, 0) < %(reached)s)
+    RETURNING id, instance_id, session_key
+), logged AS (
+    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+    SELECT 'delivery.dead', instance_id, session_key, id,
+        CASE WHEN %(detail)s::text IS NOT NULL THEN json_build_object('reason', %(detail)s::text)::text END
+    FROM noted
+    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) AND %(failed)s ORDER BY id
+)
+SELECT FROM noted
+
+-- name: note_early_status
+-- A message that is just being sent, and of which the platform says already what became of it. Its taking may be
+-- recorded while this waits for the row. A failure may be that of an earlier try. Index `outbox_by_instance`.
+WITH early AS (
+    SELECT id FROM outbox WHERE instance_id = %(instance)s AND key = %(key)s AND status = 0
+        AND (attempts = 0 OR NOT %(failed)s)
+)
+UPDATE outbox o SET
+    status = CASE WHEN %(failed)s AND o.status = 1 THEN 2 ELSE o.status END,
+    last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE o.last_error END,
+    finished_at = CASE WHEN %(failed)s AND o.status = 1 THEN now() ELSE o.finished_at END,
+    delivery_state = CASE WHEN %(failed)s THEN -1 ELSE greatest(o.delivery_state, %(reached)s) END
+FROM early e WHERE o.id = e.id AND o.key = %(key)s AND o.status <> 2
+
+-- name: recognise_message
+-- A message that waits to be sent again, and of which the platform says that it has it. Not while a worker holds the
+-- queue: it may be sending it. Indexes `outbox_by_instance` and `outbox_by_queue`, and the primary key of `queue`.
+WITH tried AS MATERIALIZED (
+    SELECT 1 AS kind, instance_id, session_key FROM outbox
+    WHERE instance_id = %(instance)s AND key = %(key)s AND status = 0 AND attempts > 0
+), free AS (
+    SELECT q.instance_id, q.session_key FROM tried JOIN queue q USING (kind, instance_id, session_key)
+    WHERE q.owner IS NULL FOR UPDATE OF q
+), message AS (
+    UPDATE outbox o SET status = 1, ref = %(ref)s, next_attempt_at = NULL, finished_at = now(),
+        delivery_state = nullif(%(reached)s, 0) FROM free f
+    WHERE (o.instance_id + 0, o.session_key || '', o.status + 0) = (f.instance_id, f.session_key, 0)
+        AND hashtextextended(o.session_key, o.instance_id) = hashtextextended(f.session_key, f.instance_id)
+        AND o.key = %(key)s
+    RETURNING o.id, o.instance_id, o.session_key
+), logged AS (
+    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+    SELECT 'delivery.sent', instance_id, session_key, id, NULL
+    FROM message
+    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+)
+UPDATE queue q SET pending = q.pending - 1, due_at = now(), touched_at = now() FROM message m
+WHERE q.kind = 1 AND q.instance_id = m.instance_id AND q.session_key = m.session_key
+
+-- name: replay_message
+-- Primary keys.
+WITH message AS (
+    UPDATE outbox SET status = 0, attempts = 0, next_attempt_at = now(), finished_at = NULL,
+        delivery_state = NULL
+    WHERE id = %(message)s AND instance_id = %(instance)s AND status = 2 RETURNING instance_id, session_key
+)
+INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+SELECT 1, instance_id, session_key, count(*), now() FROM message GROUP BY 2, 3 ORDER BY 2, 3
+ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+    pending = q.pending + excluded.pending,
+    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
+    THEN q.due_at ELSE now() END,
+    touched_at = now()
+RETURNING instance_id, session_key,
+    owner IS NULL AS open
+
+-- name: drop_message
+-- Primary keys.
+WITH message AS (
+    DELETE FROM outbox WHERE id = %s AND instance_id = %s RETURNING instance_id, session_key, status
+), completed AS (
+    UPDATE queue q SET pending = q.pending - 1,
+        due_at = CASE WHEN q.owner IS NULL THEN now() ELSE q.due_at END FROM message m
+    WHERE m.status = 0 AND q.kind = 1 AND q.instance_id = m.instance_id
+        AND q.session_key = m.session_key
+)
+SELECT count(*) FROM message
+
+-- name: list_messages
+-- Index `outbox_by_instance`.
+SELECT id, status, attempts, last_error, created_at,
+    CASE WHEN status = 0 THEN coalesce(next_attempt_at, created_at) END, count(*) OVER ()
+FROM outbox WHERE instance_id = %s AND (%s::int IS NULL OR status = %s) ORDER BY id LIMIT %s OFFSET %s
+
+-- name: count_messages
+-- Index `outbox_by_instance`.
+SELECT count(*) FROM outbox WHERE instance_id = %s AND (%s::int IS NULL OR status = %s)
+
+-- name: prompts_of_event
+-- Index `outbox_by_event`.
+SELECT message, target, ref FROM outbox
+WHERE inbox_id = %s AND prompt AND instance_id = %s AND status = 1 AND ref IS NOT NULL ORDER BY id DESC
+
+-- name: free_idempotency_key
+-- Index `send_idempotency`.
+UPDATE send SET idempotency_key = NULL
+WHERE instance_id = %s AND idempotency_key = %s AND created_at <= now() - interval '24 hours'
+
+-- name: find_idempotency_key
+-- Index `send_idempotency`.
+SELECT id, session_id, content FROM send
+WHERE instance_id = %s AND idempotency_key = %s AND created_at > now() - interval '24 hours'
+
+-- name: next_send_id
+SELECT nextval(pg_get_serial_sequence('send', 'id'))
+
+-- name: newest_of_session
+-- The newest messages of a session, in both directions. Indexes `inbox_by_session` and `send_by_session`.
+SELECT i.event, i.received_at, now(), s.content FROM (SELECT %(instance_id)s::bigint AS instance_id) t
+LEFT JOIN LATERAL (
+    SELECT id, event, received_at FROM inbox
+    WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT 5
+) i ON true
+LEFT JOIN LATERAL (
+    SELECT content FROM send
+    WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT 1
+) s ON true ORDER BY i.id DESC
+
+-- name: send_answer_again
+-- Index `outbox_by_event`, and the primary key of `queue`.
+WITH message AS (
+    UPDATE outbox SET status = 0, attempts = 0, next_attempt_at = now(), finished_at = NULL
+    WHERE inbox_id = %(id)s AND instance_id = %(instance)s AND status = 2
+    RETURNING instance_id, session_key
+)
+INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+SELECT 1, instance_id, session_key, count(*), now() FROM message GROUP BY 2, 3 ORDER BY 2, 3
+ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+    pending = q.pending + excluded.pending,
+    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
+    THEN q.due_at ELSE now() END,
+    touched_at = now()
+RETURNING instance_id, session_key,
+    owner IS NULL AS open
+
+-- name: send_sent_first_again
+-- Index `outbox_by_send`, and the primary key of `queue`.
+WITH message AS (
+    UPDATE outbox SET status = 0, attempts = 0, next_attempt_at = now(), finished_at = NULL
+    WHERE send_id = %(id)s AND instance_id = %(instance)s AND status = 2
+    RETURNING instance_id, session_key
+)
+INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+SELECT 1, instance_id, session_key, count(*), now() FROM message GROUP BY 2, 3 ORDER BY 2, 3
+ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+    pending = q.pending + excluded.pending,
+    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
+    THEN q.due_at ELSE now() END,
+    touched_at = now()
+RETURNING instance_id, session_key,
+    owner IS NULL AS open
+
+-- name: untaken_answers
+-- Index `inbox_awaited`.
+SELECT id FROM inbox WHERE await_until < now() - interval '2 seconds' AND NOT taken AND result IS NOT NULL
+ORDER BY await_until LIMIT 100
+
+-- name: take_untaken_answers
+-- Primary key.
+UPDATE inbox SET taken = true WHERE id IN (
+    SELECT id FROM inbox WHERE id = ANY(%s) AND NOT taken FOR UPDATE SKIP LOCKED
+) RETURNING id, instance_id, session_key, result
+
+-- name: send_untaken_answer
+-- Primary key of `queue`.
+WITH sent AS (
+    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
+    SELECT %(instance_id)s, %(session_key)s, %(inbox_id)s, m.message, %(target)s, m.key, %(apology)s
+    FROM unnest((SELECT %(messages)s), %(keys)s) WITH ORDINALITY AS m(message, key, n)
+    ORDER BY m.n RETURNING instance_id, session_key
+)
+INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+SELECT 1, instance_id, session_key, count(*), now() FROM sent GROUP BY 2, 3 ORDER BY 2, 3
+ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+    pending = q.pending + excluded.pending,
+    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
+    THEN q.due_at ELSE now() END,
+    touched_at = now()
+RETURNING instance_id, session_key,
+    owner IS NULL AS open
+
+-- name: give_up_untaken_answer
+-- Primary key.
+WITH failed AS (
+    UPDATE inbox SET status = 2, error = %s WHERE id = %s RETURNING id, instance_id, session_key
+)
+INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+SELECT 'message.failed', instance_id, session_key, id, NULL
+FROM failed
+WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+
+-- name: enqueue_pushes
+-- Primary keys.
+WITH moved AS (
+    INSERT INTO event_position (reader, position) VALUES ('subscriptions', %(until)s)
+    ON CONFLICT (reader) DO UPDATE SET position = excluded.position WHERE event_position.position = %(position)s
+    RETURNING position
+), pushed AS (
+    INSERT INTO outbox (instance_id, session_key, message, target, key)
+    SELECT t.instance_id, t.session_key, t.message, t.target, t.key
+    FROM unnest((SELECT %(instances)s), %(sessions)s, %(messages)s, %(targets)s, %(keys)s) WITH ORDINALITY
+        AS t(instance_id, session_key, message, target, key, n)
+    JOIN channel_instance i ON i.id = t.instance_id WHERE EXISTS (SELECT FROM moved) ORDER BY t.n
+    RETURNING instance_id, session_key
+), enqueued AS (
+    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+    SELECT 1, instance_id, session_key, count(*), now() FROM pushed GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+        pending = q.pending + excluded.pending,
+        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
+        THEN q.due_at ELSE now() END,
+        touched_at = now()
+    RETURNING instance_id, session_key,
+        owner IS NULL AS open
+)
+SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM enqueued)
