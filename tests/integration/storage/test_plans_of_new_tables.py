@@ -14,7 +14,7 @@ ONE_SENT = {
     "owner": 1, "ids": Bigints([1]), "keys": Texts(["k"]), "statuses": Bigints([1]), "refs": Texts(["r"]),
     "errors": Texts([None]), "lasts": Bools([True]),
 }  # fmt: skip
-OUTCOME = {**columns_of([])}
+OUTCOME = {**columns_of([]), "owner": 1}
 CAPACITY = {
     "full": [], "full_users": [], "count": 10, "instances": [], "instance_capacity": [], "users": [],
     "user_capacity": [], "per_instance": 5, "per_user": 5, "owner": 1,

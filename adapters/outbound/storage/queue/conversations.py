@@ -77,17 +77,10 @@ def message_key(request_id: str, row: int, number: int) -> str:
 
 
 def columns_of(outcomes: Sequence[EventOutcome]) -> dict[str, object]:
-    """The parameters of `COMPLETE`, but for `owner`."""
-    trace = trace_context.current() or None
-    messages = [
-        (outcome.inbox_id, message, target, key, trace)
-        for outcome in outcomes
-        for target in [dump_bytes(outcome.target)]
-        for message, key in zip(*_messages(outcome), strict=True)
-    ]
+    """The parameters of `complete_events`, but for `owner`."""
     return {
         **columns(_EVENT_COLUMNS, [row for outcome in outcomes for row in _event_rows(outcome)]),
-        **columns(_MESSAGE_COLUMNS, messages),
+        **columns(_MESSAGE_COLUMNS, [row for outcome in outcomes for row in _message_rows(outcome)]),
         "async": all(outcome.messages and not outcome.require_sync_commit for outcome in outcomes),
         **echo_columns(
             (outcome.inbox_id, outcome.key.instance_id, outcome.key.session_key, outcome.event)
@@ -97,11 +90,13 @@ def columns_of(outcomes: Sequence[EventOutcome]) -> dict[str, object]:
     }
 
 
-def _messages(outcome: EventOutcome) -> tuple[list[bytes], list[str]]:
-    """The JSON texts of the outcome's messages, and their idempotency keys. The keys follow from the event, so that a
-    platform recognises a message that is made again."""
-    texts = [dump_bytes(message.payload) for message in outcome.messages]
-    return texts, [message_key(outcome.request_id, outcome.inbox_id, number) for number in range(len(texts))]
+def _message_rows(outcome: EventOutcome) -> Iterator[tuple[int, bytes, bytes, str, str | None]]:
+    """`_MESSAGE_COLUMNS` of the outcome's messages. Their idempotency keys follow from the event, so that a platform
+    recognises a message that is made again."""
+    target, trace = dump_bytes(outcome.target), trace_context.current() or None
+    for number, message in enumerate(outcome.messages):
+        key = message_key(outcome.request_id, outcome.inbox_id, number)
+        yield outcome.inbox_id, dump_bytes(message.payload), target, key, trace
 
 
 def _event_rows(outcome: EventOutcome) -> Iterator[tuple[object, ...]]:
@@ -181,14 +176,19 @@ class PostgresConversations:
     async def flush(self, outcomes: Sequence[EventOutcome]) -> Sequence[bool]:
         parameters = {**columns_of(outcomes), "owner": self._leases.owner}
         completed = await self._complete(parameters, outcomes)
-        for inbox_id, awaited, *_ in completed:
+        recorded: set[int] = set()
+        has_messages = has_more = False
+        for inbox_id, awaited, is_open, more, is_void, _ in completed:
             if awaited:
                 self._wakeups.answered(inbox_id)
-        if any(is_open for _, _, is_open, *_ in completed):
+            if not is_void:
+                recorded.add(inbox_id)
+            has_messages |= bool(is_open)
+            has_more |= bool(more and not is_void)
+        if has_messages:
             self._wakeups.outbound()
-        if any(more and not is_held for *_, more, is_held, _ in completed):
+        if has_more:
             (self._wakeups.inbound_left or self._wakeups.inbound)()
-        recorded = {inbox_id for inbox_id, *_, is_void, _ in completed if not is_void}
         return [outcome.inbox_id in recorded for outcome in outcomes]
 
     @retried
@@ -216,7 +216,7 @@ class PostgresConversations:
         )
 
     async def remove(self, outcome: EventOutcome) -> bool:
-        messages, keys = _messages(outcome)
+        rows = list(_message_rows(outcome))
         parameters = {
             "ids": [outcome.inbox_id, *outcome.merged],
             "instance_id": outcome.key.instance_id,
@@ -224,8 +224,8 @@ class PostgresConversations:
             "last": outcome.last,
             "error": storable_reason(outcome.error or ""),
             "target": dump(outcome.target),
-            "messages": Texts(messages),
-            "keys": Texts(keys),
+            "messages": Texts(message for _, message, *_ in rows),
+            "keys": Texts(key for *_, key, _ in rows),
             "inbox_id": outcome.inbox_id,
             "owner": self._leases.owner,
         }

@@ -165,18 +165,17 @@ class PostgresInbox:
             self._enqueued()
         fresh = {(instance_id, key): id for instance_id, key, id, _ in stored}
         ids = [fresh.pop((row.instance_id, row.event_key), None) for row in rows]
-        missing = [n for n, id in enumerate(ids) if id is None]
-        earlier: dict[int, int | None] = {}
-        if missing:
-            instances, keys = (rows[n].instance_id for n in missing), (rows[n].event_key for n in missing)
-            found_before = await self._database.fetch(SQL["find_events"], (Bigints(instances), Texts(keys)))
-            earlier = {missing[n - 1]: id for n, id in found_before}
-        return [
-            Accepted(id, fresh=True)
-            if id
-            else Accepted(earlier.get(n) or 0, fresh=False, dropped=n in earlier and earlier[n] is None)
-            for n, id in enumerate(ids)
-        ]
+        earlier = iter(await self._find([row for row, id in zip(rows, ids, strict=True) if id is None]))
+        return [Accepted(id, fresh=True) if id else next(earlier) for id in ids]
+
+    async def _find(self, rows: Sequence[InboxRow]) -> Sequence[Accepted]:
+        """Events that were stored before, or dropped as echoes."""
+        if not rows:
+            return []
+        keys = (Bigints(row.instance_id for row in rows), Texts(row.event_key for row in rows))
+        ids: dict[int, int | None] = dict(await self._database.fetch(SQL["find_events"], keys))
+        numbers = range(1, len(rows) + 1)
+        return [Accepted(ids.get(n) or 0, fresh=False, dropped=ids.get(n, 0) is None) for n in numbers]
 
     async def result(self, inbox_id: int) -> CallResult | None:
         row = await self._database.fetch_one(SQL["take_result"], (inbox_id,))
