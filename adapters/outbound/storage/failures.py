@@ -57,9 +57,15 @@ def refusal_of(error: Exception, *, lost: bool) -> Refusal | None:
         return None
     if isinstance(error, (PoolTimeout, PoolClosed)):
         return StorageAway(AWAY)
-    state = error.sqlstate
-    if state is None:
-        return _of_client(error, lost=lost)
+    if error.sqlstate is not None:
+        return _of_server(error.sqlstate)
+    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+        return Invalid(UNSTORABLE)
+    return StorageAway(AWAY) if lost else None
+
+
+def _of_server(state: str) -> Refusal | None:
+    """The refusal that a SQLSTATE comes to; errors without one are the client library's own."""
     if state == DISK_FULL:
         return StorageAway(NO_ROOM, RETRY_WHEN_FULL)
     if state.startswith(OUTAGES):
@@ -69,13 +75,6 @@ def refusal_of(error: Exception, *, lost: bool) -> Refusal | None:
     if state in UNSTORABLE_STATES:
         return Invalid(UNSTORABLE)
     return Invalid(TOO_LONG) if state == TOO_LARGE else None
-
-
-def _of_client(error: psycopg.Error, *, lost: bool) -> Refusal | None:
-    """Errors without a SQLSTATE are the client library's own."""
-    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
-        return Invalid(UNSTORABLE)
-    return StorageAway(AWAY) if lost else None
 
 
 def is_of_rows(error: Exception, *, lost: bool) -> bool:

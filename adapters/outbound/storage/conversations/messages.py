@@ -7,7 +7,7 @@ The messages of a conversation in their order, and those that were given up.
 Single messages of conversations, with what became of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from enum import IntEnum
@@ -173,19 +173,14 @@ class MessageRows:
         self._database = database
 
     async def shown(self, rows: Sequence[Stored]) -> list[Message]:
-        messages = [(row, _message(row)) for row in rows]
-        with_files = [
-            row.id for row, message in messages if row.kind is MessageKind.INBOUND and message.files
-        ]
-        stored = await self._files(with_files) if with_files else {}
-        kept = await self._kept([file.blob for _, message in messages for file in message.files if file.blob])
+        messages = [_message(row) for row in rows]
+        inbound = [row.id if row.kind is MessageKind.INBOUND else 0 for row in rows]
+        with_files = [id for id, message in zip(inbound, messages, strict=True) if id and message.files]
+        stored = await self._files(with_files)
+        kept = await self._kept([file.blob for message in messages for file in message.files if file.blob])
         return [
-            replace(message, files=_fetched(stored[row.id], message.files))
-            if row.kind is MessageKind.INBOUND and row.id in stored
-            else replace(
-                message, files=[file if file.blob in kept else _gone(file) for file in message.files]
-            )
-            for row, message in messages
+            replace(message, files=_present(message.files, stored.get(id), kept))
+            for id, message in zip(inbound, messages, strict=True)
         ]
 
     async def with_files(self, inbox_id: int, message: Message) -> Message:
@@ -201,6 +196,8 @@ class MessageRows:
 
     async def _files(self, inbox_ids: Sequence[int]) -> Mapping[int, list[Artifact]]:
         files: dict[int, list[Artifact]] = {}
+        if not inbox_ids:
+            return files
         for inbox_id, name, kind, size, blob in await self._database.fetch(FILES, (list(inbox_ids),)):
             files.setdefault(inbox_id, []).append(Artifact(name, kind, "", blob, size))
         return files
@@ -218,6 +215,15 @@ def _message(row: Stored) -> Message:
 
 def _gone(file: Artifact) -> Artifact:
     return replace(file, blob=None, url="") if file.blob else file
+
+
+def _present(
+    files: Sequence[Artifact], fetched: Sequence[Artifact] | None, kept: Set[str]
+) -> Sequence[Artifact]:
+    """The files of a message; without their blobs where those are gone."""
+    if fetched is not None:
+        return _fetched(fetched, files)
+    return [file if file.blob in kept else _gone(file) for file in files]
 
 
 def _fetched(stored: Sequence[Artifact], attachments: Sequence[Artifact]) -> tuple[Artifact, ...]:

@@ -133,7 +133,7 @@ class PostgresUploads:
         for new in sorted(files, key=lambda new: new.hash):  # one order for all: no deadlock
             cursor = await connection.run(_added(base_id, user_id, upload_id, new).returning(file.id))
             added = await cursor.fetchone() is not None
-            fresh = added or fresh
+            fresh |= added
             if not added and new.source is None:
                 await connection.execute(KEEP_FOR_GOOD, (base_id, new.hash))
         if not fresh:
@@ -141,11 +141,12 @@ class PostgresUploads:
         stored = select(file.file_hash, file.id, file.status, file.file_name).filter_by(kb_id=base_id)
         found = await connection.run(stored.where(file.file_hash.in_([new.hash for new in files])))
         records = {row[0]: (row[1], FileStatus(row[2]), row[3]) for row in await found.fetchall()}
-        for new in files:
-            if new.source is not None:
-                await connection.execute(
-                    NEXT_VERSION, {"page": new.source.page_id, "file": records[new.hash][0]}
-                )
+        versions = [
+            {"page": new.source.page_id, "file": records[new.hash][0]}
+            for new in files
+            if new.source is not None
+        ]
+        await connection.cursor().executemany(NEXT_VERSION, versions)
         return Begun(upload_id if fresh else None, [records[new.hash] for new in files])
 
     @retried

@@ -79,15 +79,15 @@ async def _forms(
     ranges = [(word, start) for word in inflected for start in beginnings(word, spoken)]
     if not ranges:
         return {}
-    asked, starts = [word for word, _ in ranges], [start for _, start in ranges]
-    statement = sql.SQL(FORMS).format(words=asked, starts=starts, base=base_id, limit=FORM_TERMS)
+    words, starts = map(list, zip(*ranges, strict=True))
+    statement = sql.SQL(FORMS).format(words=words, starts=starts, base=base_id, limit=FORM_TERMS)
     counts: dict[str, dict[str, int]] = {}
     for word, term, df in await _all(connection, statement):
         counts.setdefault(word, {})[term] = df
-    forms = {word: forms_of(word, terms, spoken) for word, terms in counts.items()}
+    forms = {word: parts for word, terms in counts.items() if (parts := forms_of(word, terms, spoken))}
     for word, parts in forms.items():
         frequency.update({term: counts[word][term] for term in parts})
-    return {word: parts for word, parts in forms.items() if parts}
+    return forms
 
 
 async def _similar(
@@ -346,12 +346,13 @@ def rarest(
     while ranked and statistics.frequency[ranked[0]] <= left:
         left -= statistics.frequency[ranked[0]]
         rare.append(ranked.pop(0))
-    parts = [any_of([hashes[term] for term in rare])] if rare else []
+    hash_of = hashes.__getitem__
+    parts = [any_of([*map(hash_of, rare)])] if rare else []
     together, expected = _together(ranked, statistics, budget)
     if not rare and expected > max(budget, statistics.chunks / 50):
         return None
     if together and (expected <= budget or not rare):
-        parts.append(_all_of([hashes[term] for term in together]))
+        parts.append(_all_of([*map(hash_of, together)]))
     return sql.SQL(" OR ").join(parts)
 
 

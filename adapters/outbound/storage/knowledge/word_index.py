@@ -125,14 +125,13 @@ class PostgresWordIndex:
         cursor = await connection.execute(REPLACE, (*columns, base_id), prepare=False)
         there = {seq for (seq,) in await cursor.fetchall()}
         counts: Counter[str] = Counter()
-        for change in changes:
-            if change.seq in there:
-                counts.update(change.after - change.before)
-                counts.subtract(change.before - change.after)
+        for change in (change for change in changes if change.seq in there):
+            counts.update(change.after - change.before)
+            counts.subtract(change.before - change.after)
         words = sorted(counts)
-        given = {"base": base_id, "words": words, "counts": [counts[word] for word in words]}
+        parameters = {"base": base_id, "words": words, "counts": [*map(counts.__getitem__, words)]}
         for statement in COUNT:
-            await connection.execute(statement, given, prepare=False)
+            await connection.execute(statement, parameters, prepare=False)
 
 
 def _changes(base_id: int, rows: Sequence[tuple[int, Sequence[int], str, str]]) -> list[_Change]:
