@@ -13,13 +13,13 @@ import signal
 import sys
 import tempfile
 import time
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 from adapters.outbound.knowledge.embedding.model_files import ModelFiles, sha256_of
 from adapters.tasks import end, seen
@@ -63,31 +63,38 @@ class Exports:
         self._making: dict[str, asyncio.Task[Path]] = {}
 
     async def file_of(self, files: ModelFiles, precision: Precision) -> Path:
-        """The model as a whole and sound file; makes it where there is none, once for all who wait for it. Raises
-        `Unavailable`, for a while after a failure at once and with the same words."""
+        """The complete and undamaged file of the model, exported first if it does not exist, once for all callers.
+
+        Raises `Unavailable`, for a while after a failure at once and with the same words.
+        """
         key = await asyncio.to_thread(_key, files, precision)
-        if found := await asyncio.to_thread(self._found, key):
-            return found
+        if path := await asyncio.to_thread(self._existing, key):
+            return path
         return await asyncio.shield(self._begun(key, files, precision))
 
     async def begin(self, files: ModelFiles, precision: Precision) -> bool:
-        """Begins to make it where there is none; whether there is one. Raises what `file_of` raises."""
+        """Returns True if the file exists, else begins to make it. Raises what `file_of` raises."""
         key = await asyncio.to_thread(_key, files, precision)
-        if await asyncio.to_thread(self._found, key):
+        if await asyncio.to_thread(self._existing, key):
             return True
         self._begun(key, files, precision)
         return False
 
     def is_there(self, files: ModelFiles, precision: Precision) -> bool:
-        """Whether it need not be made. Reads the whole file. Raises `Unavailable` without the model itself."""
-        return self._found(_key(files, precision)) is not None
+        """Return True if it need not be made. Reads the complete file. Raises `Unavailable` without the model."""
+        return self._existing(_key(files, precision)) is not None
+
+    def _existing(self, key: str) -> Path | None:
+        prepared: Path | None = None
+        try:
+            prepared = self._prepared and _undamaged(self._prepared, key)
+        except OSError as error:
+            logger.warning("EMBEDDING_PREPARED_DIR cannot be read: %s", error)
+        return prepared or _undamaged(self.folder, key)
 
     async def close(self) -> None:
         """Ends what is being made; the next process begins anew."""
         await end(self._making.values(), "preparing the embedding model", CLOSE_SECONDS)
-
-    def _found(self, key: str) -> Path | None:
-        return self._ready(key) or _sound_in(self.folder, key)
 
     def _begun(self, key: str, files: ModelFiles, precision: Precision) -> asyncio.Task[Path]:
         if key not in self._making:
@@ -105,20 +112,14 @@ class Exports:
             self._making[key] = task
         return self._making[key]
 
-    def _ready(self, key: str) -> Path | None:
-        try:
-            return self._prepared and _sound_in(self._prepared, key)
-        except OSError as error:
-            logger.warning("EMBEDDING_PREPARED_DIR cannot be read: %s", error)
-            return None
-
     async def _tried(self, key: str, files: ModelFiles, precision: Precision) -> Path:
         try:
             with full_disk_refused():
                 self.folder.mkdir(parents=True, exist_ok=True)
                 async with self._alone(key):
-                    found = await asyncio.to_thread(self._sound, key)
-                    path = found or await self._made(key, files, precision)
+                    path = await asyncio.to_thread(_undamaged, self.folder, key)
+                    if path is None:
+                        path = await self._made(key, files, precision)
         except Refusal as refusal:
             self._fails(key, refusal.message)
             raise
@@ -137,20 +138,20 @@ class Exports:
 
     @asynccontextmanager
     async def _alone(self, key: str) -> AsyncIterator[None]:
-        """One process at a time: others wait for what it makes."""
+        """One process at a time: others wait for the file that it makes."""
         with (self.folder / f"{key}.lock").open("w") as lock:
-            while not _locked(lock):  # noqa: ASYNC110 - the lock is another process's
-                await asyncio.sleep(LOCK_SECONDS)
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    await asyncio.sleep(LOCK_SECONDS)
             yield
 
-    def _sound(self, key: str) -> Path | None:
-        sound = _sound_in(self.folder, key)
-        for path in () if sound else self.folder.glob(f"{key}.*.onnx"):
-            logger.warning("%s is damaged and made anew", path)
-            path.unlink()
-        return sound
-
     async def _made(self, key: str, files: ModelFiles, precision: Precision) -> Path:
+        for damaged in self.folder.glob(f"{key}.*.onnx"):
+            logger.warning("%s is damaged and made anew", damaged)
+            damaged.unlink()
         started = time.monotonic()
         name = files.model.name
         logger.info("preparing the embedding model %s as %s, once, at low priority", name, precision)
@@ -165,42 +166,38 @@ class Exports:
         return path
 
 
-def _locked(lock: IO[str]) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+def _undamaged(folder: Path, key: str) -> Path | None:
+    files = folder.glob(f"{key}.*.onnx")
+    return next((path for path in files if path.suffixes[0] == f".{sha256_of(path)}"), None)
 
 
 def _key(files: ModelFiles, precision: Precision) -> str:
     return sha256(f"{files.model.fingerprint} {precision} {EXPORTER}".encode()).hexdigest()[:16]
 
 
-def _sound_in(folder: Path, key: str) -> Path | None:
-    files = folder.glob(f"{key}.*.onnx")
-    return next((path for path in files if path.suffixes[0] == f".{sha256_of(path)}"), None)
-
-
 def can_prepare() -> bool:
-    """Whether what prepares models is installed: images go without it."""
+    """Return True if the packages that prepare models are installed: images go without them."""
     return all(importlib.util.find_spec(name) for name in ("torch", "sentence_transformers", "onnx"))
 
 
 async def _run(folder: Path, file: Path, precision: Precision) -> None:
     command = [sys.executable, "-P", "-m", MODULE, str(folder), str(file), precision]
+    module_path = [os.path.abspath(entry) for entry in sys.path]  # noqa: ASYNC240, PTH100 - "" is the current folder
     environment = {
         "HF_HUB_OFFLINE": "1",
         "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": _module_path(),
+        "PYTHONPATH": os.pathsep.join(module_path),
         "TMPDIR": str(file.parent),
     }
     process = await asyncio.create_subprocess_exec(
         *command, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, cwd=file.parent, env={**os.environ, **environment}
     )
+    assert process.stderr is not None
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            errors = await _errors_of(process)
+            # Standard input stays open meanwhile: the child ends once nobody holds it.
+            errors = await process.stderr.read()
+            await process.wait()
     except TimeoutError:
         raise Unavailable(f"the embedding model in {folder} could not be prepared in time") from None
     finally:
@@ -208,23 +205,8 @@ async def _run(folder: Path, file: Path, precision: Precision) -> None:
             process.kill()
             await process.wait()
     if process.returncode:
-        raise Unavailable(f"the embedding model in {folder} could not be prepared: {_why(process, errors)}")
-
-
-def _module_path() -> str:
-    return os.pathsep.join(os.path.abspath(entry) for entry in sys.path)  # noqa: PTH100 - "" is the current folder
-
-
-async def _errors_of(process: Process) -> bytes:
-    """What it says until its end. Standard input stays open meanwhile: the child ends once nobody holds it."""
-    assert process.stderr is not None
-    errors = await process.stderr.read()
-    await process.wait()
-    return errors
-
-
-def _why(process: Process, errors: bytes) -> str:
-    if process.returncode == -signal.SIGKILL:
-        return f"it was killed, as happens where memory runs out; it needs about {MEMORY_NEEDED}"
-    lines = errors.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else f"it ended with {process.returncode}"
+        lines = errors.decode("utf-8", "replace").strip().splitlines()
+        why = lines[-1] if lines else f"it ended with {process.returncode}"
+        if process.returncode == -signal.SIGKILL:
+            why = f"it was killed, as happens where memory runs out; it needs about {MEMORY_NEEDED}"
+        raise Unavailable(f"the embedding model in {folder} could not be prepared: {why}")

@@ -5,7 +5,7 @@ As a program (`python -m ... FOLDER`) it prepares the packaged model in a folder
 
 import asyncio
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -57,11 +57,20 @@ class InstalledEmbedders:
         self._embedders: dict[tuple[ModelFiles, Precision], OnnxEmbedder] = {}
 
     async def of(self, fingerprint: str | None) -> Embedder:
-        if fingerprint is not None:
-            for files, precision in self._here():
-                embedder = self._kept(files, precision)
-                if (await embedder.model()).fingerprint == fingerprint:
-                    return embedder
+        if fingerprint is None:
+            return await self._present()
+        models = [
+            self._folder.files(model)
+            for model in MODELS
+            if model.kind is Kind.EMBEDDING and self._folder.is_here(model)
+        ]
+        if self._given is not None:
+            models.insert(0, self._given)
+        # Models that were loaded already come first.
+        for files, precision in (*self._embedders, *product(models, PRECISIONS)):
+            embedder = self._kept(files, precision)
+            if (await embedder.model()).fingerprint == fingerprint:
+                return embedder
         return await self._present()
 
     async def release(self, in_use: Collection[str]) -> None:
@@ -109,7 +118,7 @@ class InstalledEmbedders:
         return name, self._computing.forced or precision
 
     async def is_prepared(self) -> bool:
-        """Whether the installation's model lies here in the form that it is computed in."""
+        """Return True if the installation's model is exported here, so that it can be loaded."""
         return await (await self._present()).is_prepared()
 
     async def _present(self) -> OnnxEmbedder:
@@ -120,17 +129,6 @@ class InstalledEmbedders:
         if model is None or not self._folder.is_here(model):
             raise Unavailable(f"the embedding model {name} is not here; run: switchboard models pull {name}")
         return self._kept(self._folder.files(model), precision)
-
-    def _here(self) -> Iterator[tuple[ModelFiles, Precision]]:
-        """Models that were loaded already come first."""
-        yield from list(self._embedders)
-        given = [self._given] if self._given else []
-        models = [
-            self._folder.files(model)
-            for model in MODELS
-            if model.kind is Kind.EMBEDDING and self._folder.is_here(model)
-        ]
-        yield from product([*given, *models], PRECISIONS)
 
     def _kept(self, files: ModelFiles, precision: Precision) -> OnnxEmbedder:
         """Always the same one, which keeps its model loaded."""

@@ -70,7 +70,7 @@ class ModelFiles:
 
     @cached_property
     def model(self) -> EmbeddingModel:
-        """Which model it is; reads the weights once to hash them. Raises `Unavailable`."""
+        """The model in the folder; reads the weights once to hash them. Raises `Unavailable`."""
         weights = next((self.folder / name for name in WEIGHTS if (self.folder / name).is_file()), None)
         if weights is None:
             raise Unavailable(f"no sentence-transformers model in {self.folder} (its weights are missing)")
@@ -79,7 +79,9 @@ class ModelFiles:
             raise Unavailable(
                 "the weights of the packaged embedding model are not the expected ones; reinstall it"
             )
-        self._check_dimension()
+        size = self._config("config.json").get("hidden_size", DIMENSION)
+        if size != DIMENSION:
+            raise Unavailable(f"the model in {self.folder} makes {size} dimensions; {DIMENSION} are needed")
         name = self._given.name if self._given else "all-MiniLM-L6-v2"
         fingerprint = f"{name}:{DIMENSION}:{digest[:16]}"
         scale = self._scales.get(digest, Scale())
@@ -140,11 +142,6 @@ class ModelFiles:
         tokenizer.no_truncation()  # the file may carry both, fixed to a length
         tokenizer.no_padding()
         return tokenizer
-
-    def _check_dimension(self) -> None:
-        size = self._config("config.json").get("hidden_size", DIMENSION)
-        if size != DIMENSION:
-            raise Unavailable(f"the model in {self.folder} makes {size} dimensions; {DIMENSION} are needed")
 
     def _config(self, name: str) -> dict[str, Any]:
         path = self.folder / name

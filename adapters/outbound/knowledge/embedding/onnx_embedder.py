@@ -48,7 +48,8 @@ class OnnxEmbedder:
         self._files = files
         self._exports = exports
         self._precision: Precision = precision
-        self._threads = threads or min(MOST_THREADS, _processors())
+        processors = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        self._threads = threads or min(MOST_THREADS, processors)
         self._session: Any = None
         self._loading = threading.Lock()
         self._queries = ThreadPoolExecutor(1, "embed-queries")
@@ -67,7 +68,7 @@ class OnnxEmbedder:
         return replace(model, fingerprint=f"{model.fingerprint}:{QUANTISED}")
 
     async def is_prepared(self) -> bool:
-        """Whether the model need not be exported first."""
+        """Return True if the model need not be exported first."""
         return await asyncio.to_thread(self._exports.is_there, self._files, self._precision)
 
     async def ensure_prepared(self) -> bool:
@@ -142,8 +143,8 @@ class OnnxEmbedder:
             "attention_mask": numpy.ones_like(ids),
             "token_type_ids": numpy.zeros_like(ids),
         }
-        wanted = {each.name: inputs[each.name] for each in session.get_inputs()}
-        exact = session.run(None, wanted)[0][0]
+        names = [model_input.name for model_input in session.get_inputs()]
+        exact = session.run(None, {name: inputs[name] for name in names})[0][0]
         return array("f", exact.astype(numpy.float32).tobytes())
 
     def _loaded(self, file: Path) -> Any:
@@ -165,10 +166,6 @@ class OnnxEmbedder:
         return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
 
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
 def _step_back() -> None:
     """Messages and queries come before passages on a busy processor."""
     if sys.platform == "linux":  # where niceness is a thread's own
@@ -184,7 +181,7 @@ CPU_INFO = Path("/proc/cpuinfo")
 
 @cache
 def has_fast_int8(cpu_info: Path = CPU_INFO) -> bool:
-    """Whether 8-bit integers are multiplied faster than floating-point numbers; False where nothing tells."""
+    """Return True if 8-bit integers are multiplied faster than floating-point numbers; False if it is unknown."""
     if sys.platform == "darwin":
         return platform.machine() == "arm64"  # all of Apple's own have the dot products
     try:

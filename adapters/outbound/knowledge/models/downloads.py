@@ -83,30 +83,22 @@ class ModelDownloads:
         return final
 
     async def _file(self, model: PinnedModel, name: str, digest: str, path: Path, progress: Progress) -> None:
-        """Goes on behind what is there already; where that turns out to be something else, the file comes anew."""
-        here = await asyncio.to_thread(_digest, path)
-        if here == digest:
+        """Continues a file that is there in part; if the result is not the expected one, fetches it anew."""
+        partial = await asyncio.to_thread(_digest, path)
+        if partial == digest:
             return
-        found = await self._fetched(model, name, _Download(path), progress)
-        if found != digest and here:
+        fetched = await self._fetched(model, name, _Download(path), progress)
+        if fetched != digest and partial:
             await asyncio.to_thread(path.unlink)
-            found = await self._fetched(model, name, _Download(path), progress)
-        if found != digest:
+            fetched = await self._fetched(model, name, _Download(path), progress)
+        if fetched != digest:
             raise WrongContent(
-                f"{self._url(model, name)} is not the expected file: its SHA-256 is {found}, not {digest};"
+                f"{self._url(model, name)} is not the expected file: its SHA-256 is {fetched}, not {digest};"
                 " nothing of it is kept"
             )
 
     async def _fetched(self, model: PinnedModel, name: str, download: _Download, progress: Progress) -> str:
-        """The digest of what is there then."""
-        try:
-            await self._fetch(model, name, download, progress)
-        except HttpFailed as failed:
-            if failed.answer is None or failed.answer.status != NOTHING_BEHIND:
-                raise
-        return await asyncio.to_thread(_digest, download.path)
-
-    async def _fetch(self, model: PinnedModel, name: str, download: _Download, progress: Progress) -> None:
+        """Fetches the rest of a file; returns the digest of the file."""
         request = HttpRequest(
             "GET",
             self._url(model, name),
@@ -116,13 +108,18 @@ class ModelDownloads:
             max_bytes=2 * model.megabytes * MEGABYTE,
             on_head=download.answered,
         )
-        pieces = aiter(self._http.stream(request))
-        piece = await _next(pieces)
-        with await asyncio.to_thread(download.path.open, "ab" if download.resumed else "wb") as file:
-            while piece:
-                await asyncio.to_thread(file.write, piece)
-                progress(name, file.tell())
-                piece = await _next(pieces)
+        try:
+            pieces = aiter(self._http.stream(request))
+            piece = await _next(pieces)
+            with await asyncio.to_thread(download.path.open, "ab" if download.resumed else "wb") as file:
+                while piece:
+                    await asyncio.to_thread(file.write, piece)
+                    progress(name, file.tell())
+                    piece = await _next(pieces)
+        except HttpFailed as failed:
+            if failed.answer is None or failed.answer.status != NOTHING_BEHIND:
+                raise
+        return await asyncio.to_thread(_digest, download.path)
 
     def _url(self, model: PinnedModel, name: str) -> str:
         return f"{self._address}/{model.repository}/resolve/{model.revision}/{name}"

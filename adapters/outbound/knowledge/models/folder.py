@@ -25,7 +25,7 @@ class ModelFolder:
         return self.path / name
 
     def has(self, model: PinnedModel) -> bool:
-        """Whether it was pulled: a folder gets its name when all of its files are there."""
+        """Return True if it was pulled: a folder gets its name when all of its files are there."""
         return self.of(model.name).is_dir()
 
     def is_here(self, model: PinnedModel) -> bool:

@@ -41,11 +41,8 @@ def prepare() -> None:
     document that does not say so, for which a few rules do. The library also reports its use to its makers.
     """
     os.environ.update(_SILENCE)
-    if _TOKENIZER not in sys.modules:
-        sys.modules[_TOKENIZER] = _tokenizer()
-
-
-def _tokenizer() -> types.ModuleType:
+    if _TOKENIZER in sys.modules:
+        return
     module = types.ModuleType(_TOKENIZER)
     names: dict[str, Any] = {
         "sent_tokenize": lambda text: [part for part in _SENTENCE_GAP.split(text) if part.strip()],
@@ -53,7 +50,7 @@ def _tokenizer() -> types.ModuleType:
         "pos_tag": lambda text: [(word, "VB" if _VERB.match(word) else "NN") for word in _WORD.findall(text)],
     }
     vars(module).update(names)
-    return module
+    sys.modules[_TOKENIZER] = module
 
 
 def to_blocks(
@@ -69,28 +66,35 @@ def to_blocks(
         name = type(element).__name__
         text = element.text or ""
         page = element.metadata.page_number
+        kind = _KINDS.get(name, BlockKind.PARAGRAPH)
         if name == "Table" and (markup := element.metadata.text_as_html):
             yield from _table(markup, page, sections.path)
-            continue
-        if contents and one_line(text) in contents:
+        elif one_line(text) in contents:
             yield Block(BlockKind.CONTENTS, text, page=page)
-            continue
-        level = _level(element, name, headings)
-        if level is not None and text.strip():
+        elif text.strip() and (level := _level(element, name, headings)) is not None:
             path = sections.enter(level, one_line(text))
             yield Block(BlockKind.HEADING, text, heading_path=path, level=level, page=page)
-            continue
-        kind = _KINDS.get(name, BlockKind.PARAGRAPH)
-        if kind is BlockKind.MARGIN:
-            if text in margins:
-                continue
+        elif kind is not BlockKind.MARGIN:
+            yield Block(kind, text, heading_path=sections.path, page=page)
+        elif text not in margins:
             margins.add(text)
-        yield Block(kind, text, heading_path=() if kind is BlockKind.MARGIN else sections.path, page=page)
+            yield Block(kind, text, page=page)
 
 
 def _table(markup: str, page: int | None, path: tuple[str, ...]) -> Iterator[Block]:
-    yield Block(BlockKind.PARAGRAPH, table_caption(markup), heading_path=path, page=page)
-    yield from rows_to_blocks(table_rows(markup), page=page, heading_path=path, marked=_named_rows(markup))
+    """The caption of a table and its rows; rows of `th` cells alone hold the names of columns."""
+    root = lxml_html.fragment_fromstring(markup, create_parent="div")
+    yield Block(BlockKind.PARAGRAPH, root.findtext(".//caption") or "", heading_path=path, page=page)
+    table = root.find("table")
+    if table is None:
+        return
+    rows = list(enumerate(table.iter("tr"), start=1))
+    marked = {number for number, row in rows if {cell.tag for cell in row.iterchildren("td", "th")} == {"th"}}
+    expand_spans(table)
+    cells = (
+        (number, [" ".join(cell.itertext()) for cell in row.iterchildren("td", "th")]) for number, row in rows
+    )
+    yield from rows_to_blocks(cells, page=page, heading_path=path, marked=marked)
 
 
 def _level(element: Any, name: str, headings: Mapping[str, int] | None) -> int | None:
@@ -101,24 +105,3 @@ def _level(element: Any, name: str, headings: Mapping[str, int] | None) -> int |
             headings.get(one_line(element.text or "")) if name in ("Title", "Text", "NarrativeText") else None
         )
     return min((element.metadata.category_depth or 0) + 1, 6)
-
-
-def table_caption(markup: str) -> str:
-    return lxml_html.fragment_fromstring(markup, create_parent="div").findtext(".//caption") or ""
-
-
-def _named_rows(markup: str) -> set[int]:
-    """The numbers of the rows that hold names of columns alone (`th`)."""
-    table = lxml_html.fragment_fromstring(markup, create_parent="div").find("table")
-    rows = enumerate(table.iter("tr") if table is not None else (), start=1)
-    return {number for number, row in rows if {cell.tag for cell in row.iterchildren("td", "th")} == {"th"}}
-
-
-def table_rows(markup: str) -> Iterator[tuple[int, list[str]]]:
-    """`(row number, cells)` of a table in HTML."""
-    table = lxml_html.fragment_fromstring(markup, create_parent="div").find("table")
-    if table is None:
-        return
-    expand_spans(table)
-    for number, row in enumerate(table.iter("tr"), start=1):
-        yield number, [" ".join(cell.itertext()) for cell in row.iterchildren("td", "th")]

@@ -117,7 +117,7 @@ def preload(format_: Format | None, *, web: bool = False, model_dir: str = "") -
 
 
 def supported_formats(whisper_dir: str = "") -> Sequence[FormatSupport]:
-    """Which formats this installation can read, and what to install for the others. Nothing is imported."""
+    """The formats that this installation can read, and how to install the others. Nothing is imported."""
     return [_support(format_, whisper_dir) for format_ in Format]
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import islice, pairwise
 
 NOT_CALCULATED = "not calculated"
 """Stands in the place of a formula whose value is not stored."""
@@ -22,11 +22,13 @@ _DATE = re.compile(
     r"(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?"
     r"|\d{1,2}:\d{2}(?::\d{2})?"
 )
-_EMPTY = re.compile(r"\W*(?:[^\W\d]{1,2}|n\W?/?\W?a|k\W?\s?a|nan|null|none|#\w+[/\w]*)?\W*", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"(?=.{0,15}\Z)\W*(?:[^\W\d]{1,2}|n\W?/?\W?a|k\W?\s?a|nan|null|none|#\w+[/\w]*)?\W*", re.IGNORECASE
+)
 """What stands in the place of a value that is missing."""
-_YEAR = re.compile(r"(?:19|20|21)\d\d")
+_YEAR_OR_DATE = re.compile(rf"(?:19|20|21)\d\d|{_DATE.pattern}")
 _SENTENCE_ENDS = ".?!\u3002\uff1f"
-_LONGEST_NAME, _LONGEST_NUMBER, _LONGEST_EMPTY = 100, 50, 15
+_LONGEST_NAME, _LONGEST_NUMBER = 100, 50
 _SCANNED = 30
 """So many rows are looked at below a row that may hold the names, and above the table."""
 _MOSTLY, _FITTING, _COVERED = 2 / 3, 1 / 2, 0.9
@@ -70,14 +72,7 @@ def find_header(
     """
     kinds = [{column: kind_of(cell) for column, cell in row.items()} for row in rows]
     columns = [_values_below(kinds, index) for index in range(min(len(rows), _SCANNED))]
-    scanned = range(len(columns) - (len(columns) == len(rows)))
-    place = next((index for index in scanned if index in marked and _is_widest(rows, index)), None)
-    if place is None:
-        place = _with_values_below(rows, kinds, columns)
-        if _is_form(rows, kinds, place, most_below):
-            return None
-    if place is None:
-        place = _of_words_alone(rows, kinds)
+    place = _place_of_names(rows, kinds, columns, marked, most_below)
     if place is None:
         return None
     first = last = place
@@ -89,29 +84,38 @@ def find_header(
     return Header(first, last, names, columns[last])
 
 
+def _place_of_names(
+    rows: Sequence[Row],
+    kinds: Sequence[Mapping[int, Kind]],
+    columns: Sequence[frozenset[int]],
+    marked: Container[int],
+    most_below: int,
+) -> int | None:
+    """The row of names that the file marks, else one with values below, else one of words alone."""
+    for index in range(len(columns) - (len(columns) == len(rows))):
+        if index in marked and _is_widest(rows, index):
+            return index
+    place = _with_values_below(rows, kinds, columns)
+    if _is_form(rows, kinds, place, most_below):
+        return None
+    return _of_words_alone(rows, kinds) if place is None else place
+
+
 def _is_form(
     rows: Sequence[Row], kinds: Sequence[Mapping[int, Kind]], names: int | None, most_below: int
 ) -> bool:
     """Return True for labels and values: a form, whose first line names no columns."""
-    labels = sum(any(cell.endswith(":") for cell in row.values()) and not _all_end(row) for row in rows)
+    labels = sum({cell.endswith(":") for cell in row.values()} == {True, False} for row in rows)
     if labels * 2 >= len(rows):
         return True
     widest = max(map(len, rows))
     if len(rows) > _LARGEST_FORM:
         return False
-    pairs = [(row, of) for row, of in zip(rows, kinds, strict=True) if len(row) == _PAIR][1:]
-    values = [of[max(row)] for row, of in pairs if not _is_missing(row[max(row)])]
+    pairs = filter(lambda pair: len(pair[0]) == _PAIR, zip(rows, kinds, strict=True))
+    values = [of[max(row)] for row, of in islice(pairs, 1, None) if not _EMPTY.fullmatch(row[max(row)])]
     if widest == _PAIR and values and max(map(values.count, Kind)) < len(values) * _COVERED:
         return True
     return most_below > widest and (names is None or len(rows) - names <= _LEAST_DATA_ROWS)
-
-
-def _is_missing(cell: str) -> bool:
-    return len(cell) <= _LONGEST_EMPTY and bool(_EMPTY.fullmatch(cell))
-
-
-def _all_end(row: Row) -> bool:
-    return all(cell.endswith(":") for cell in row.values())
 
 
 def _values_below(kinds: Sequence[Mapping[int, Kind]], index: int) -> frozenset[int]:
@@ -147,45 +151,33 @@ def _is_widest(rows: Sequence[Row], index: int) -> bool:
 
 
 def _of_words_alone(rows: Sequence[Row], kinds: Sequence[Mapping[int, Kind]]) -> int | None:
-    """The first row with several cells, where it may name those below."""
+    """The first row with several cells, where it may name those below; questions and sentences name nothing."""
     place = next((index for index, row in enumerate(rows) if len(row) > 1), len(rows))
     if place >= len(rows) - 1 or place >= _SCANNED:
         return None
     row = rows[place]
-    is_header = (
-        _may_name(row, kinds[place])
-        and len(set(row.values())) == len(row)
-        and _covered(rows, place) >= _FITTING
-        and not _ends_like_those_below(rows, place)
-    )
-    return place if is_header else None
-
-
-def _ends_like_those_below(rows: Sequence[Row], place: int) -> bool:
-    """Return True for a row of questions or sentences above others: it names nothing."""
-    for column, cell in rows[place].items():
-        below = [row[column][-1] for row in rows[place + 1 : place + 1 + _SCANNED] if column in row]
+    for column, cell in row.items():
+        below = [other[column][-1] for other in rows[place + 1 : place + 1 + _SCANNED] if column in other]
         if cell[-1] in _SENTENCE_ENDS and below.count(cell[-1]) * 2 > len(below):
-            return True
-    return False
+            return None
+    are_different = len(set(row.values())) == len(row)
+    return (
+        place
+        if are_different and _may_name(row, kinds[place]) and _covered(rows, place) >= _FITTING
+        else None
+    )
 
 
 def _may_name(row: Row, kinds: Mapping[int, Kind]) -> bool:
-    """Return True for at least two short cells of words, or for words and a run of years or dates."""
+    """Return True for at least two short cells of words, or for words and years or dates that rise or fall."""
     if len(row) < 2 or any(len(cell) > _LONGEST_NAME for cell in row.values()):
         return False
     values = [row[column] for column in sorted(row) if kinds[column] is not Kind.TEXT]
     if not values:
         return True
-    return len(values) > 1 and kinds[min(row)] is Kind.TEXT and _is_run(values)
-
-
-def _is_run(values: Sequence[str]) -> bool:
-    """Return True for years or dates that rise or fall."""
-    if not all(_YEAR.fullmatch(value) or _DATE.fullmatch(value) for value in values):
-        return False
-    pairs = list(pairwise(values))
-    return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
+    is_run = all(a < b for a, b in pairwise(values)) or all(a > b for a, b in pairwise(values))
+    are_dates = all(map(_YEAR_OR_DATE.fullmatch, values))
+    return are_dates and is_run and len(values) > 1 and kinds[min(row)] is Kind.TEXT
 
 
 def _covered(rows: Sequence[Row], index: int) -> float:
@@ -203,18 +195,21 @@ def _goes_on(
     index: int,
 ) -> bool:
     """Return True for a further line of names: words below a merged name, or above numbers and dates alone."""
-    if index >= min(len(rows) - 1, _SCANNED) or Kind.TEXT not in kinds[index].values():
-        return False
-    if any(kind is not Kind.TEXT for kind in kinds[index].values()):
+    if index >= min(len(rows) - 1, _SCANNED) or set(kinds[index].values()) != {Kind.TEXT}:
         return False
     above = rows[index - 1]
-    wide = [
-        (left, right) for row in range(first, index) for left, right in spans.get(row, ()) if right > left
-    ]
+    wide = _wide(spans, first, index)
     fresh = [column for column, cell in rows[index].items() if above.get(column) != cell]
-    if wide and fresh and all(any(left <= column <= right for left, right in wide) for column in fresh):
+    if not fresh:
+        return False
+    if all(any(left <= column <= right for left, right in wide) for column in fresh):
         return True
-    return bool(fresh) and all(column in columns[index] for column in fresh) and min(above) not in fresh
+    return min(above) not in fresh and all(column in columns[index] for column in fresh)
+
+
+def _wide(spans: Spans, first: int, behind: int) -> list[tuple[int, int]]:
+    """The merged cells over several columns in the rows from `first` up to `behind`."""
+    return [span for row in range(first, behind) for span in spans.get(row, ()) if span[1] > span[0]]
 
 
 def _is_group(rows: Sequence[Row], spans: Spans, index: int, last: int) -> bool:
@@ -223,7 +218,7 @@ def _is_group(rows: Sequence[Row], spans: Spans, index: int, last: int) -> bool:
     left, right = min(names), max(names)
     if len(row) >= len(names) or any(cell.endswith(":") for cell in row.values()):
         return False
-    wide = [span for span in spans.get(index, ()) if span[1] > span[0]]
+    wide = _wide(spans, index, index + 1)
     if any(begin <= left and end >= right for begin, end in wide):
         return False
     repeats = len(set(names.values())) < len(names)

@@ -2,8 +2,9 @@
 
 import datetime as dt
 import math
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -49,6 +50,14 @@ _COMMA_AND_BLANK = frozenset(
     {0x0C, 0x15, 0x05, 0x19, 0x22, 0x1D, 0x0B, 0x14, 0x0E, 0x1B, 0x02, 0x25, 0x26, 0x27, 0x23, 0x37, 0x3F}
 )
 """Primary languages ([MS-LCID]) that write a comma before decimals, and a dot or a blank between thousands."""
+_HOLDS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "<>": operator.ne,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +105,6 @@ def with_text(text: str, code: str) -> str:
     return "".join(shown)
 
 
-def is_date(code: str) -> bool:
-    """Return True for formats of dates and times."""
-    return _sections(code[:_LONGEST])[0].is_date
-
-
 def general(value: float) -> str:
     """A number without a format: 15 digits, which is what a cell holds."""
     if math.isfinite(value) and value.is_integer() and abs(value) < 1e15:
@@ -110,27 +114,34 @@ def general(value: float) -> str:
 
 @lru_cache(maxsize=512)
 def _sections(code: str) -> tuple[_Section, ...]:
-    tokens: list[_Token] = []
     sections: list[_Section] = []
+    matches: list[re.Match[str]] = []
+    for match in _TOKEN.finditer(code):
+        if match["other"] == ";":
+            sections.append(_section(matches))
+            matches = []
+        else:
+            matches.append(match)
+    return (*sections, _section(matches))
+
+
+def _section(matches: Sequence[re.Match[str]]) -> _Section:
+    tokens: list[_Token] = []
     condition: tuple[str, float] | None = None
     language = 0
-    for match in (*_TOKEN.finditer(code), None):
-        if match is None or match["other"] == ";":
-            sections.append(_Section(_with_minutes(tokens), condition, language))
-            tokens, condition, language = [], None, 0
-            continue
-        kind, text = match.lastgroup or "other", match[match.lastgroup or 0]
+    for match in matches:
+        kind, text = match.lastgroup, match[match.lastgroup or 0]
         if kind == "bracket":
-            if found := _CONDITION.match(text):
-                condition = found[1], float(found[2])
+            if comparison := _CONDITION.match(text):
+                condition = comparison[1], float(comparison[2])
             elif _ELAPSED.match(text):
                 tokens.append(_Token("elapsed", text.lower()))
-            elif found := _CURRENCY.match(text):
-                language = int(found[2] or "0", 16) & 0x3FF
-                tokens.append(_Token("other", found[1]))
-        elif match.lastgroup:
+            elif currency := _CURRENCY.match(text):
+                language = int(currency[2] or "0", 16) & 0x3FF
+                tokens.append(_Token("other", currency[1]))
+        elif kind:
             tokens.append(_Token(kind, text.lower() if kind == "date" else text))
-    return tuple(sections)
+    return _Section(_with_minutes(tokens), condition, language)
 
 
 def _with_minutes(tokens: list[_Token]) -> list[_Token]:
@@ -151,7 +162,10 @@ def _chosen(value: float, sections: Sequence[_Section]) -> tuple[_Section | None
     numbers = sections[:3]
     if any(section.condition for section in numbers):
         for section in numbers:
-            if section.condition is None or _holds(value, *section.condition):
+            if section.condition is None:
+                return section, value
+            sign, limit = section.condition
+            if _HOLDS[sign](value, limit):
                 return section, value
         return None, value
     if value < 0 and len(numbers) > 1:
@@ -159,41 +173,32 @@ def _chosen(value: float, sections: Sequence[_Section]) -> tuple[_Section | None
     return numbers[2 if not value and len(numbers) > 2 else 0], value
 
 
-def _holds(value: float, sign: str, limit: float) -> bool:
-    return {
-        "<": value < limit,
-        "<=": value <= limit,
-        ">": value > limit,
-        ">=": value >= limit,
-        "=": value == limit,
-        "<>": value != limit,
-    }[sign]
+def _text(tokens: Iterable[_Token]) -> str:
+    return "".join(token.text for token in tokens)
 
 
 def _number(value: float, section: _Section) -> str:
     tokens = section.tokens
-    places = [index for index, token in enumerate(tokens) if token.kind == "digits"]
-    pattern = "".join(tokens[index].text for index in places)
+    kinds = [token.kind for token in tokens]
+    places = [index for index, kind in enumerate(kinds) if kind == "digits"]
+    pattern = _text(tokens[index] for index in places)
+    exponent = kinds.index("exponent") if "exponent" in kinds else 0
     if "/" in pattern:
         number = _fraction(value)
-    elif exponent := next((index for index, token in enumerate(tokens) if token.kind == "exponent"), 0):
-        mantissa = "".join(tokens[index].text for index in places if index < exponent)
+    elif exponent:
+        mantissa = _text(tokens[index] for index in places if index < exponent)
         number = f"{value:.{len(mantissa.partition('.')[2])}E}"
     else:
-        percent = sum(token.kind == "other" and token.text == "%" for token in tokens)
-        number = _decimal(value, pattern, percent)
+        number = _decimal(value, pattern, tokens.count(_Token("other", "%")))
     number = _localised(number, section.language)
-    if len(places) > 1 and not any(token.kind == "exponent" for token in tokens) and "." not in pattern:
+    if len(places) > 1 and "exponent" not in kinds and "." not in pattern:
         return _interleaved(number, tokens)
-    first, last = places[0], places[-1]
-    before = "".join(token.text for token in tokens[:first])
-    after = "".join(token.text for token in tokens[last + 1 :])
-    sign = "-" if number.startswith("-") else ""
-    return f"{sign}{before}{number.removeprefix('-')}{after}"
+    sign, digits = number[: number.startswith("-")], number.removeprefix("-")
+    return f"{sign}{_text(tokens[: places[0]])}{digits}{_text(tokens[places[-1] + 1 :])}"
 
 
 def _decimal(value: float, pattern: str, percent: int) -> str:
-    whole, _, decimals = pattern.partition(".")
+    integers, _, decimals = pattern.partition(".")
     scale = len(pattern) - len(pattern.rstrip(","))
     most = sum(char in "0#?" for char in decimals)
     exact = Decimal(repr(value)).scaleb(2 * percent - 3 * scale, _EXACT)
@@ -201,18 +206,18 @@ def _decimal(value: float, pattern: str, percent: int) -> str:
     least = sum(char in "0?" for char in decimals.rstrip(",").rstrip("#"))
     sign, (integer, _, fraction) = "-" if rounded < 0 else "", f"{abs(rounded):f}".partition(".")
     fraction = fraction[:least] + fraction[least:].rstrip("0")
-    integer = integer.lstrip("0").zfill(whole.count("0")) if whole else integer
-    if "," in whole.rstrip(","):
-        integer = f"{int(integer or 0):,}".zfill(len(integer)) if integer else integer
+    integer = integer.lstrip("0").zfill(integers.count("0")) if integers else integer
+    if integer and "," in integers.rstrip(","):
+        integer = f"{int(integer):,}".zfill(len(integer))
     return f"{sign}{integer}{'.' if '.' in pattern and fraction else ''}{fraction}"
 
 
 def _fraction(value: float) -> str:
-    whole = int(value)
-    part = Fraction(abs(value - whole)).limit_denominator(99)
+    integer = int(value)
+    part = Fraction(abs(value - integer)).limit_denominator(99)
     if not part:
-        return str(whole)
-    return f"{whole} {part}" if whole else f"{'-' if value < 0 else ''}{part}"
+        return str(integer)
+    return f"{integer} {part}" if integer else f"{'-' if value < 0 else ''}{part}"
 
 
 def _interleaved(number: str, tokens: Sequence[_Token]) -> str:
@@ -241,17 +246,13 @@ def _date(value: float, section: _Section, *, from_1904: bool) -> str:
         return general(value)
     decimals = max((len(token.text.partition(".")[2]) for token in section.tokens), default=0)
     seconds = round(value * 86400, decimals if decimals else None)
-    moment = _moment(seconds, from_1904=from_1904)
-    is_half = any(token.kind == "half" for token in section.tokens)
-    return "".join(_part(token, moment, seconds, is_half=is_half) for token in section.tokens)
-
-
-def _moment(seconds: float, *, from_1904: bool) -> dt.datetime:
-    """Day 60 of the calendar from 1900, 29 February, did not exist; the days before it are one further."""
     begin = dt.datetime(1904, 1, 1) if from_1904 else dt.datetime(1899, 12, 30)  # noqa: DTZ001 - without a zone
     if not from_1904 and seconds < 60 * 86400:
+        # Day 60 of the calendar from 1900, 29 February, did not exist; the days before it are one further.
         begin += dt.timedelta(days=1)
-    return begin + dt.timedelta(seconds=seconds)
+    moment = begin + dt.timedelta(seconds=seconds)
+    is_half = any(token.kind == "half" for token in section.tokens)
+    return "".join(_part(token, moment, seconds, is_half=is_half) for token in section.tokens)
 
 
 def _part(token: _Token, moment: dt.datetime, seconds: float, *, is_half: bool) -> str:
@@ -265,8 +266,8 @@ def _part(token: _Token, moment: dt.datetime, seconds: float, *, is_half: bool) 
     hour = moment.hour % 12 or 12 if is_half else moment.hour
     length = len(token.text)
     if token.text.startswith("s"):
-        whole, _, decimals = token.text.partition(".")
-        text = str(moment.second).zfill(len(whole))
+        integers, _, decimals = token.text.partition(".")
+        text = str(moment.second).zfill(len(integers))
         return f"{text}.{moment.microsecond:06}"[: len(text) + 1 + len(decimals)] if decimals else text
     texts = {
         "y": f"{moment.year % 100:02}" if length < 3 else str(moment.year),

@@ -62,7 +62,8 @@ class OfficePackage(Package):
 
     def main(self, usual: str) -> str:
         """The name of the part that the package is about; `usual` is what most programs call it."""
-        return next((one.target for one in self.relations().values() if one.kind == "officeDocument"), usual)
+        targets = (part.target for part in self.relations().values() if part.kind == "officeDocument")
+        return next(targets, usual)
 
     def parts(self, kinds: str) -> list[str]:
         """The parts whose content types end in one of these kinds, in natural order.
@@ -75,7 +76,10 @@ class OfficePackage(Package):
             for part in self.root(CONTENT_TYPES).iter("{*}Override")
             if kind.search(part.get("ContentType", ""))
         }
-        return sorted(names & self.members.keys(), key=_natural)
+        return sorted(
+            names & self.members.keys(),
+            key=lambda name: [*(digits.zfill(9) for digits in _NATURAL.findall(name)), name],
+        )
 
 
 def _target(relation: Any, source: str) -> str:
@@ -113,14 +117,12 @@ def _mended(job: Job) -> Path:
     with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(CONTENT_TYPES, types)
         for name, content in contents.items():
+            mended = content
             if name.endswith(".rels"):
-                archive.writestr(name, _without_missing(job, content, name, contents.keys()))
+                mended = _without_missing(job, content, name, contents.keys())
             elif name == main:
-                archive.writestr(
-                    name, _without_references(job, content, package.relations(main), contents.keys())
-                )
-            else:
-                archive.writestr(name, content)
+                mended = _without_references(job, content, package.relations(main), contents.keys())
+            archive.writestr(name, mended)
     return copy
 
 
@@ -223,10 +225,6 @@ def title_of(job: Job) -> str:
     return title
 
 
-def _natural(name: str) -> list[str]:
-    return [digits.zfill(9) for digits in _NATURAL.findall(name)] + [name]
-
-
 _MOST_POINTS = 20_000
 
 
@@ -258,14 +256,10 @@ def _points(series: Any, *roles: str) -> Mapping[int, str]:
     level = next(holder.iter("{*}lvl"), holder)
     points: dict[int, str] = {}
     for point in level.iter("{*}pt"):
-        index = point.get("idx", "")
+        index, value = point.get("idx", ""), point.findtext("{*}v", "")
         if index.isdecimal() and len(points) < _MOST_POINTS:
-            points[int(index)] = _shown(point.findtext("{*}v") or "", point.get("formatCode") or code)
+            try:
+                points[int(index)] = displayed(float(value), point.get("formatCode") or code)
+            except ValueError:
+                points[int(index)] = one_line(value)
     return points
-
-
-def _shown(value: str, code: str) -> str:
-    try:
-        return displayed(float(value), code)
-    except ValueError:
-        return one_line(value)

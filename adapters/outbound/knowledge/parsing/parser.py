@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class BoundedQueue(Generic[T]):
             self._loop.call_soon_threadsafe(self._values.put_nowait, value)
 
     async def values(self, source: asyncio.Task[None]) -> AsyncGenerator[T, None]:
-        """What is put until `source` ends, and then its error if it has one. Ends it when nobody wants more."""
+        """Yields values until `source` ends, and raises its error if it has one. Cancels it when closed earlier."""
         source.add_done_callback(lambda _: self._values.put_nowait(None))
         source.add_done_callback(seen)
         try:
@@ -107,37 +107,51 @@ class SandboxedParser:
         return self._fork_server.pid
 
     async def identify(self, path: Path, file_name: str) -> FileType:
-        """See `ports.indexing.Parser`. The answer is cached: it is asked on arrival and again for reading."""
+        """See `ports.indexing.Parser`. The answer is cached: it is asked on arrival and again for reading.
+
+        Fails if the file does not exist: our failure, not the sender's.
+        """
         name = shown(file_name)
-        stamp = await asyncio.to_thread(_stamp, path, name)
+        status = await asyncio.to_thread(path.stat)
+        stamp = str(path), name, status.st_ino, status.st_size, status.st_mtime_ns
         if stamp not in self._known_types:
+            types: list[FileType] = []
+
+            def take(_: str, payload: Any) -> None:
+                types.append(FileType(Format(payload[0]), payload[1]))
+
             async with self._identifying:
-                self._known_types[stamp] = await self._with_retry(
-                    lambda: self._identify(path, name), file_name
-                )
+                await self._with_retry(lambda: self._run(path, name, None, take), file_name)
+            self._known_types[stamp] = types[-1]
             if len(self._known_types) > _KNOWN_TYPES:
                 del self._known_types[next(iter(self._known_types))]
         return self._known_types[stamp]
 
     async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
         kind = await self.identify(path, file_name)
+
+        async def attempt() -> Document:
+            builder = _DocumentBuilder(shown(file_name), kind, _reporting(progress))
+            await self._run(path, shown(file_name), kind.format, builder.take)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, builder.document)
+
         async with await self._slot(path, kind):
-            return await self._with_retry(
-                lambda: self._parse(path, shown(file_name), kind, progress), file_name
-            )
+            return await self._with_retry(attempt, file_name)
 
     async def read_page(self, body: FetchedBody) -> WebPage | SitemapEntries | None:
         """See `ports.http.WebPageReader`."""
-        got: list[Any] = []
+        pages: list[Any] = []
         web = {"address": body.address, "mime_type": body.mime_type, "charset": body.charset}
+
+        def take(_: str, page: Any) -> None:
+            pages.append(page)
+
         async with self._reading:
             await self._with_retry(
-                lambda: self._run(
-                    body.path, shown(body.name), None, lambda _, page: got.append(page), web=web
-                ),
-                body.name,
+                lambda: self._run(body.path, shown(body.name), None, take, web=web), body.name
             )
-        return _web_page(got[-1])
+        kind = pages[-1].pop("kind")
+        return {"page": WebPage, "sitemap": SitemapEntries}[kind](**pages[-1]) if kind != "file" else None
 
     async def cut(
         self, path: Path, file_name: str, progress: Progress | None = None
@@ -187,18 +201,6 @@ class SandboxedParser:
                 continue
         raise _broken_off(file_name)
 
-    async def _identify(self, path: Path, name: str) -> FileType:
-        types: list[FileType] = []
-        await self._run(
-            path, name, None, lambda _, payload: types.append(FileType(Format(payload[0]), payload[1]))
-        )
-        return types[0]
-
-    async def _parse(self, path: Path, name: str, kind: FileType, progress: Progress | None) -> Document:
-        builder = _DocumentBuilder(name, kind, _reporting(progress))
-        await self._run(path, name, kind.format, builder.take)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, builder.document)
-
     def _cut(
         self, path: Path, name: str, kind: FileType, progress: Progress | None, model_dir: str
     ) -> AsyncGenerator[ReadPart, None]:
@@ -211,18 +213,33 @@ class SandboxedParser:
             elif frame == frames.PART:
                 parts.put(frames.unpack_part(payload))
             elif frame == frames.DONE:
-                _log_costs(name, payload)
+                _log.debug("a file was read", extra={"file_name": name, **payload["costs"]})
 
         return parts.values(
             asyncio.create_task(self._run(path, name, kind.format, take, model_dir=model_dir))
         )
 
     async def _run(
-        self, path: Path, name: str, format_: Format | None, take: Callable[[str, Any], None], **asked: object
+        self,
+        path: Path,
+        name: str,
+        format_: Format | None,
+        take: Callable[[str, Any], None],
+        *,
+        web: dict[str, str] | None = None,
+        model_dir: str = "",
     ) -> None:
+        resolved = await asyncio.to_thread(path.resolve)
         if self._closed:
             raise Unavailable("the service is shutting down; upload the file again in a moment")
-        request = _request(self._options, path, name, format_) | asked
+        request = {
+            "path": str(resolved),
+            "name": name,
+            "format": format_ and format_.value,
+            "whisper_dir": self._options.whisper_dir,
+            "web": web,
+            "model_dir": model_dir,
+        }
         job = SandboxJob(self._fork_server, request, self._options.limits)
         if self._idle is not None:
             self._idle.cancel()
@@ -248,28 +265,6 @@ class SandboxedParser:
             self._threads.submit(self._fork_server.stop_if_idle)
 
 
-def _request(options: ParsingOptions, path: Path, name: str, format_: Format | None) -> dict[str, object]:
-    return {
-        "path": str(path.resolve()),
-        "name": name,
-        "format": format_ and format_.value,
-        "whisper_dir": options.whisper_dir,
-        "web": None,
-        "model_dir": "",
-    }
-
-
-def _web_page(page: dict[str, Any]) -> WebPage | SitemapEntries | None:
-    kind = page.pop("kind")
-    return {"page": WebPage, "sitemap": SitemapEntries}[kind](**page) if kind != "file" else None
-
-
-def _stamp(path: Path, name: str) -> tuple[object, ...]:
-    """A cache key that changes with the bytes. Fails where there is no file: our failure, not the sender's."""
-    seen = path.stat()
-    return str(path), name, seen.st_ino, seen.st_size, seen.st_mtime_ns
-
-
 def _reporting(progress: Progress | None) -> Callable[[float], None]:
     """Tells the progress of a job's thread on the event loop."""
     loop = asyncio.get_running_loop()
@@ -285,10 +280,6 @@ def _broken_off(file_name: str) -> Unavailable:
     return Unavailable(
         f"{shown(file_name)} could not be read just now: the reading process ended; try again", 5.0
     )
-
-
-def _log_costs(name: str, end: Mapping[str, Any]) -> None:
-    _log.debug("a file was read", extra={"file_name": name, **end["costs"]})
 
 
 class _DocumentBuilder:
@@ -315,7 +306,7 @@ class _DocumentBuilder:
                 self._length += len(values[1])
         elif frame == frames.DONE:
             self._end = payload
-            _log_costs(self._name, payload)
+            _log.debug("a file was read", extra={"file_name": self._name, **payload["costs"]})
 
     def document(self) -> Document:
         text, blocks = "".join(self._texts), tuple(self._blocks)

@@ -29,7 +29,7 @@ def shown(file_name: str) -> str:
 
 
 def extension(file_name: str) -> str:
-    """Lower case, without the dot; empty where there is none."""
+    """The extension in lower case, without the dot; empty for a name without one."""
     stem, dot, ending = shown(file_name).rpartition(".")
     return ending.lower() if dot and stem else ""
 

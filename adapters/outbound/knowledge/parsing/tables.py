@@ -26,7 +26,7 @@ Numbered = tuple[int, Row]
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The table that the present row is in: rows from number `begins` on have these names of columns."""
+    """The table of the present row: rows from number `begins` on have these names of columns."""
 
     names: Row
     values: frozenset[int] = frozenset()
@@ -34,8 +34,18 @@ class _Table:
     begins: int = 0
     header: str | None = None
 
+    def header_at(self, number: int) -> str | None:
+        return self.header if number >= self.begins else None
+
+    def text_of(self, number: int, cells: Row) -> str:
+        if self.names and number >= self.begins:
+            pairs = ((self.names.get(column), cell) for column, cell in cells.items())
+            return BETWEEN.join(f"{name}: {cell}" if name else cell for name, cell in pairs)
+        return _joined(cells).replace(f":{BETWEEN}", ": ")
+
 
 _NO_TABLE = _Table({})
+_NO_SPANS: Spans = {}
 
 
 def rows_to_blocks(
@@ -45,7 +55,7 @@ def rows_to_blocks(
     page: int | None = None,
     slide: int | None = None,
     heading_path: tuple[str, ...] = (),
-    merged: Spans | None = None,
+    merged: Spans = _NO_SPANS,
     marked: Container[int] = (),
 ) -> Iterator[Block]:
     """`(row number, cells)` to one block each, empty rows left out.
@@ -62,16 +72,16 @@ def rows_to_blocks(
     below_single = False
     while ahead:
         number, cells = ahead[0]
-        if number > previous + 1 or previous < 0 or _restarts(ahead, table, merged or {}, marked):
-            table = _table_at(ahead, merged or {}, marked, latest)
+        if number > previous + 1 or previous < 0 or _restarts(ahead, table, merged, marked):
+            table = _table_at(ahead, merged, marked, latest)
             latest = table if table.names else latest
         below_single = below_single and number == previous + 1
-        is_title = bool(sheet) and not below_single and _is_title(ahead, table, merged or {}, marked)
+        is_title = bool(sheet) and not below_single and _is_title(ahead, table, merged, marked)
         if is_title:
             path = (*heading_path, _joined(cells))
         yield Block(
             BlockKind.HEADING if is_title else BlockKind.TABLE_ROW,
-            _text(table, number, cells),
+            table.text_of(number, cells),
             heading_path=path,
             level=1 if is_title else None,
             page=page,
@@ -79,7 +89,7 @@ def rows_to_blocks(
             row_start=number,
             row_end=number,
             slide=slide,
-            header=table.header if number >= table.begins else None,
+            header=table.header_at(number),
         )
         previous, below_single = number, len(cells) == 1
         ahead.popleft()
@@ -166,13 +176,6 @@ def _begins(rows: Sequence[Numbered], merged: Spans, marked: Container[int]) -> 
     return header is not None and header.first == 0
 
 
-def _text(table: _Table, number: int, cells: Row) -> str:
-    if table.names and number >= table.begins:
-        pairs = ((table.names.get(column), cell) for column, cell in cells.items())
-        return BETWEEN.join(f"{name}: {cell}" if name else cell for name, cell in pairs)
-    return _joined(cells).replace(f":{BETWEEN}", ": ")
-
-
 def _joined(cells: Row) -> str:
     return BETWEEN.join(cells.values())
 
@@ -207,10 +210,10 @@ def uncalculated_warning(count: int, sheet: str) -> str:
 def expand_spans(table: Any) -> None:
     """Repeats a cell over several rows in each of them (its text, if short); puts empty ones beside a wide cell.
 
-    Without that, the values of a row stand under the wrong column names.
+    Without that, the values of a row stand under the wrong column names. Tables in cells are left as they are.
     """
     below: dict[int, tuple[int, str]] = {}
-    for row in _own_rows(table):
+    for row in table.xpath("./tr | ./thead/tr | ./tbody/tr | ./tfoot/tr"):
         below = _expanded(row, below)
 
 
@@ -220,29 +223,22 @@ def _expanded(row: Any, above: dict[int, tuple[int, str]]) -> dict[int, tuple[in
     cells = list(row.iterchildren("td", "th"))
     column = 0
     while cells or any(place >= column for place in above):
-        reaching = above.get(column)
-        if reaching is not None:
-            left, text = reaching
+        if column in above or not cells:
+            left, text = above.get(column, (1, ""))
             _insert(row, column, text)
             if left > 1:
                 below[column] = (left - 1, text)
             column += 1
-        elif cells:
-            cell = cells.pop(0)
-            width, height = _span(cell, "colspan", _MOST_COLUMNS), _span(cell, "rowspan", _MOST_ROWS)
-            text = one_line(" ".join(cell.itertext())) if height > 1 else ""
-            for extra in range(width):
-                if extra:
-                    _insert(row, column + extra, "")
-                if height > 1:
-                    below[column + extra] = (
-                        height - 1,
-                        text if not extra and len(text) <= _REPEATED_CHARS else "",
-                    )
-            column += width
-        else:
-            _insert(row, column, "")
-            column += 1
+            continue
+        cell = cells.pop(0)
+        width, height = _span(cell, "colspan", _MOST_COLUMNS), _span(cell, "rowspan", _MOST_ROWS)
+        for extra in range(1, width):
+            _insert(row, column + extra, "")
+        if height > 1:
+            text = one_line(" ".join(cell.itertext()))
+            below.update(dict.fromkeys(range(column, column + width), (height - 1, "")))
+            below[column] = (height - 1, text if len(text) <= _REPEATED_CHARS else "")
+        column += width
     return below
 
 
@@ -250,15 +246,6 @@ def _insert(row: Any, position: int, text: str) -> None:
     cell = row.makeelement("td", {})
     cell.text = text
     row.insert(position, cell)
-
-
-def _own_rows(table: Any) -> Iterator[Any]:
-    """The rows of this table, without those of tables in its cells."""
-    for child in table:
-        if child.tag == "tr":
-            yield child
-        elif child.tag in ("thead", "tbody", "tfoot"):
-            yield from child.iterchildren("tr")
 
 
 def _span(cell: Any, name: str, most: int) -> int:

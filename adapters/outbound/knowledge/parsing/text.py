@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from charset_normalizer import from_bytes
 
@@ -17,34 +17,26 @@ _GAPS = re.compile(r"\n{3,}")
 def clean(text: str) -> str:
     """Without control characters, lone surrogates and stray blanks at line ends; newlines are `\\n`."""
     if not text.isprintable():
-        if _NEWLINES.search(text):
-            text = _NEWLINES.sub("\n", text)
-        if _CONTROLS.search(text):
-            text = _CONTROLS.sub("", text)
+        text = without_controls(_NEWLINES.sub("\n", text))
         if " \n" in text or "\t\n" in text:
             text = _TRAILING.sub("\n", text)
-        if "\n\n\n" in text:
-            text = _GAPS.sub("\n\n", text)
-        text = _without_surrogates(text)
+        text = _GAPS.sub("\n\n", text)
     return text.strip("\n").rstrip()
 
 
 def without_controls(text: str) -> str:
-    """Without the characters that no markup library takes."""
-    return _without_surrogates(_CONTROLS.sub("", text))
-
-
-def one_line(text: str) -> str:
-    """Clean text with every run of white space as one blank."""
-    return " ".join(clean(text).split())
-
-
-def _without_surrogates(text: str) -> str:
+    """Without the characters that markup libraries refuse: control characters and lone surrogates."""
+    text = _CONTROLS.sub("", text)
     try:
         text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def one_line(text: str) -> str:
+    """Clean text with every run of white space as one blank."""
+    return " ".join(clean(text).split())
 
 
 _SUPERSETS = {
@@ -127,11 +119,9 @@ _PUNCTUATION = frozenset("\u2018\u2019“”„«»\u2013—…€£°§·©®�
 
 
 def looks_like_text(head: bytes) -> bool:
-    """Whether these first bytes are text in some encoding: few controls, or a known Unicode form."""
-    if _unicode_form(head) is not None:
-        return True
+    """Return True if these first bytes are text in some encoding: few controls, or a known Unicode form."""
     controls = len(head) - len(head.translate(None, _CONTROL_BYTES))
-    return controls <= len(head) * _CONTROLS_SHARE
+    return _unicode_form(head) is not None or controls <= len(head) * _CONTROLS_SHARE
 
 
 def decode(job: Job, declared: Callable[[bytes], str | None] | None = None) -> str:
@@ -166,17 +156,34 @@ def codec_of(charset: str) -> str:
 
 
 def decoded(data: bytes, declared: str | None = None) -> str | None:
-    """The bytes as text, None where no encoding fits; `declared` is the encoding that they name."""
-    shifting = (
-        "iso-2022-jp" if _JAPANESE_SHIFT in data[:_SAMPLE_BYTES] else None
-    )  # seven bits, so UTF-8 would fit
-    for encoding in (_unicode_form(data), shifting, "utf-8", codec_of(declared or "")):
-        if encoding:
-            try:
-                return data.decode(encoding)
-            except (UnicodeDecodeError, LookupError):
-                continue
-    return _guessed(data)
+    """The bytes as text, None if no encoding fits; `declared` is the encoding that they name."""
+    # Text in ISO-2022-JP has seven bits, so that UTF-8 would fit.
+    shifting = "iso-2022-jp" if _JAPANESE_SHIFT in data[:_SAMPLE_BYTES] else None
+    text = _in_first_fitting(data, (_unicode_form(data), shifting, "utf-8", codec_of(declared or "")))
+    return _in_first_fitting(data, _guesses(data[:_SAMPLE_BYTES])) if text is None else text
+
+
+def _in_first_fitting(data: bytes, encodings: Iterable[str | None]) -> str | None:
+    for encoding in filter(None, encodings):
+        try:
+            return data.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return None
+
+
+def _guesses(sample: bytes) -> Sequence[str]:
+    """Legacy encodings by likelihood over the first part of a file."""
+    guesses = [match.encoding for match in from_bytes(sample) if not _is_rare(str(match))]
+    if b"\0" not in sample:  # white space in UTF-16 has zero bytes
+        guesses = [encoding for encoding in guesses if not encoding.startswith(("utf_16", "utf_32"))]
+    if _is_shift_jis(sample):
+        guesses.insert(0, "cp932")
+    elif other := _cyrillic_encoding(sample) or _euc_encoding(sample):
+        guesses.insert(0, other)
+    elif _has_accents(sample) or not guesses or _is_latin(sample.decode(guesses[0], "replace")):
+        guesses.insert(0, _latin_encoding(sample) or "cp1252")
+    return (*guesses, "cp1252", "latin-1")
 
 
 def _unicode_form(data: bytes) -> str | None:
@@ -195,29 +202,8 @@ def _unicode_form(data: bytes) -> str | None:
     return None
 
 
-def _guessed(data: bytes) -> str | None:
-    """Legacy encodings by likelihood over the first part of the file; the guess must fit all of it."""
-    sample = data[:_SAMPLE_BYTES]
-    cyrillic = _cyrillic_encoding(sample)
-    guesses = [match.encoding for match in from_bytes(sample) if not _is_rare(str(match))]
-    if b"\0" not in sample:  # white space in UTF-16 has zero bytes
-        guesses = [encoding for encoding in guesses if not encoding.startswith(("utf_16", "utf_32"))]
-    if _is_shift_jis(sample):
-        guesses.insert(0, "cp932")
-    elif other := cyrillic or _euc_encoding(sample):
-        guesses.insert(0, other)
-    elif _has_accents(sample) or not guesses or _is_latin(sample.decode(guesses[0], "replace")):
-        guesses.insert(0, _latin_encoding(sample) or "cp1252")
-    for encoding in (*guesses, "cp1252", "latin-1"):
-        try:
-            return data.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return None
-
-
 def _is_shift_jis(sample: bytes) -> bool:
-    """Whether the text is full of kana under Shift JIS; other encodings make hardly any by chance.
+    """Return True if the text is full of kana under Shift JIS; other encodings make hardly any by chance.
 
     Guessing by frequency needs more text than a short note has.
     """
@@ -243,7 +229,7 @@ def _cyrillic_encoding(data: bytes) -> str | None:
         natural = [word for word in words if _CYRILLIC_LETTERS.issuperset(word.lower())]
         cased = sum(len(word) for word in natural if word[1:].islower() or word.islower())
         capitals = sum(len(word) for word in natural if word.isupper() and len(word) > 3)
-        frequent = sum(char in _FREQUENT_CYRILLIC for word in natural for char in word.lower())
+        frequent = sum(map("".join(natural).lower().count, _FREQUENT_CYRILLIC))
         share = (cased + 0.9 * capitals) / max(letters, 1)
         if share > best_share and frequent >= letters * _FREQUENT_SHARE:
             best, best_share = encoding, share
@@ -251,7 +237,7 @@ def _cyrillic_encoding(data: bytes) -> str | None:
 
 
 def _has_accents(data: bytes) -> bool:
-    """Whether the bytes beyond ASCII stand alone and are few, as letters with accents do."""
+    """Return True if the bytes beyond ASCII stand alone and are few, as letters with accents do."""
     runs = re.findall(rb"[\x80-\xff]+", data)
     return len(runs) * 4 < len(data) and all(len(run) == 1 for run in runs)
 
@@ -271,7 +257,7 @@ def _euc_encoding(data: bytes) -> str | None:
 
 
 def _latin_encoding(data: bytes) -> str | None:
-    """The encoding whose decoding fits a language best, or None where no letter outside ASCII fits any.
+    """The encoding whose decoding fits a language best, or None if no letter outside ASCII fits any.
 
     General guessing takes French in windows-1252 for Central European windows-1250, for both make letters of
     every byte; no language, though, has ŕ, č and ę at once.
@@ -282,17 +268,12 @@ def _latin_encoding(data: bytes) -> str | None:
             text = data.decode(encoding)
         except UnicodeDecodeError:
             continue
-        share = _fit(text, alphabets)
+        beyond = [char for char in text.lower() if char > "\x7f" and char not in _PUNCTUATION]
+        fitting = max(sum(map(alphabet.__contains__, beyond)) for alphabet in alphabets)
+        share = fitting / max(len(beyond), 1)
         if share > best_share:
             best, best_share = encoding, share
     return best
-
-
-def _fit(text: str, alphabets: tuple[str, ...]) -> float:
-    beyond = [char for char in text.lower() if char > "\x7f" and char not in _PUNCTUATION]
-    if not beyond:
-        return 0.0
-    return max(sum(char in alphabet for char in beyond) for alphabet in alphabets) / len(beyond)
 
 
 def _is_latin(text: str) -> bool:
@@ -319,6 +300,15 @@ def without_armor(text: str) -> tuple[str, bool]:
     return _DASHES.sub("", signed) if signed != plain else plain, plain != text
 
 
+def _without(text: str, begin: re.Pattern[str], end: re.Pattern[str]) -> str:
+    kept, at = [], 0
+    while opening := begin.search(text, at):
+        kept.append(text[at : opening.start()])
+        closing = end.search(text, opening.end())
+        at = closing.end() if closing else len(text)
+    return "".join([*kept, text[at:]])
+
+
 def read_unarmored(job: Job, text: str) -> str:
     """The text of a file without encrypted parts, with a warning of them; refuses one that is nothing else."""
     text, was_encrypted = without_armor(text)
@@ -327,12 +317,3 @@ def read_unarmored(job: Job, text: str) -> str:
         if not text.strip():
             raise job.unreadable("it is encrypted (PGP)")
     return text
-
-
-def _without(text: str, begin: re.Pattern[str], end: re.Pattern[str]) -> str:
-    kept, at = [], 0
-    while opening := begin.search(text, at):
-        kept.append(text[at : opening.start()])
-        closing = end.search(text, opening.end())
-        at = closing.end() if closing else len(text)
-    return "".join([*kept, text[at:]])

@@ -4,7 +4,6 @@ of a sitemap (https://www.sitemaps.org/protocol.html)."""
 import io
 import zlib
 from collections.abc import Iterator
-from configparser import ConfigParser
 from copy import deepcopy
 from dataclasses import replace
 from html import escape
@@ -17,6 +16,7 @@ from lxml import html as lxml_html
 from trafilatura import extract, html2txt
 from trafilatura.settings import DEFAULT_CONFIG
 
+from adapters.outbound.knowledge.parsing.containers import release
 from adapters.outbound.knowledge.parsing.reading import Job
 from adapters.outbound.knowledge.parsing.text import decode, one_line, without_controls
 from adapters.outbound.mail.charsets import charset_of_html
@@ -67,14 +67,12 @@ def _sitemap(job: Job) -> dict[str, Any]:
                 count += 1
                 addresses[one_line(element.text or "")[: LONGEST_ADDRESS + 1]] = None
             elif name in ("url", "sitemap"):
-                element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
+                release(element)
             if count > MOST_ADDRESSES:
                 break
     except etree.XMLSyntaxError as error:
         raise job.unreadable(f"it is no well-formed sitemap: {error.msg}") from error
-    usable = [each for each in addresses if 0 < len(each) <= LONGEST_ADDRESS][:MOST_ADDRESSES]
+    usable = list(filter(lambda address: 0 < len(address) <= LONGEST_ADDRESS, addresses))[:MOST_ADDRESSES]
     return {"kind": SITEMAP, "addresses": usable, "is_index": is_index, "cut": count > MOST_ADDRESSES}
 
 
@@ -121,7 +119,7 @@ def _page(job: Job, address: str, charset: str) -> dict[str, Any]:
         root = lxml_html.document_fromstring(markup.encode(), parser=lxml_html.HTMLParser(encoding="utf-8"))
     except (etree.ParserError, etree.XMLSyntaxError) as error:
         raise job.unreadable("it holds no text") from error
-    title = one_line(root.findtext(".//title") or "") or one_line(root.findtext(".//h1") or "")
+    title = one_line(root.findtext(".//title", "")) or one_line(root.findtext(".//h1", ""))
     canonical, refusal = _canonical(root, address), _refusal(root)
     body = extract(
         root,
@@ -136,14 +134,10 @@ def _page(job: Job, address: str, charset: str) -> dict[str, Any]:
     if not body and not text.strip():
         raise job.unreadable("it holds no text")
     content = body or "".join(f"<p>{escape(line)}</p>\n" for line in text.splitlines() if line.strip())
-    html = _document(title, content)
-    return {"kind": PAGE, "title": title, "html": html, "canonical": canonical, "refusal": refusal}
-
-
-def _document(title: str, content: str) -> str:
     inner = content.partition("<body>")[2].rpartition("</body>")[0] or content
     head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
-    return f"<!DOCTYPE html>\n<html><head>{head}</head><body>{inner}</body></html>\n"
+    html = f"<!DOCTYPE html>\n<html><head>{head}</head><body>{inner}</body></html>\n"
+    return {"kind": PAGE, "title": title, "html": html, "canonical": canonical, "refusal": refusal}
 
 
 def _canonical(root: Any, address: str) -> str:
@@ -166,12 +160,7 @@ def _refusal(root: Any) -> str:
     return "password" if asks else ""
 
 
-def _config() -> ConfigParser:
-    """A page may be a sentence long."""
-    config: ConfigParser = deepcopy(DEFAULT_CONFIG)
-    config["DEFAULT"]["MIN_EXTRACTED_SIZE"] = "1"
-    config["DEFAULT"]["EXTRACTION_TIMEOUT"] = "0"
-    return config
-
-
-_CONFIG = _config()
+_CONFIG = deepcopy(DEFAULT_CONFIG)
+_CONFIG.read_dict(
+    {"DEFAULT": {"MIN_EXTRACTED_SIZE": "1", "EXTRACTION_TIMEOUT": "0"}}
+)  # a page may be a sentence

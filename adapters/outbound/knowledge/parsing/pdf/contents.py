@@ -1,12 +1,13 @@
-"""Tables of contents and indexes: lists of words with the numbers of the pages where they stand.
+"""Tables of contents and indexes: lists of words with page numbers.
 
-What makes a list one of them is that its numbers lead to its words: so a price list is none, in any language.
+The page numbers of such a list lead to its words, unlike those of a price list, in any language.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 _TAIL_CHARS = 60
@@ -52,42 +53,32 @@ class _Entry:
 def contents(pages: Sequence[Sequence[str]]) -> dict[int, list[range]]:
     """By page (counted from 0) the runs of lines that are part of a table of contents or of an index."""
     whereabouts = _Whereabouts(pages)
-    found: dict[int, list[range]] = defaultdict(list)
+    lists: dict[int, list[range]] = {}
     for number, lines in enumerate(pages):
         if sum(line[-1:].isdigit() for line in lines) < _LEAST_ENTRIES - 1:
             continue
-        follows = number - 1 in found
+        listed: list[range] = []
         for entries in _runs(lines):
-            head = _head(lines, entries[0].line)
-            title = lines[head] if head is not None else ""
-            if whereabouts.lead_to(entries, number, titled=_is_head(title)) or _is_titled(
-                entries, title, follows=follows
-            ):
-                begin = entries[0].line if head is None else head
-                _add(found[number], range(begin, entries[-1].line + 1))
-    return {number: runs for number, runs in found.items() if runs}
+            begin, title = _head(lines, entries[0].line)
+            leads = whereabouts.lead_to(entries, number, titled=_is_head(title))
+            if leads or _is_titled(entries, title, follows=number - 1 in lists):
+                if listed and begin - listed[-1].stop <= _SHORT_GAP:  # what stands between belongs to them
+                    begin = listed.pop().start
+                listed.append(range(begin, entries[-1].line + 1))
+        if listed:
+            lists[number] = listed
+    return lists
 
 
-def _add(runs: list[range], run: range) -> None:
-    """What stands between two runs of a page, and is short, belongs to them."""
-    if runs and run.start - runs[-1].stop <= _SHORT_GAP:
-        run = range(runs.pop().start, run.stop)
-    runs.append(run)
-
-
-def _runs(lines: Sequence[str]) -> Iterator[list[_Entry]]:
-    run: list[_Entry] = []
+def _runs(lines: Sequence[str]) -> list[list[_Entry]]:
+    """Runs of entries close to each other that are long and dense enough."""
+    runs: list[list[_Entry]] = []
     for entry in _entries(lines):
-        if run and entry.line - run[-1].line > _MOST_BETWEEN:
-            yield from _enough(run)
-            run = []
-        run.append(entry)
-    yield from _enough(run)
-
-
-def _enough(run: list[_Entry]) -> Iterator[list[_Entry]]:
-    if len(run) >= _LEAST_ENTRIES and len(run) >= (run[-1].line - run[0].line + 1) * _DENSE:
-        yield run
+        if runs and entry.line - runs[-1][-1].line <= _MOST_BETWEEN:
+            runs[-1].append(entry)
+        else:
+            runs.append([entry])
+    return [run for run in runs if len(run) >= max(_LEAST_ENTRIES, (run[-1].line - run[0].line + 1) * _DENSE)]
 
 
 def _entries(lines: Sequence[str]) -> Iterator[_Entry]:
@@ -98,25 +89,20 @@ def _entries(lines: Sequence[str]) -> Iterator[_Entry]:
             continue
         words = line.rstrip()[: len(line.rstrip()) - len(match[1])].rstrip(_TRIMMED)
         leader = bool(_LEADER.search(tail))
-        if _may_be_listed(words, leader=leader):
+        last = words.rsplit(None, 1)[-1:]
+        is_row = not leader and bool(last) and not any(map(str.isalpha, last[0]))  # of a table
+        if not is_row and any(map(str.isalpha, words)) and len(words) <= _LONGEST_ENTRY:
             first = re.match(r"\d+", match[1])
             yield _Entry(number, words, int(first[0]) if first else None, leader)
 
 
-def _may_be_listed(words: str, *, leader: bool) -> bool:
-    """Words whose last is a number belong to a row of a table."""
-    last = words.rsplit(None, 1)[-1:]
-    is_row = not leader and bool(last) and not any(char.isalpha() for char in last[0])
-    return not is_row and any(char.isalpha() for char in words) and len(words) <= _LONGEST_ENTRY
-
-
-def _head(lines: Sequence[str], first: int) -> int | None:
-    """The line above the first entry, if it may be the list's title."""
+def _head(lines: Sequence[str], first: int) -> tuple[int, str]:
+    """The line above the first entry and its text, if it may be the list's title; else the first entry and ""."""
     for number in range(first - 1, max(first - 4, -1), -1):
         line = lines[number].strip()
         if _is_head(line) or _INDEX_HEAD.match(line):
-            return number if len(line.split()) <= _HEAD_WORDS else None
-    return None
+            return (number, lines[number]) if len(line.split()) <= _HEAD_WORDS else (first, "")
+    return first, ""
 
 
 def _is_head(line: str) -> bool:
@@ -124,7 +110,7 @@ def _is_head(line: str) -> bool:
 
 
 def _is_titled(entries: Sequence[_Entry], title: str, *, follows: bool) -> bool:
-    """Whether a list with such a title, or after another, looks like one that leads to pages."""
+    """Return True if a list with such a title, or after another, looks like one that leads to pages."""
     if _INDEX_HEAD.match(title.strip()) and len(entries) >= _LEAST_INDEX_ENTRIES:
         return _is_sorted([entry.words.casefold() for entry in entries])
     led = sum(entry.leader for entry in entries) * 2 > len(entries)
@@ -145,29 +131,37 @@ class _Whereabouts:
 
     def __init__(self, pages: Sequence[Sequence[str]]) -> None:
         self._pages = pages
-        self._lines: dict[str, set[int]] = {}
-        self._texts: list[str] = []
-        self._size = self._searched = 0
+        self._searched = 0
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [" ".join(" ".join(lines).casefold().split()) for lines in self._pages]
+
+    @cached_property
+    def _pages_by_line(self) -> dict[str, set[int]]:
+        pages: dict[str, set[int]] = {}
+        for number, lines in enumerate(self._pages):
+            for line in lines:
+                for key in _keys(line):
+                    pages.setdefault(key, set()).add(number)
+        return pages
 
     def lead_to(self, entries: Sequence[_Entry], own_page: int, *, titled: bool) -> bool:
-        """Whether the numbers, all shifted alike, lead to pages with the entries' words as a line of their own,
-        or, in the alphabetical index of a longer document, anywhere. Under the title of a table of contents
+        """Return True if the numbers, all shifted alike, lead to pages with the entries' words as a line of their
+        own, or, in the alphabetical index of a longer document, anywhere. Under the title of a table of contents
         it is enough that the lines are there, for its numbers may be roman."""
-        if not self._texts:
-            self._gather()
         if self._agree(entries, own_page, self._with_line):
             return True
-        if (
-            titled
-            and sum(bool(self._with_line(entry.words) - {own_page}) for entry in entries) > len(entries) / 2
+        if titled and sum(bool(self._with_line(entry.words) - {own_page}) for entry in entries) * 2 > len(
+            entries
         ):
             return True
         is_index = len(self._pages) >= _PAGES_OF_AN_INDEXED_BOOK and len(entries) >= _LEAST_INDEX_ENTRIES
         if not is_index or not _is_sorted([entry.words.casefold() for entry in entries], _ALMOST_SORTED):
             return False
-        tried = entries[:: len(entries) // _TRIED_ENTRIES + 1]
-        self._searched += len(tried) * self._size
-        return self._searched < _MOST_SEARCHED_CHARS and self._agree(tried, own_page, self._with_words)
+        samples = entries[:: len(entries) // _TRIED_ENTRIES + 1]
+        self._searched += len(samples) * sum(map(len, self._texts))
+        return self._searched < _MOST_SEARCHED_CHARS and self._agree(samples, own_page, self._with_words)
 
     def _agree(self, entries: Sequence[_Entry], own_page: int, pages_with: Callable[[str], set[int]]) -> bool:
         votes: Counter[int] = Counter()
@@ -177,19 +171,11 @@ class _Whereabouts:
         return bool(votes) and votes.most_common(1)[0][1] >= max(_LEAST_ENTRIES, len(entries) * _LEADS)
 
     def _with_line(self, words: str) -> set[int]:
-        return {page for key in _keys(words) for page in self._lines.get(key, ())}
+        return {page for key in _keys(words) for page in self._pages_by_line.get(key, ())}
 
     def _with_words(self, words: str) -> set[int]:
         key = " ".join(words.casefold().split())
         return {page for page, text in enumerate(self._texts) if key in text}
-
-    def _gather(self) -> None:
-        for number, lines in enumerate(self._pages):
-            self._texts.append(" ".join(" ".join(lines).casefold().split()))
-            self._size += len(self._texts[-1])
-            for line in lines:
-                for key in _keys(line):
-                    self._lines.setdefault(key, set()).add(number)
 
 
 def _keys(line: str) -> set[str]:

@@ -37,14 +37,20 @@ class Outline:
         return [title for begins in self._begins.values() for _, title in begins]
 
     def begins_on(self, page: int) -> bool:
-        """Whether a section that has not begun begins on this page."""
+        """Return True if a section that has not begun begins on this page."""
         return page in self._begins
 
     def take(self, line: str, page: int) -> tuple[tuple[str, ...], int] | None:
-        """The path and level of the section that begins with this line, when one does."""
+        """The path and level of the section whose title this line is, if any.
+
+        The number in front of a title need not stand in the bookmark.
+        """
+        line = one_line(line)
         waiting = self._begins.get(page, [])
         for position, (level, title) in enumerate(waiting):
-            if title and _names(line, title):
+            if not title or not line.endswith(title):
+                continue
+            if line == title or _NUMBERING.fullmatch(line[: -len(title)]):
                 self._enter(waiting[: position + 1])
                 del waiting[: position + 1]
                 return tuple(self._path), min(level + 1, 6)
@@ -62,12 +68,6 @@ class Outline:
     def _enter(self, marks: list[tuple[int, str]]) -> None:
         for level, title in marks:
             self._path = [*self._path[:level], title]
-
-
-def _names(line: str, title: str) -> bool:
-    """Whether a line is a section's title; the number in front of it need not stand in the bookmark."""
-    line = one_line(line)
-    return line == title or (line.endswith(title) and bool(_NUMBERING.fullmatch(line[: -len(title)])))
 
 
 _MOST_NOTE_BYTES = 2_000_000
@@ -92,25 +92,22 @@ _OPENED = frozenset(
 
 
 def notes(page: Any) -> Iterator[str]:
-    """What was written to notes and marks: it shows only when they are opened, and is not part of the page."""
+    """Text of notes and marks: it shows only when they are opened, and is not part of the page."""
     for index in range(pdfium_c.FPDFPage_GetAnnotCount(page.raw)):
         annotation = pdfium_c.FPDFPage_GetAnnot(page.raw, index)
         if not annotation:
             continue
         try:
-            if pdfium_c.FPDFAnnot_GetSubtype(annotation) in _OPENED and (text := _contents(annotation)):
+            if pdfium_c.FPDFAnnot_GetSubtype(annotation) not in _OPENED:
+                continue
+            size = min(pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0), _MOST_NOTE_BYTES)
+            buffer = (ctypes.c_char * size)()
+            place = ctypes.cast(buffer, ctypes.POINTER(pdfium_c.FPDF_WCHAR))
+            pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", place, size)
+            if text := buffer.raw.decode("utf-16-le", "replace").rstrip("\0").strip():
                 yield text
         finally:
             pdfium_c.FPDFPage_CloseAnnot(annotation)
-
-
-def _contents(annotation: Any) -> str:
-    size = min(pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0), _MOST_NOTE_BYTES)
-    buffer = (ctypes.c_char * size)()
-    place = ctypes.cast(buffer, ctypes.POINTER(pdfium_c.FPDF_WCHAR))
-    pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", place, size)
-    text: str = buffer.raw.decode("utf-16-le", "replace")
-    return text.rstrip("\0").strip()
 
 
 _GAP, _SAME_LINE = 0.25, 0.5
@@ -126,7 +123,7 @@ class OtherReader:
         self._reader = PdfReader(path)
 
     def lines(self, page: int) -> list[str]:
-        """The lines of a page, counted from 0."""
+        """The lines of a page, counted from 0: pieces at one height, with blanks where there are gaps."""
         pieces: list[tuple[float, float, float, str]] = []
 
         def visit(text: str, outer: Sequence[float], inner: Sequence[float], _: Any, size: float) -> None:
@@ -135,13 +132,21 @@ class OtherReader:
                 pieces.append((y, x, abs(size * math.hypot(inner[2], inner[3])) or 1.0, text.strip()))
 
         self._reader.pages[page].extract_text(visitor_text=visit)
-        return _lines(pieces)
+        lines: list[str] = []
+        height, end = math.inf, 0.0
+        for y, x, size, text in sorted(pieces, key=lambda piece: (-round(piece[0]), piece[1])):
+            if abs(height - y) > size * _SAME_LINE:
+                lines.append(text)
+            else:
+                lines[-1] += (" " if x - end > size * _GAP else "") + text
+            height, end = y, x + size * len(text)
+        return lines
 
     def is_damaged(self, page: int) -> bool:
         """Return True for a page whose content is no stream, or one that cannot be unpacked."""
         contents = self._reader.pages[page].get("/Contents")
-        whole = contents.get_object() if contents is not None else []
-        streams = whole if isinstance(whole, list) else [whole]
+        streams = contents.get_object() if contents is not None else []
+        streams = streams if isinstance(streams, list) else [streams]
         return any(_is_damaged(stream.get_object()) for stream in streams)
 
 
@@ -162,19 +167,6 @@ def _is_damaged(stream: Any) -> bool:
     return False
 
 
-def _lines(pieces: list[tuple[float, float, float, str]]) -> list[str]:
-    """Pieces at one height as a line, with blanks where there are gaps."""
-    lines: list[str] = []
-    height, end = math.inf, 0.0
-    for y, x, size, text in sorted(pieces, key=lambda piece: (-round(piece[0]), piece[1])):
-        if abs(height - y) > size * _SAME_LINE:
-            lines.append(text)
-        else:
-            lines[-1] += (" " if x - end > size * _GAP else "") + text
-        height, end = y, x + size * len(text)
-    return lines
-
-
 _MOST_BYTES = 64 * 1024 * 1024
 _PLACEHOLDER_CHARS = 2_000
 _LEAST_LABEL = 3
@@ -187,18 +179,16 @@ def is_form_placeholder(document: Any, text: str) -> bool:
         return True
     if kind != pdfium_c.FORMTYPE_XFA_FOREGROUND:
         return False
-    labels = [label for root in _roots(document) for label in _labels(root)]
+    labels = [
+        _text(element)
+        for root in _roots(document)
+        for element in (*root.iter("{*}draw"), *root.iterfind(".//{*}field/{*}caption"))
+    ]
+    labels = [label for label in labels if len(label) >= _LEAST_LABEL]
     if labels:
         shown = one_line(text)
         return not any(label in shown for label in labels)
     return "adobe" in text.casefold() and len(document) == 1 and len(text) < _PLACEHOLDER_CHARS
-
-
-def _labels(root: Any) -> Iterator[str]:
-    """The texts that the form shows."""
-    for element in (*root.iter("{*}draw"), *root.iterfind(".//{*}field/{*}caption")):
-        if len(text := _text(element)) >= _LEAST_LABEL:
-            yield text
 
 
 def form_blocks(document: Any) -> Iterator[Block]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 _LINE_GAP = 1.6
 _LEAST_LETTERS, _MOST_CHARS, _MOST_WORDS = 3, 300, 40
@@ -44,7 +45,7 @@ class Line:
 
 
 def headline(lines: Sequence[Line], sections: Sequence[str] = (), exactness: Exactness = MEASURED) -> str:
-    """The largest line with those of the same size that follow it; empty where all lines are alike.
+    """The largest line with those of the same size that follow it; empty if all lines are alike.
 
     `sections` are the document's bookmarks: a numbered one is no title. The name of a journal is one only
     where nothing else is large.
@@ -53,30 +54,30 @@ def headline(lines: Sequence[Line], sections: Sequence[str] = (), exactness: Exa
     if not groups:
         return ""
     usual = _usual_size(lines)
-    named = set(sections)
-    large = [group for group in groups if group[0].size > usual * exactness.larger]
-    titles = [(group[0].size, text) for group in large if _may_be_title(text := _joined(group), named)]
+    large = [
+        (group[0].size, " ".join(" ".join(map(attrgetter("text"), group)).split()))
+        for group in groups
+        if group[0].size > usual * exactness.larger
+    ]
+    titles = [title for title in large if _may_be_title(title[1], set(sections))]
     titles = [title for title in titles if not _PERIODICAL.match(title[1])] or titles
     largest = max((size for size, _ in titles), default=0.0)
     return next((text for size, text in titles if size >= largest * (1 - exactness.alike)), "")
 
 
 def _groups(lines: Sequence[Line], alike: float) -> Iterator[list[Line]]:
+    """Lines of one size that follow each other closely."""
     group: list[Line] = []
     for line in lines:
-        if group and not _goes_on(group[-1], line, alike):
-            yield group
-            group = []
+        if group:
+            before = group[-1]
+            is_alike = abs(line.size - before.size) <= before.size * alike
+            if not is_alike or not 0 <= line.top - before.top <= line.size * _LINE_GAP:
+                yield group
+                group = []
         group.append(line)
     if group:
         yield group
-
-
-def _goes_on(before: Line, line: Line, alike: float) -> bool:
-    return (
-        abs(line.size - before.size) <= before.size * alike
-        and 0 <= line.top - before.top <= line.size * _LINE_GAP
-    )
 
 
 def _usual_size(lines: Sequence[Line]) -> float:
@@ -90,10 +91,6 @@ def _usual_size(lines: Sequence[Line]) -> float:
         if half <= 0:
             return size if size < by_size[-1][0] else by_size[0][0]
     return by_size[0][0]
-
-
-def _joined(group: Sequence[Line]) -> str:
-    return " ".join(" ".join(line.text.split()) for line in group)
 
 
 def _may_be_title(text: str, sections: set[str]) -> bool:

@@ -16,7 +16,7 @@ _ALEFS, _LAM = frozenset("\u0622\u0623\u0625\u0627\u0671"), "\u0644"
 
 
 def runs_from_right(text: str) -> bool:
-    """Whether some of it is written from right to left."""
+    """Return True if some of it is written from right to left."""
     return not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None
 
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from statistics import median
 
 _BAND = 0.15
@@ -68,43 +69,35 @@ def margins(edges: Sequence[Edge]) -> set[tuple[int, int]]:
     between it and the text; or when it holds a number that counts the pages; or when it stands where many
     such lines stand.
     """
-    if len({edge.page for edge in edges}) < _LEAST_PAGES:
-        return set()
-    usual = median(edge.size for edge in edges)
-    small = [
-        edge for edge in edges if edge.in_band and edge.size <= usual * _LARGE and len(edge.text) < _LONGEST
-    ]
     rows = _Rows(edges)
+    if len(rows.pages) < _LEAST_PAGES:
+        return set()
+    most = median(map(attrgetter("size"), edges)) * _LARGE
+    small = [edge for edge in edges if edge.in_band and edge.size <= most and len(edge.text) < _LONGEST]
     groups = [*_numbered(small), *_repeated(small)]
     returning = rows.outermost(set().union(*groups))
-    found: set[Edge] = set()
+    marginal: set[Edge] = set()
     for group in groups:
-        if _often(level := [edge for edge in group if edge in returning]) and (
-            _counts_pages(level) or rows.set_off(level, returning)
-        ):
-            found.update(level)
-    found.update(_at_their_height(small, found, rows))
-    return {(edge.page, edge.line) for edge in rows.outermost(found)}
+        level = [edge for edge in group if edge in returning]
+        if _often(level) and (_counts_pages(level) or rows.are_set_off(level, returning)):
+            marginal.update(level)
+    marginal.update(_at_their_height(small, marginal, rows))
+    return {(edge.page, edge.line) for edge in rows.outermost(marginal)}
 
 
 def _repeated(edges: Iterable[Edge]) -> Iterator[list[Edge]]:
-    """Lines of the same pattern at the same height of many pages."""
+    """Lines of the same pattern at the same height of many pages. Numbers may change, but where there is nothing else
+    they are a table's, if they do not count the pages."""
     groups: dict[tuple[str, bool], list[Edge]] = defaultdict(list)
     for edge in edges:
-        groups[_pattern(edge.text), edge.height < _BAND].append(edge)
+        is_fixed = _CAPTION.match(edge.text) or _BARE.match(edge.text)
+        pattern = edge.text if is_fixed else " ".join(_DIGITS.sub("#", edge.text).split())
+        groups[pattern, edge.height < _BAND].append(edge)
     for group in groups.values():
         middle = median(edge.height for edge in group)
         level = [edge for edge in group if abs(edge.height - middle) <= _SAME_HEIGHT]
         if _often(level):
             yield level
-
-
-def _pattern(text: str) -> str:
-    """What must return: numbers may change, but where there is nothing else they are a table's, if they do not count
-    the pages."""
-    if _CAPTION.match(text) or _BARE.match(text):
-        return text
-    return " ".join(_DIGITS.sub("#", text).split())
 
 
 def _often(edges: Sequence[Edge]) -> bool:
@@ -116,50 +109,44 @@ class _Rows:
     """The lines at the edges of each page, from the outside to the middle."""
 
     def __init__(self, edges: Iterable[Edge]) -> None:
-        self._pages: dict[int, list[Edge]] = defaultdict(list)
+        self.pages: dict[int, list[Edge]] = defaultdict(list)
         for edge in edges:
-            self._pages[edge.page].append(edge)
+            self.pages[edge.page].append(edge)
 
-    def outermost(self, found: Set[Edge]) -> set[Edge]:
+    def outermost(self, marginal: Set[Edge]) -> set[Edge]:
         """Those of the lines that have nothing else beside or outside them; a row of a table has."""
         kept: set[Edge] = set()
-        for page in self._pages.values():
+        for page in self.pages.values():
             for way in (1, -1):
                 rim: list[Edge] = []
                 for edge in sorted(page, key=lambda edge: edge.height * way):
-                    if edge not in found:
+                    if edge not in marginal:
                         rim = [other for other in rim if abs(other.height - edge.height) > edge.size / 2]
                         break
                     rim.append(edge)
                 kept.update(edge for edge in rim if edge.in_band and (edge.height < 0.5) == (way > 0))
         return kept
 
-    def set_off(self, level: Sequence[Edge], margin: Set[Edge]) -> bool:
-        """Whether what returns there is apart from the text on most pages."""
-        return sum(self.behind(edge, margin) for edge in level) >= len(level) * _PAGES_WITH_GAP
+    def are_set_off(self, level: Sequence[Edge], margin: Set[Edge]) -> bool:
+        """Return True if the lines are apart from the text on most pages."""
+        return sum(self.is_set_off(edge, margin) for edge in level) >= len(level) * _PAGES_WITH_GAP
 
-    def behind(self, edge: Edge, margin: Set[Edge]) -> bool:
-        """Whether the lines of the margin are set off from the text more than its lines from each other.
+    def is_set_off(self, edge: Edge, margin: Set[Edge]) -> bool:
+        """Return True if the lines of the margin are set off from the text more than its lines from each other.
 
         The head of a table that is repeated on each page is not.
         """
         way = 1 if edge.height < _BAND else -1
-        inward = sorted(self._pages[edge.page], key=lambda other: other.height * way)
+        inward = sorted(self.pages[edge.page], key=lambda other: other.height * way)
         last = edge
         for other in inward[inward.index(edge) + 1 :]:
             if other not in margin:
-                gap = abs(other.height - last.height)
-                return gap > _GAP * min(self._pitch(inward, other), edge.size * _WIDEST_PITCH)
+                heights = [line.height for line in inward[inward.index(other) :]]
+                steps = (abs(after - before) for before, after in pairwise(heights))
+                pitch = min((step for step in steps if step > other.size / 2), default=other.size)
+                return abs(other.height - last.height) > _GAP * min(pitch, edge.size * _WIDEST_PITCH)
             last = other
         return True
-
-    def _pitch(self, inward: Sequence[Edge], first: Edge) -> float:
-        heights = [other.height for other in inward[inward.index(first) :]]
-        return min((step for step in map(abs, _steps(heights)) if step > first.size / 2), default=first.size)
-
-
-def _steps(heights: Sequence[float]) -> Iterator[float]:
-    return (after - before for before, after in pairwise(heights))
 
 
 def _numbered(edges: Iterable[Edge]) -> Iterator[list[Edge]]:
@@ -173,7 +160,7 @@ def _numbered(edges: Iterable[Edge]) -> Iterator[list[Edge]]:
 
 
 def _counts_pages(edges: Sequence[Edge]) -> bool:
-    """Whether the lines hold numbers that count the pages, and are likely to do so: headings begin with one."""
+    """Return True if the lines hold numbers that count the pages, and are likely to: headings begin with one."""
     shifts: dict[int, dict[int, bool]] = defaultdict(dict)
     for edge in edges:
         for number, telling in _numbers(edge.text):
@@ -189,43 +176,39 @@ def _numbers(text: str) -> Iterator[tuple[int, bool]]:
     if _CAPTION.match(text):
         return
     if _ROMAN.match(text):
-        yield _value_of_roman(text), True
-        return
-    if _BARE.match(text):
-        yield from (
-            (int(number), True) for number in _DIGITS.findall(text)[:_PAGE_NUMBERS] if len(number) < 6
-        )
-        return
-    first, last = _NUMBER_FIRST.match(text), _NUMBER_LAST.search(text)
-    if last:
-        yield int(last[1]), True
-    if first:
-        yield int(first[1]), False
+        values = [_ROMAN_VALUES[letter] for letter in text.lower() if letter in _ROMAN_VALUES]
+        yield sum(-value if value < after else value for value, after in pairwise((*values, 0))), True
+    elif _BARE.match(text):
+        numbers = _DIGITS.findall(text)[:_PAGE_NUMBERS]
+        yield from ((int(number), True) for number in numbers if len(number) < 6)
+    else:
+        if last := _NUMBER_LAST.search(text):
+            yield int(last[1]), True
+        if first := _NUMBER_FIRST.match(text):
+            yield int(first[1]), False
 
 
-def _value_of_roman(text: str) -> int:
-    values = [_ROMAN_VALUES[letter] for letter in text.lower() if letter in _ROMAN_VALUES]
-    return sum(-value if value < after else value for value, after in pairwise((*values, 0)))
-
-
-def _at_their_height(edges: Sequence[Edge], found: Set[Edge], rows: _Rows) -> Iterator[Edge]:
+def _at_their_height(edges: Sequence[Edge], marginal: Set[Edge], rows: _Rows) -> Iterator[Edge]:
     """Page numbers, and titles of sections too short to return three times, where other pages have their margins."""
-    pages = len({edge.page for edge in edges})
-    levels: dict[int, set[int]] = defaultdict(set)
-    for edge in found:
-        for level in _levels(edge):
-            levels[level].add(edge.page)
-    sizes = {round(edge.size, 3) for edge in found}
+    pages = len(set(map(attrgetter("page"), edges)))
+    pages_at = _pages_by_level(marginal)
+    sizes = {round(edge.size, 3) for edge in marginal}
     for edge in edges:
-        known = max(len(levels[level]) for level in _levels(edge)) if edge not in found else 0
-        bare = known >= _LEAST_PAGES and _is_page_number(edge.text)
-        usual = known >= max(_LEVEL_PAGES, pages * _LEVEL_SHARE) and round(edge.size, 3) in sizes
-        if bare or (usual and rows.behind(edge, found)):
+        if edge in marginal:
+            continue
+        known = max(map(len, map(pages_at.__getitem__, _levels(edge))))
+        is_number = _is_bare(edge.text) and len(_DIGITS.findall(edge.text)) <= _PAGE_NUMBERS
+        is_usual = known >= max(_LEVEL_PAGES, pages * _LEVEL_SHARE) and round(edge.size, 3) in sizes
+        if (is_number and known >= _LEAST_PAGES) or (is_usual and rows.is_set_off(edge, marginal)):
             yield edge
 
 
-def _is_page_number(text: str) -> bool:
-    return bool(_ROMAN.match(text) or _BARE.match(text)) and len(_DIGITS.findall(text)) <= _PAGE_NUMBERS
+def _pages_by_level(edges: Iterable[Edge]) -> dict[int, set[int]]:
+    pages: dict[int, set[int]] = defaultdict(set)
+    for edge in edges:
+        for level in _levels(edge):
+            pages[level].add(edge.page)
+    return pages
 
 
 def _levels(edge: Edge) -> tuple[int, int]:
@@ -234,8 +217,13 @@ def _levels(edge: Edge) -> tuple[int, int]:
     return 2 * int(steps), 2 * int(steps + 0.5) + 1
 
 
+def _is_bare(text: str) -> bool:
+    """Return True for a number alone, or with words such as "page"."""
+    return bool(_ROMAN.match(text) or _BARE.match(text))
+
+
 def words_of(text: str) -> list[str]:
     """The words and numbers of a running line that may say something: page numbers and their words do not."""
-    if _BARE.match(text) or _ROMAN.match(text):
+    if _is_bare(text):
         return []
     return [word for word in _WORD.findall(text.casefold()) if word not in _DIVISIONS]

@@ -1,4 +1,4 @@
-"""The lines of all pages of a document, told apart into text, margins and tables of contents."""
+"""The lines of all pages of a document, known apart into text, margins and tables of contents."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -88,11 +88,11 @@ class PagedText:
 
     def _found_nowhere_else(self, bodies: Sequence[Sequence[str]]) -> dict[int, list[str]]:
         text = "\n".join("\n".join(lines) for lines in bodies).casefold()
-        told: set[str] = set()
+        known: set[str] = set()
         telling: dict[int, list[str]] = defaultdict(list)
         for page, number in sorted(self._margins):
-            words = [word for word in words_of(self._pages[page][number]) if word not in told]
-            if len(told) < _MOST_TELLING and any(word not in text for word in words):
+            words = [word for word in words_of(self._pages[page][number]) if word not in known]
+            if len(known) < _MOST_TELLING and any(word not in text for word in words):
                 telling[page].append(self._pages[page][number])
-            told.update(words)
+            known.update(words)
         return telling

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise, zip_longest
+from operator import attrgetter
 from statistics import fmean, median
 
 _GAP, _BLANK = 0.7, 0.3
@@ -30,27 +31,27 @@ class Word:
 
 Cell = Word
 """Words of one line without a wide gap between them."""
-Gap = tuple[float, float]
 
 
 def in_reading_order(words: Sequence[Word]) -> list[Cell] | None:
-    """The lines of the page; None where no text is drawn across columns and the order of drawing stands."""
+    """The lines of the page; None if no text is drawn across columns, so that the order of drawing stands."""
     cells = _cells(words)
     if not _LEAST_LINES < len(cells) <= _MOST_CELLS or _sideways(cells) < len(cells) * _SIDEWAYS_SHARE:
         return None
-    gaps = _gaps(cells)
-    if not 0 < len(gaps) < _MOST_COLUMNS:
+    middles = _middles(cells)
+    if not 0 < len(middles) < _MOST_COLUMNS:
         return None
-    cells = _cells(words, gaps)
+    cells = _cells(words, middles)
     lines: list[Cell] = []
     across = 0
-    for band in _bands(cells, gaps):
-        columns = _columns(band, gaps)
-        if _are_read_down(columns) and _alternates(band, gaps):
+    for band in _bands(cells, middles):
+        columns = _columns(band, middles)
+        if _are_read_down(columns) and _alternates(band, middles):
             across += len(band)
-            lines += [line for column in columns for line in _joined(column)]
+            lines += chain.from_iterable(map(_joined, columns))
         else:
-            lines += _as_drawn(band)
+            drawn = groupby(sorted(band, key=attrgetter("place")), key=attrgetter("line"))
+            lines += [_as_one(list(line)) for _, line in drawn]
     return lines if across > len(cells) * _MAIN_SHARE else None
 
 
@@ -63,12 +64,12 @@ def _sideways(cells: Sequence[Cell]) -> int:
     )
 
 
-def _cells(words: Sequence[Word], gaps: Sequence[Gap] = ()) -> list[Cell]:
+def _cells(words: Sequence[Word], middles: Sequence[float] = ()) -> list[Cell]:
     """Words of a line up to a wide gap, or to one that is wider than a blank and lies between known columns."""
     groups: list[list[Word]] = []
     for word in words:
         last = groups[-1][-1] if groups else None
-        if last and word.line == last.line and not _parts(last, word, gaps):
+        if last and word.line == last.line and not _are_parted(last, word, middles):
             groups[-1].append(word)
         else:
             groups.append([word])
@@ -82,15 +83,15 @@ def _as_one(words: Sequence[Word]) -> Cell:
     return replace(words[0], text=" ".join(word.text for word in words), right=right)
 
 
-def _parts(cell: Cell, word: Word, gaps: Sequence[Gap]) -> bool:
+def _are_parted(cell: Cell, word: Word, middles: Sequence[float]) -> bool:
     wide = word.left - cell.right
     if not -word.size < wide < word.size * _GAP:
         return True
-    return wide > word.size * _BLANK and any(cell.right <= sum(gap) / 2 <= word.left for gap in gaps)
+    return wide > word.size * _BLANK and any(cell.right <= middle <= word.left for middle in middles)
 
 
-def _gaps(cells: Sequence[Cell]) -> list[Gap]:
-    """The gaps between columns, from the left: where most cells have a gap before the next one beside them."""
+def _middles(cells: Sequence[Cell]) -> list[float]:
+    """The middles of the gaps between columns, from the left: where most cells have a gap before the next one."""
     beside = list(_gaps_beside(cells))
     if len(beside) < _LEAST_LINES:
         return []
@@ -102,12 +103,21 @@ def _gaps(cells: Sequence[Cell]) -> list[Gap]:
     least = max(_LEAST_LINES, max(counts) * _PEAK)
     peaks = groupby(range(len(counts)), key=lambda step: counts[step] >= least)
     runs = [list(run) for is_peak, run in peaks if is_peak]
-    size = median(cell.size for cell in cells)
+    size = median(map(attrgetter("size"), cells))
     edges = [(first + run[0] * _STEP, first + (run[-1] + 1) * _STEP) for run in runs]
-    return [(left, right) for left, right in edges if right - left >= size * _GAP / 2]
+    return [(left + right) / 2 for left, right in edges if right - left >= size * _GAP / 2]
 
 
-def _gaps_beside(cells: Sequence[Cell]) -> Iterator[Gap]:
+def _bands(cells: Sequence[Cell], middles: Sequence[float]) -> Iterator[list[Cell]]:
+    """From the top: runs of cells within columns, and runs of cells across them."""
+    ordered = sorted(cells, key=lambda cell: (round(cell.top), cell.left))
+    for _, band in groupby(
+        ordered, key=lambda cell: any(cell.left < middle < cell.right for middle in middles)
+    ):
+        yield list(band)
+
+
+def _gaps_beside(cells: Sequence[Cell]) -> Iterator[tuple[float, float]]:
     """For each cell the gap up to the nearest one at its right."""
     ordered = sorted(cells, key=lambda cell: cell.top)
     for place, cell in enumerate(ordered):
@@ -123,54 +133,39 @@ def _gaps_beside(cells: Sequence[Cell]) -> Iterator[Gap]:
             yield cell.right, nearest
 
 
-def _bands(cells: Sequence[Cell], gaps: Sequence[Gap]) -> Iterator[list[Cell]]:
-    """From the top: runs of cells within columns, and runs of cells across them."""
-    ordered = sorted(cells, key=lambda cell: (round(cell.top), cell.left))
-    for _, band in groupby(ordered, key=lambda cell: any(_crosses(cell, gap) for gap in gaps)):
-        yield list(band)
-
-
-def _crosses(cell: Cell, gap: Gap) -> bool:
-    middle = (gap[0] + gap[1]) / 2
-    return cell.left < middle < cell.right
-
-
-def _alternates(band: Sequence[Cell], gaps: Sequence[Gap]) -> bool:
-    """Whether the drawing goes from column to column and back, instead of down one and then the next."""
-    drawn = sorted(band, key=lambda cell: cell.place)
-    columns = [sum(cell.left > (left + right) / 2 for left, right in gaps) for cell in drawn]
+def _alternates(band: Sequence[Cell], middles: Sequence[float]) -> bool:
+    """Return True if the drawing goes from column to column and back, instead of down one and then the next."""
+    drawn = sorted(band, key=attrgetter("place"))
+    columns = [sum(cell.left > middle for middle in middles) for cell in drawn]
     switches = sum(before != after for before, after in pairwise(columns))
     return switches >= len(drawn) * _SIDEWAYS_SHARE
 
 
-def _columns(band: Sequence[Cell], gaps: Sequence[Gap]) -> list[list[Cell]]:
-    """The cells of each column, from the top; those of one line together."""
-    edges = [float("-inf"), *((left + right) / 2 for left, right in gaps), float("inf")]
-    parts = [[cell for cell in band if left <= cell.left < right] for left, right in pairwise(edges)]
-    return [_in_lines(part) for part in parts if part]
-
-
-def _in_lines(cells: Sequence[Cell]) -> list[Cell]:
-    lines: list[Cell] = []
-    for cell in cells:
-        if lines and abs(cell.top - lines[-1].top) < cell.size / 2 and cell.left >= lines[-1].left:
-            lines[-1] = replace(lines[-1], text=f"{lines[-1].text} {cell.text}", right=cell.right)
-        else:
-            lines.append(cell)
-    return lines
+def _columns(band: Sequence[Cell], middles: Sequence[float]) -> list[list[Cell]]:
+    """The cells of each column that has some, from the top; those of one line together."""
+    columns: list[list[Cell]] = []
+    for left, right in pairwise((float("-inf"), *middles, float("inf"))):
+        lines: list[Cell] = []
+        for cell in (cell for cell in band if left <= cell.left < right):
+            if lines and abs(cell.top - lines[-1].top) < cell.size / 2 and cell.left >= lines[-1].left:
+                lines[-1] = replace(lines[-1], text=f"{lines[-1].text} {cell.text}", right=cell.right)
+            else:
+                lines.append(cell)
+        if lines:
+            columns.append(lines)
+    return columns
 
 
 def _are_read_down(columns: Sequence[Sequence[Cell]]) -> bool:
-    """Whether the columns hold text that goes on from line to line, or a label each; a table's cells do not."""
-    if len(columns) < 2:
-        return False
-    return all(_goes_on(column) for column in columns) or _are_labelled(columns)
+    """Return True if the columns hold prose or a label each; a table's cells do not."""
+    return len(columns) > 1 and (all(map(_is_prose, columns)) or _are_labelled(columns))
 
 
-def _goes_on(lines: Sequence[Cell]) -> bool:
+def _is_prose(lines: Sequence[Cell]) -> bool:
+    """Return True for text that goes on from line to line; a table's cells do not."""
     texts = [line.text for line in lines]
     letters = "".join(texts).replace(" ", "")
-    width = max(line.right for line in lines) - min(line.left for line in lines)
+    width = max(map(attrgetter("right"), lines)) - min(map(attrgetter("left"), lines))
     if (
         len(lines) < _LEAST_LINES
         or fmean(map(len, texts)) < _LEAST_CHARS
@@ -180,40 +175,34 @@ def _goes_on(lines: Sequence[Cell]) -> bool:
     ):
         return False
     starts = [text[0] for text in texts[1:]]
-    has_case = any(char.islower() or char.isupper() for char in letters)
+    has_case = any(map(str.islower, letters)) or any(map(str.isupper, letters))
     words = fmean(len(text.split()) for text in texts)
     return not has_case or (words >= _LEAST_WORDS and sum(map(str.islower, starts)) >= len(starts) * _GOES_ON)
 
 
 def _are_close(lines: Sequence[Cell]) -> bool:
-    """Whether most lines follow at the distance of lines; the cells of a row begin where the longest has ended."""
+    """Return True if most lines follow at the distance of lines; a row's cells begin where the longest has ended."""
     steps = [after.top - before.top for before, after in pairwise(lines)]
     pitch = min(median(steps), lines[0].size * _PITCH)
     return sum(step <= pitch * _NEAR for step in steps) >= len(steps) * _CLOSE
 
 
 def _are_labelled(columns: Sequence[Sequence[Cell]]) -> bool:
-    """Whether each column has a label at its top and none below, as the parties of an invoice have."""
+    """Return True if each column has a label at its top and none below, as the parties of an invoice have."""
     cells = [[line.text for line in column] for column in columns]
     labelled = all(column[0].endswith(":") and len(column) > 1 for column in cells)
     return labelled and not any(":" in text for column in cells for text in column[1:])
 
 
 def _joined(lines: Sequence[Cell]) -> Iterator[Cell]:
-    """Lines of a column; a word that is cut at the end of one is whole in the next."""
+    """Lines of a column; a word that is cut at the end of one stands in the next."""
     carried: Cell | None = None
-    for line, following in zip(lines, [*lines[1:], None], strict=True):
-        whole = replace(line, text=carried.text[:-1] + line.text, place=carried.place) if carried else line
-        is_cut = whole.text.endswith("-") and whole.text[-2:-1].isalpha()
-        carried = whole if is_cut and following and following.text[:1].islower() else None
+    for line, following in zip_longest(lines, lines[1:]):
+        cell = replace(line, text=carried.text[:-1] + line.text, place=carried.place) if carried else line
+        is_cut = cell.text.endswith("-") and cell.text[-2:-1].isalpha()
+        carried = cell if is_cut and following and following.text[:1].islower() else None
         if not carried:
-            yield whole
-
-
-def _as_drawn(band: Sequence[Cell]) -> Iterator[Cell]:
-    """The lines as they were drawn."""
-    for _, cells in groupby(sorted(band, key=lambda cell: cell.place), key=lambda cell: cell.line):
-        yield _as_one(list(cells))
+            yield cell
 
 
 _OVERLAP, _BELOW = 0.5, 0.5
@@ -230,20 +219,19 @@ class Extent:
     size: float
 
 
-def reading_order(lines: Sequence[Extent]) -> list[int] | None:
-    """The lines by their places in the order of drawing, late ones in front of what they stand above; None where no
+def late_lines_moved(lines: Sequence[Extent]) -> list[int] | None:
+    """The lines by their places in the order of drawing, late ones in front of what they stand above; None if no
     line is late. Lines beside each other keep their order, so that columns are read as they were drawn."""
     if len(lines) > _MOST_LINES:
         return None
     order: list[int] = []
     lowest = float("-inf")
     for place, line in enumerate(lines):
-        below = None
+        at = len(order)
         if line.top < lowest - line.size * _BELOW:
-            below = next(
-                (index for index, other in enumerate(order) if _stands_above(line, lines[other])), None
-            )
-        order.insert(len(order) if below is None else below, place)
+            above = (index for index, other in enumerate(order) if _stands_above(line, lines[other]))
+            at = next(above, at)
+        order.insert(at, place)
         lowest = max(lowest, line.top)
     return None if order == list(range(len(lines))) else order
 

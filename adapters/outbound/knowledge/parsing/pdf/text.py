@@ -3,7 +3,7 @@
 import ctypes
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
@@ -17,7 +17,7 @@ from adapters.outbound.knowledge.parsing.pdf.reading_order import (
     Extent,
     Word,
     in_reading_order,
-    reading_order,
+    late_lines_moved,
 )
 
 _HYPHEN = re.compile(r"[\ufffe\u00ad\x02]\r?\n?")
@@ -80,6 +80,10 @@ class _Characters:
         turned = pdfium_c.FPDFText_GetCharAngle(self._textpage, place) - self.frame[0] * math.pi / 2
         return math.cos(turned) > 1 - _UPRIGHT
 
+    def index_of(self, place: int) -> int:
+        """PDFium's number of the character at a place of its text."""
+        return int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._textpage, place))
+
 
 class PageText:
     """The text of a page as PDFium reads it, words joined that are cut at the ends of lines."""
@@ -88,20 +92,19 @@ class PageText:
         self._textpage = page.get_textpage()
         self._characters = _Characters(page, self._textpage)
         raw = self._textpage.get_text_range()
-        if runs_from_right(raw):
-            raw = in_order(raw, self._across)
+        is_from_right = runs_from_right(raw)
+        if is_from_right:
+            raw = in_order(raw, lambda place: self._characters.box(self._characters.index_of(place))[::2])
         self._cuts = [match.span() for match in _HYPHEN.finditer(raw)]
-        text = _HYPHEN.sub("", raw) if self._cuts else raw
-        self._raw = text.split("\n")
-        lines = [line.rstrip() for line in self._raw]
-        if not text.isascii():
-            lines = [plain(line) for line in lines]
+        self._raw = _HYPHEN.sub("", raw).split("\n")
+        lines = [plain(line.rstrip()) for line in self._raw]
         self.lines = lines if any(lines) else []
         self._moved: list[int] | None = None
-        if self._may_have_columns(raw):
-            self._reorder()
-        if self._moved is None and not self._characters.frame[0] and not runs_from_right(raw):
-            self._move_late_lines()
+        if not is_from_right and not self._characters.frame[0]:
+            if self._may_have_columns():
+                self._put_columns_in_order()
+            if self._moved is None:
+                self._move_late_lines()
 
     def close(self) -> None:
         self._textpage.close()
@@ -128,55 +131,54 @@ class PageText:
 
     def sized(self) -> list[Line]:
         """All lines with the size of their letters."""
-        return [self._sized(index) for index in range(len(self.lines))]
+        lines: list[Line] = []
+        for index, text in enumerate(self.lines):
+            if not text:
+                lines.append(Line("", 0.0, 0.0))
+                continue
+            first = self._start(index)
+            places = (first, first + len(text.strip()) // 2, first + len(text.strip()) - 1)
+            size = sorted(map(self._characters.letter_size, places))[1]
+            top = self._characters.extent(first)[0]
+            lines.append(Line(text, top, size, self._characters.is_upright(first)))
+        return lines
 
-    def _sized(self, index: int) -> Line:
-        text = self.lines[index]
-        if not text:
-            return Line("", 0.0, 0.0)
-        first = self._start(index)
-        places = (first, first + len(text.strip()) // 2, first + len(text.strip()) - 1)
-        size = sorted(self._characters.letter_size(place) for place in places)[1]
-        return Line(text, self._characters.extent(first)[0], size, self._characters.is_upright(first))
-
-    def _may_have_columns(self, raw: str) -> bool:
+    def _may_have_columns(self) -> bool:
         """A look at a few lines in the middle: drawn in parts with wide gaps between them, or side by side."""
         begin = max(len(self.lines) // 2 - _SAMPLED_LINES // 2, 0)
         sample = range(begin, min(begin + _SAMPLED_LINES, len(self.lines)))
-        if len(sample) < _SAMPLED_LINES // 2 or self._characters.frame[0] or runs_from_right(raw):
+        if len(sample) < _SAMPLED_LINES // 2:
             return False
         starts = [self._start(index) for index in sample]
         in_parts = sum(self._has_wide_gap(index, start) for index, start in zip(sample, starts, strict=True))
-        return in_parts * 3 >= len(sample) or self._are_beside(starts)
-
-    def _are_beside(self, starts: Sequence[int]) -> bool:
-        """Whether lines alternate between the sides of the page."""
         boxes = [self._characters.box(start) for start in starts]
-        return (
-            2
-            * sum(
-                abs(after[1] - before[1]) < _NEAR and abs(after[0] - before[0]) > _BESIDE
-                for before, after in pairwise(boxes)
-            )
-            >= 3
+        beside = sum(
+            abs(after[1] - before[1]) < _NEAR and abs(after[0] - before[0]) > _BESIDE
+            for before, after in pairwise(boxes)
         )
+        return in_parts * 3 >= len(sample) or beside * 2 >= 3
 
     def _has_wide_gap(self, index: int, start: int) -> bool:
-        """Whether a line is drawn in parts with a gap between them that is wider than between words."""
+        """Return True if a line is drawn in parts with a gap between them that is wider than between words."""
         parts = pdfium_c.FPDFText_CountRects(self._textpage.raw, start, len(self._raw[index]))
         if parts < 2:
             return "   " in self.lines[index].strip()
-        edges = sorted(self._rectangle(part) for part in range(min(parts, _MOST_PARTS)))
-        return any(after[0] - before[1] > _WIDE * before[2] for before, after in pairwise(edges))
+        edges: list[tuple[float, float, float]] = []
+        for part in range(min(parts, _MOST_PARTS)):
+            left, top, right, bottom = (ctypes.c_double() for _ in range(4))
+            pdfium_c.FPDFText_GetRect(self._textpage.raw, part, left, top, right, bottom)
+            edges.append((left.value, right.value, top.value - bottom.value))
+        return any(after[0] - before[1] > _WIDE * before[2] for before, after in pairwise(sorted(edges)))
 
-    def _rectangle(self, part: int) -> tuple[float, float, float]:
-        """Left, right and height of a part of the line whose parts were counted last."""
-        left, top, right, bottom = (ctypes.c_double() for _ in range(4))
-        pdfium_c.FPDFText_GetRect(self._textpage.raw, part, left, top, right, bottom)
-        return left.value, right.value, top.value - bottom.value
-
-    def _reorder(self) -> None:
-        words = [word for index in range(len(self.lines)) for word in self._words(index)]
+    def _put_columns_in_order(self) -> None:
+        words: list[Word] = []
+        for index in range(len(self.lines)):
+            for match in _WORD.finditer(self._raw[index]):
+                first = self._index(self._begins[index] + match.start())
+                left, top, _, bottom = self._characters.box(first)
+                right = self._characters.box(self._index(self._begins[index] + match.end() - 1))[2]
+                baseline = self._characters.baseline(first)
+                words.append(Word(match[0], left, right, -baseline, top - bottom, first, index))
         cells = in_reading_order(words)
         if cells is not None:
             self.lines = [plain(cell.text) for cell in cells]
@@ -189,27 +191,21 @@ class PageText:
         tops = [-self._characters.baseline(start) for start in starts]
         if all(before <= after for before, after in pairwise(tops)):
             return
-        order = reading_order([self._extent(*line) for line in zip(filled, starts, tops, strict=True)])
+        extents: list[Extent] = []
+        for index, start, top in zip(filled, starts, tops, strict=True):
+            left, high, _, low = self._characters.box(start)
+            end = self._index(self._begins[index] + len(self._raw[index].rstrip()) - 1)
+            right = self._characters.box(end)[2]
+            extents.append(Extent(top, min(left, right), max(left, right), high - low))
+        order = late_lines_moved(extents)
         if order is None:
             return
         lines, moved = [], []
+        ends = [*filled[1:], len(self.lines)]
         for place in order:
-            end = filled[place + 1] if place + 1 < len(filled) else len(self.lines)
-            lines += self.lines[filled[place] : end]
-            moved += [starts[place]] * (end - filled[place])
+            lines += self.lines[filled[place] : ends[place]]
+            moved += [starts[place]] * (ends[place] - filled[place])
         self.lines, self._moved = lines, moved
-
-    def _extent(self, index: int, start: int, top: float) -> Extent:
-        left, high, _, low = self._characters.box(start)
-        right = self._characters.box(self._index(self._begins[index] + len(self._raw[index].rstrip()) - 1))[2]
-        return Extent(top, min(left, right), max(left, right), high - low)
-
-    def _words(self, index: int) -> Iterator[Word]:
-        for match in _WORD.finditer(self._raw[index]):
-            first = self._index(self._begins[index] + match.start())
-            left, top, _, bottom = self._characters.box(first)
-            right = self._characters.box(self._index(self._begins[index] + match.end() - 1))[2]
-            yield Word(match[0], left, right, -self._characters.baseline(first), top - bottom, first, index)
 
     def _start(self, index: int) -> int:
         """PDFium's number of the first visible character of a line."""
@@ -223,14 +219,7 @@ class PageText:
             if begin > place:
                 break
             place += end - begin
-        return int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._textpage.raw, place))
-
-    def _across(self, place: int) -> tuple[float, float]:
-        """Left and right of a character, by its place in the text."""
-        left, _, right, _ = self._characters.box(
-            int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._textpage.raw, place))
-        )
-        return left, right
+        return self._characters.index_of(place)
 
     @cached_property
     def _begins(self) -> list[int]:

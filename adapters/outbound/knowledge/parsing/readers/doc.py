@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -56,9 +56,28 @@ def _blocks(word: WordFile) -> Iterator[Block]:
 
 @dataclass(slots=True)
 class _Table:
+    """The rows of the table so far, the cells of its present row, the paragraphs of its present cell."""
+
     rows: list[tuple[int, list[str]]]
     cells: list[str]
     cell: list[str]
+
+    def add(self, paragraph: Paragraph) -> None:
+        if paragraph.ends_row:
+            self.rows.append((len(self.rows) + 1, self.cells))
+            self.cells = []
+            return
+        self.cell.append(paragraph.text)
+        if paragraph.ends_cell:
+            self.cells.append(" ".join(self.cell))
+            self.cell = []
+
+    def blocks(self, path: tuple[str, ...]) -> Iterator[Block]:
+        """Ends the table."""
+        if self.cell or self.cells:
+            self.rows.append((len(self.rows) + 1, [*self.cells, " ".join(self.cell)]))
+        rows, self.rows, self.cells, self.cell = self.rows, [], [], []
+        yield from rows_to_blocks(rows, heading_path=path)
 
 
 def _running(paragraphs: Iterator[Paragraph]) -> Iterator[Block]:
@@ -66,9 +85,9 @@ def _running(paragraphs: Iterator[Paragraph]) -> Iterator[Block]:
     table = _Table([], [], [])
     for paragraph in paragraphs:
         if paragraph.in_table:
-            _into(table, paragraph)
+            table.add(paragraph)
             continue
-        yield from _closed(table, sections.path)
+        yield from table.blocks(sections.path)
         text = paragraph.text.strip()
         if paragraph.is_listing:
             yield Block(BlockKind.CONTENTS, text)
@@ -78,25 +97,7 @@ def _running(paragraphs: Iterator[Paragraph]) -> Iterator[Block]:
             yield Block(BlockKind.HEADING, text, heading_path=path, level=level)
         else:
             yield Block(BlockKind.PARAGRAPH, text, heading_path=sections.path)
-    yield from _closed(table, sections.path)
-
-
-def _into(table: _Table, paragraph: Paragraph) -> None:
-    if paragraph.ends_row:
-        table.rows.append((len(table.rows) + 1, table.cells))
-        table.cells = []
-        return
-    table.cell.append(paragraph.text)
-    if paragraph.ends_cell:
-        table.cells.append(" ".join(table.cell))
-        table.cell = []
-
-
-def _closed(table: _Table, path: tuple[str, ...]) -> Iterator[Block]:
-    if table.cell or table.cells:
-        table.rows.append((len(table.rows) + 1, [*table.cells, " ".join(table.cell)]))
-    rows, table.rows, table.cells, table.cell = table.rows, [], [], []
-    yield from rows_to_blocks(rows, heading_path=path)
+    yield from table.blocks(sections.path)
 
 
 _WORD_97 = 0x00C1
@@ -164,8 +165,19 @@ class WordFile:
             raise job.unreadable("it is damaged: its tables cannot be read") from error
 
     def stories(self) -> Iterator[Iterator[Paragraph]]:
-        """Main text, footnotes, headers, macros, comments, endnotes, text boxes, text boxes in headers."""
-        text = "".join(self._text(piece) for piece in self._pieces)
+        """Main text, footnotes, headers, macros, comments, endnotes, text boxes, text boxes in headers.
+
+        One character stands for each position: surrogates stay apart, so that positions hold.
+        """
+        texts: list[str] = []
+        for piece in self._pieces:
+            data = self._main[piece.offset : piece.offset + (piece.end - piece.begin) * piece.width]
+            if piece.width == 1:
+                texts.append(data.decode("cp1252", "replace"))
+            else:
+                units = struct.unpack(f"<{len(data) // 2}H", data[: len(data) // 2 * 2])
+                texts.append("".join(map(chr, units)))
+        text = "".join(texts)
         position = 0
         for count in struct.unpack_from(f"<{len(_STORIES)}i", self._main, _COUNTS_AT):
             yield self._paragraphs(text, position, position + max(count, 0))
@@ -189,17 +201,13 @@ class WordFile:
             pieces.append(_Piece(first, last, offset // 2 if packed else offset, 1 if packed else 2))
         return pieces
 
-    def _text(self, piece: _Piece) -> str:
-        """One character for each position: surrogates stay apart, so that positions hold."""
-        data = self._main[piece.offset : piece.offset + (piece.end - piece.begin) * piece.width]
-        if piece.width == 1:
-            return data.decode("cp1252", "replace")
-        return "".join(map(chr, struct.unpack(f"<{len(data) // 2}H", data[: len(data) // 2 * 2])))
-
     def _paragraphs(self, text: str, begin: int, end: int) -> Iterator[Paragraph]:
         start, listing = begin, _Listing()
         for mark in _MARKS.finditer(text, begin, end):
-            style, properties = self._styles.at(self._offset(mark.start()))
+            index = bisect_right(self._pieces, mark.start(), key=lambda piece: piece.begin) - 1
+            piece = self._pieces[max(index, 0)]
+            offset = piece.offset + (mark.start() - piece.begin) * piece.width
+            style, properties = self._styles.at(offset)
             kind = self._sheet.get(style, _PLAIN)
             is_cell = mark[0] == "\x07"
             shown = text[start : mark.start()]
@@ -215,12 +223,6 @@ class WordFile:
         if start < end:
             yield Paragraph(_visible(text[start:end]), 0, False, False, False, is_listing=False)
 
-    def _offset(self, position: int) -> int:
-        """The byte in the main stream where a character stands."""
-        index = bisect_right(self._pieces, position, key=lambda piece: piece.begin) - 1
-        piece = self._pieces[max(index, 0)]
-        return piece.offset + (position - piece.begin) * piece.width
-
 
 class _Styles:
     """Paragraph properties by place in the main stream (PlcBtePapx, PapxFkp)."""
@@ -232,7 +234,9 @@ class _Styles:
         runs: list[tuple[int, int, bytes]] = []
         for number in numbers:
             at = (number & 0x3FFFFF) * _PAGE
-            runs.extend(_page_runs(main[at : at + _PAGE]))
+            page = main[at : at + _PAGE]
+            if len(page) == _PAGE:
+                runs.extend(_page_runs(page))
         runs.sort(key=lambda run: run[0])
         self._begins = [run[0] for run in runs]
         self._runs = runs
@@ -246,6 +250,22 @@ class _Styles:
         return style, properties
 
 
+def _page_runs(page: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Where each run of paragraph properties on a formatted disk page begins, its style and its properties."""
+    count = page[-1]
+    edges = struct.unpack_from(f"<{count + 1}I", page)
+    for number in range(count):
+        at = page[4 * (count + 1) + _BX_BYTES * number] * 2
+        if not at:
+            yield edges[number], 0, b""
+            continue
+        length = page[at] * 2 - 1 if page[at] else page[at + 1] * 2
+        begin = at + 1 if page[at] else at + 2
+        properties = page[begin : begin + length]
+        style = int.from_bytes(properties[:2], "little")
+        yield edges[number], style, properties[2:]
+
+
 @dataclass(frozen=True, slots=True)
 class _Style:
     heading: int = 0
@@ -257,8 +277,8 @@ _USUAL = {level: _Style(level) for level in range(1, 10)}
 
 
 def _style_sheet(main: bytes, table: bytes) -> dict[int, _Style]:
-    """What the styles of a document are, by their index (STSH, [MS-DOC] 2.9.271): by what they are built in as or
-    called, else by the style that they are based on."""
+    """The meaning of each style of a document by its index (STSH, [MS-DOC] 2.9.271): by what it is built in as or
+    called, else by the style that it is based on."""
     begin, size = struct.unpack_from("<II", main, _STSH_AT)
     sheet = table[begin : begin + size]
     if len(sheet) < 6:
@@ -275,31 +295,24 @@ def _style_sheet(main: bytes, table: bytes) -> dict[int, _Style]:
         at += 2 + length + length % 2
         if len(style) >= max(base, 4):
             number, based_on = struct.unpack_from("<HH", style)
-            own[index] = _built_in(number & 0x0FFF) or _named(style[base:])
+            own[index] = _own_style(number & 0x0FFF, style[base:])
             based[index] = based_on >> 4
-    return {index: _inherited(index, own, based) for index in own}
+    styles: dict[int, _Style] = {}
+    for index in own:
+        ancestor = index
+        for _ in range(_LONGEST_LINE_OF_STYLES - 1):
+            if own.get(ancestor) is None and ancestor in based:
+                ancestor = based[ancestor]
+        styles[index] = own.get(ancestor) or _PLAIN
+    return styles
 
 
-def _built_in(number: int) -> _Style | None:
-    """A style by its number among those that Word has itself ([MS-DOC] 2.9.258, sti)."""
+def _own_style(number: int, name: bytes) -> _Style | None:
+    """A style by its number among those that Word has itself ([MS-DOC] 2.9.258, sti), or by its name."""
     if 1 <= number <= 9 or number == _STI_TITLE:
         return _Style(1 if number == _STI_TITLE else number)
-    return _Style(is_listing=True) if number in _STI_LISTINGS else None
-
-
-def _named(name: bytes) -> _Style | None:
-    count = int.from_bytes(name[:2], "little")
-    text = name[2 : 2 + 2 * count].decode("utf-16-le", "replace")
-    return _Style(is_listing=True) if _LISTING.match(text) else None
-
-
-def _inherited(index: int, own: Mapping[int, _Style | None], based: Mapping[int, int]) -> _Style:
-    for _ in range(_LONGEST_LINE_OF_STYLES):
-        style = own.get(index)
-        if style is not None or index not in based:
-            return style or _PLAIN
-        index = based[index]
-    return _PLAIN
+    text = name[2 : 2 + 2 * int.from_bytes(name[:2], "little")].decode("utf-16-le", "replace")
+    return _Style(is_listing=True) if number in _STI_LISTINGS or _LISTING.match(text) else None
 
 
 class _Listing:
@@ -318,23 +331,6 @@ class _Listing:
             elif self._fields:
                 self._fields.pop()
         return is_inside
-
-
-def _page_runs(page: bytes) -> Iterator[tuple[int, int, bytes]]:
-    if len(page) < _PAGE:
-        return
-    count = page[-1]
-    edges = struct.unpack_from(f"<{count + 1}I", page)
-    for number in range(count):
-        at = page[4 * (count + 1) + _BX_BYTES * number] * 2
-        if not at:
-            yield edges[number], 0, b""
-            continue
-        length = page[at] * 2 - 1 if page[at] else page[at + 1] * 2
-        begin = at + 1 if page[at] else at + 2
-        properties = page[begin : begin + length]
-        style = int.from_bytes(properties[:2], "little")
-        yield edges[number], style, properties[2:]
 
 
 def _visible(text: str) -> str:

@@ -80,12 +80,14 @@ def _read(job: Job, depth: int) -> Reading:
         root = getattr(part, "element", None)
         if root is not None and root.tag in _ROOTS:
             straighten(root)
-            _unlink(root, part.rels)
+            for link in root.iter(f"{_W}hyperlink"):  # the library stumbles over links to nowhere
+                if link.get(_TARGET, "") not in part.rels:
+                    link.attrib.pop(_TARGET, None)
     straight = io.BytesIO()
     document.save(straight)
-    found = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
+    parts = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
     headings = _headings(document)
-    blocks = elements.to_blocks(found, headings, _contents(document) - headings.keys())
+    blocks = elements.to_blocks(parts, headings, _contents(document) - headings.keys())
     return Reading(_blocks(job, blocks, inserted, depth), title=document.core_properties.title or "")
 
 
@@ -128,19 +130,17 @@ def _document_in(job: Job, part: Any, path: tuple[str, ...], depth: int) -> Iter
         return
     inner = replace(job, path=place, name=name, format=format_)
     with contained(job, f"the inserted document {name}"):
-        for block in _blocks_in(inner, depth):
+        if format_ is Format.DOCX:
+            if depth >= _DEEPEST:
+                raise inner.unreadable("it is inserted too deeply")
+            check_inflation(inner)
+            blocks = read_mended(inner, partial(_read, depth=depth + 1)).blocks
+        elif format_ is Format.EML:
+            blocks = mail.body(inner, internet_mail.load(inner.path))
+        else:
+            blocks = reader(format_)(inner).blocks
+        for block in blocks:
             yield replace(block, heading_path=(*path, *block.heading_path))
-
-
-def _blocks_in(inner: Job, depth: int) -> Iterable[Block]:
-    if inner.format is Format.DOCX:
-        if depth >= _DEEPEST:
-            raise inner.unreadable("it is inserted too deeply")
-        check_inflation(inner)
-        return read_mended(inner, partial(_read, depth=depth + 1)).blocks
-    if inner.format is Format.EML:
-        return mail.body(inner, internet_mail.load(inner.path))
-    return reader(inner.format)(inner).blocks
 
 
 def _headings(document: Any) -> dict[str, int]:
@@ -168,18 +168,20 @@ def straighten(root: Any) -> None:
     for element in list(root.iter(*_GONE)):
         element.getparent().remove(element)
     for formula in list(root.iter(f"{_M}oMath")):
-        _replace_formula(formula)
+        run = etree.Element(f"{_W}r")
+        etree.SubElement(run, f"{_W}t").text = "".join(piece.text or "" for piece in formula.iter(f"{_M}t"))
+        parent = formula.getparent()
+        if parent.tag == f"{_M}oMathPara":
+            parent.addprevious(run)
+        else:
+            parent.replace(formula, run)
     for wrapper in list(root.iter(*_WRAPPERS)):
         _unwrap(wrapper)
     for box in list(root.iter(f"{_W}txbxContent")):
-        _hoist(box)
-
-
-def _unlink(root: Any, relations: Mapping[str, Any]) -> None:
-    """Takes the target from links to nowhere, over which the library stumbles; their words stay."""
-    for link in root.iter(f"{_W}hyperlink"):
-        if link.get(_TARGET, "") not in relations:
-            link.attrib.pop(_TARGET, None)
+        if above := list(box.iterancestors(f"{_W}p")):
+            for content in reversed(list(box)):
+                above[-1].addnext(content)
+            box.getparent().remove(box)
 
 
 def _unwrap(wrapper: Any) -> None:
@@ -191,23 +193,3 @@ def _unwrap(wrapper: Any) -> None:
         parent.insert(position, child)
         position += 1
     parent.remove(wrapper)
-
-
-def _hoist(box: Any) -> None:
-    above = list(box.iterancestors(f"{_W}p"))
-    if not above:
-        return
-    for content in reversed(list(box)):
-        above[-1].addnext(content)
-    box.getparent().remove(box)
-
-
-def _replace_formula(formula: Any) -> None:
-    run = etree.Element(f"{_W}r")
-    text = etree.SubElement(run, f"{_W}t")
-    text.text = "".join(piece.text or "" for piece in formula.iter(f"{_M}t"))
-    parent = formula.getparent()
-    if parent.tag == f"{_M}oMathPara":
-        parent.addprevious(run)
-    else:
-        parent.replace(formula, run)

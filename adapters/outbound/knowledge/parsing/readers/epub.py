@@ -23,8 +23,10 @@ _MARKUP = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document
 def read(job: Job) -> Reading:
     check_inflation(job)
     package = Package(job.path)
-    if _LOCKS in package and _is_locked(package.root(_LOCKS)):
-        raise job.unreadable("it is encrypted (protected against copying)")
+    if _LOCKS in package:
+        methods = [method.get("Algorithm") for method in package.root(_LOCKS).iter("{*}EncryptionMethod")]
+        if not set(methods) <= set(_FONTS_ONLY):
+            raise job.unreadable("it is encrypted (protected against copying)")
     rootfile = package.root("META-INF/container.xml").find(".//{*}rootfile")
     place = rootfile.get("full-path", "") if rootfile is not None else ""
     if place not in package:
@@ -32,11 +34,6 @@ def read(job: Job) -> Reading:
     root = package.root(place)
     chapters = list(_chapters(root, posixpath.dirname(place)))
     return Reading(_blocks(job, package, chapters), title=one_line(root.findtext(_TITLE) or ""))
-
-
-def _is_locked(root: Any) -> bool:
-    methods = (method.get("Algorithm") for method in root.iter("{*}EncryptionMethod"))
-    return any(method not in _FONTS_ONLY for method in methods)
 
 
 def _chapters(package: Any, folder: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """HTML: menus and notices are dropped, the rest is tidied and cut into elements by the `unstructured` library.
 
-That library reads only `<main>` where there is one, and skips forms, `<details>` and more, hence the tidying.
+The library reads only `<main>` where there is one, and skips forms, `<details>` and more, hence the tidying.
 """
 
 import re
@@ -62,12 +62,19 @@ class _Measure:
 
 
 def drop_menus(root: Any) -> None:
-    """Removes them; a page that is nothing but links keeps them."""
+    """Removes the outermost elements that are menus; a page that is nothing but links keeps them."""
     measures = _measured(root)
-    whole = measures[root].chars
-    menus = list(_menus(root, measures))
-    left = whole - sum(measures[menu].chars for menu in menus)
-    if left >= min(_LEAST_LEFT, whole / 2):
+    menus: list[Any] = []
+    pending = [(root, False)]
+    while pending:
+        element, is_inside = pending.pop()
+        is_inside = is_inside or _is_content(element)
+        if element.tag in _BLOCKS and _is_menu(element, measures[element], is_inside=is_inside):
+            menus.append(element)
+        else:
+            pending.extend((child, is_inside) for child in element.iterchildren("*"))
+    chars = measures[root].chars
+    if chars - sum(measures[menu].chars for menu in menus) >= min(_LEAST_LEFT, chars / 2):
         for menu in menus:
             menu.drop_tree()
 
@@ -101,37 +108,19 @@ def _is_content(element: Any) -> bool:
     )
 
 
-def _menus(root: Any, measures: dict[Any, _Measure]) -> Iterator[Any]:
-    """The outermost elements that are menus."""
-    pending = [(root, False)]
-    while pending:
-        element, is_inside = pending.pop()
-        is_inside = is_inside or _is_content(element)
-        if element.tag in _BLOCKS and _is_menu(element, measures[element], is_inside=is_inside):
-            yield element
-        else:
-            pending.extend((child, is_inside) for child in element.iterchildren("*"))
-
-
 def _is_menu(element: Any, measure: _Measure, *, is_inside: bool) -> bool:
-    """Return True for what is marked as a menu or notice and looks like one, and outside of the content for a list of
-    short links that no heading introduces."""
+    """Return True for what is marked as a menu or notice and looks like one, and outside of the content for a text
+    about cookies, and for a list of short links that no heading introduces."""
     if measure.holds_content:
         return False
-    label = " ".join(element.get(name) or "" for name in ("id", "class", "aria-label"))
-    if _NOTICE.search(label) and measure.chars <= _NOTICE_CHARS:
-        return True
+    label = " ".join(element.get(name, "") for name in ("id", "class", "aria-label"))
     is_marked = element.tag == "footer" or _MENU.search(label)
-    if element.get("role") in _ROLES or (is_marked and measure.linked >= measure.chars * _HALF):
-        return True
-    if not is_inside and measure.chars <= _BANNER_CHARS and _asks_about_cookies(element):
-        return True
-    return (
-        not is_inside
-        and measure.links >= _LEAST_LINKS
-        and measure.linked >= measure.chars * _MOSTLY
-        and measure.linked <= measure.links * _LONGEST_LINK
-        and not _is_introduced(element)
+    return bool(
+        (_NOTICE.search(label) and measure.chars <= _NOTICE_CHARS)
+        or element.get("role") in _ROLES
+        or (is_marked and measure.linked >= measure.chars * _HALF)
+        or (not is_inside and measure.chars <= _BANNER_CHARS and _asks_about_cookies(element))
+        or (not is_inside and _is_list_of_links(element, measure))
     )
 
 
@@ -141,12 +130,16 @@ def _asks_about_cookies(element: Any) -> bool:
     return any(map(_CONSENT.search, words)) and "cookie" in "".join(element.itertext()).casefold()
 
 
-def _is_introduced(element: Any) -> bool:
-    """Return True if a heading stands directly in front of the element, or in it."""
+def _is_list_of_links(element: Any, measure: _Measure) -> bool:
+    """Return True for short links that no heading, in front of them or among them, introduces."""
     before = element.getprevious()
-    return (before is not None and before.tag in _HEADINGS) or next(
-        element.iter(*_HEADINGS), None
-    ) is not None
+    return (
+        measure.links >= _LEAST_LINKS
+        and measure.linked >= measure.chars * _MOSTLY
+        and measure.linked <= measure.links * _LONGEST_LINK
+        and (before is None or before.tag not in _HEADINGS)
+        and next(element.iter(*_HEADINGS), None) is None
+    )
 
 
 _DROPPED = ("script", "style", "nav", "template", "head", "svg", "iframe", "object", "embed", "canvas", "map")

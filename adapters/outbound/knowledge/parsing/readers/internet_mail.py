@@ -1,6 +1,6 @@
 """Mail messages: their content in whichever format, and .eml files (RFC 5322, RFC 2045)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from email import policy
 from email.message import EmailMessage, Message
@@ -12,7 +12,7 @@ from adapters.outbound.mail.charsets import charset_of_html, decode_bytes
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.mime import POLICY, filename, is_smime, is_tnef
 from adapters.outbound.mail.smime import signed_content
-from adapters.outbound.mail.tnef import Tnef, read_tnef
+from adapters.outbound.mail.tnef import read_tnef
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ FIELDS = ("From", "To", "Cc", "Date", "Subject")
 
 
 def shows(markup: str, content_id: str) -> bool:
-    """Whether the text shows the attachment of that id in itself (RFC 2392)."""
+    """Return True if the text shows the attachment of that id in itself (RFC 2392)."""
     return bool(content_id) and f"cid:{content_id.strip('<> ')}" in markup
 
 
@@ -59,7 +59,7 @@ def _parsed(data: bytes, *, is_saved: bool = False) -> MailMessage:
 
 
 def _message(message: EmailMessage, *, is_saved: bool = False) -> MailMessage:
-    """`is_saved`: what of its text is not encoded is UTF-8, whatever charset it declares."""
+    """`is_saved`: parts of its text that are not encoded are UTF-8, whatever charset it declares."""
     headers = Headers((name, str(value)) for name, value in message.raw_items())
     fields = [(name, value) for name in FIELDS if (value := one_line(headers.text(name)))]
     subject = one_line(headers.text("Subject"))
@@ -67,6 +67,14 @@ def _message(message: EmailMessage, *, is_saved: bool = False) -> MailMessage:
         return MailMessage(fields, subject or inner.subject, inner.text, inner.markup, inner.attachments)
     if (remark := _encryption(message)) and message.is_multipart():
         return MailMessage(fields, subject, "", "", (), remark)
+    text, markup, attachments, was_encrypted = _content_of(message, is_saved=is_saved)
+    return MailMessage(fields, subject, text, markup, attachments, ENCRYPTED if was_encrypted else remark)
+
+
+def _content_of(
+    message: EmailMessage, *, is_saved: bool
+) -> tuple[str, str, list[Attachment | MailMessage], bool]:
+    """Text, HTML and attachments of a message, and whether some of its text was encrypted."""
     markup = _text(message.get_body(("html",)), is_saved=is_saved)
     parts = [part for part in message.iter_attachments() if not _is_layout(part, markup)]
     more = [_text(part, is_saved=is_saved) for part in parts if _is_text(part)]
@@ -74,16 +82,35 @@ def _message(message: EmailMessage, *, is_saved: bool = False) -> MailMessage:
     text, was_encrypted = without_armor(written)
     attachments: list[Attachment | MailMessage] = []
     for part in parts:
-        if (tnef := _tnef(part)) is not None:
-            text, markup = (text, markup) if text or markup else (tnef.plain, tnef.html)
+        if is_tnef(_named(part)) and (tnef := read_tnef(_content(part))) is not None:
+            if not (text + markup):
+                text, markup = tnef.plain, tnef.html
             attachments += [Attachment(file.name or _NAMELESS, file.content) for file in tnef.files]
         elif not _is_text(part):
-            attachments.append(_signed(part) or _attachment(part))
-    return MailMessage(fields, subject, text, markup, attachments, ENCRYPTED if was_encrypted else remark)
+            attachments.append(_attachment(part))
+    return text, markup, attachments, was_encrypted
+
+
+def _is_layout(part: Message, markup: str) -> bool:
+    """Return True for parts that the text shows in itself, such as logos, and for signatures, which nobody reads."""
+    is_signature = part.get_content_subtype() in ("pkcs7-signature", "x-pkcs7-signature", "pgp-signature")
+    return is_signature or shows(markup, str(part["Content-ID"] or ""))
+
+
+def _attachment(part: Message) -> Attachment | MailMessage:
+    if signed := _signed(part):
+        return signed
+    payload = part.get_payload()
+    if part.get_content_type() == "message/rfc822" and isinstance(payload, list):
+        inner = next((message for message in payload if isinstance(message, EmailMessage)), None)
+        if inner is not None:
+            return _message(inner)
+    data = part.get_payload(decode=True)
+    return Attachment(filename(_named(part)) or _NAMELESS, data if isinstance(data, bytes) else None)
 
 
 def _encryption(message: Message) -> str:
-    """What is said of a message whose text is encrypted; empty for any other."""
+    """The remark on a message whose text is encrypted; empty for any other."""
     if message.get_content_type() == "multipart/encrypted":
         return ENCRYPTED
     is_sealed = not message.is_multipart() and is_smime(_named(message))
@@ -91,13 +118,9 @@ def _encryption(message: Message) -> str:
 
 
 def _signed(part: Message) -> MailMessage | None:
-    """What an opaquely signed part holds."""
+    """The message in an opaquely signed part; None for any other part."""
     content = signed_content(_content(part)) if is_smime(_named(part)) else None
     return None if content is None else _parsed(content)
-
-
-def _tnef(part: Message) -> Tnef | None:
-    return read_tnef(_content(part)) if is_tnef(_named(part)) else None
 
 
 def _content(part: Message) -> bytes:
@@ -114,12 +137,6 @@ def _named(part: Message) -> Message:
     return named
 
 
-def _is_layout(part: Message, markup: str) -> bool:
-    """What the text shows in itself, such as logos; signatures, which nobody reads."""
-    is_signature = part.get_content_subtype() in ("pkcs7-signature", "x-pkcs7-signature", "pgp-signature")
-    return is_signature or shows(markup, str(part["Content-ID"] or ""))
-
-
 def _is_text(part: Message) -> bool:
     """The text goes on behind a picture."""
     return part.get_content_type() == "text/plain" and not part.get_filename()
@@ -134,19 +151,3 @@ def _text(part: Message | None, *, is_saved: bool = False) -> str:
     if not charset and part.get_content_subtype() == "html":
         charset = charset_of_html(data)
     return decode_bytes(data, "utf-8" if is_saved and is_as_written else charset)
-
-
-def _attachment(part: Message) -> Attachment | MailMessage:
-    inner = next(_inner(part), None)
-    if inner is not None:
-        return _message(inner)
-    data = part.get_payload(decode=True)
-    return Attachment(filename(_named(part)) or _NAMELESS, data if isinstance(data, bytes) else None)
-
-
-def _inner(part: Message) -> Iterator[EmailMessage]:
-    if part.get_content_type() == "message/rfc822":
-        payload = part.get_payload()
-        yield from (
-            (each for each in payload if isinstance(each, EmailMessage)) if isinstance(payload, list) else ()
-        )

@@ -13,7 +13,7 @@ from adapters.outbound.knowledge.parsing.readers.internet_mail import Attachment
 from adapters.outbound.knowledge.parsing.readers.plain_text import paragraphs
 from adapters.outbound.knowledge.parsing.reading import LABELS, Contained, Job, Reading, shown
 from domain.knowledge.documents import Block, BlockKind, Format
-from domain.refusals import Refusal, Unsupported
+from domain.refusals import Unsupported
 
 _DEEPEST = 5
 """Messages in messages that are read."""
@@ -60,7 +60,7 @@ def body(job: Job, message: MailMessage) -> Iterator[Block]:
 
 
 def _attached(job: Job, attachment: Attachment | MailMessage, depth: int) -> Iterator[Block]:
-    """What is attached, under its name. An attachment that cannot be read is told, and the rest is read."""
+    """An attachment under its name. One that cannot be read is named in a note, and the rest is read."""
     if isinstance(attachment, MailMessage):
         name = shown(attachment.subject or _UNTITLED)
         blocks = _blocks(job, attachment, depth)
@@ -74,14 +74,10 @@ def _attached(job: Job, attachment: Attachment | MailMessage, depth: int) -> Ite
             raise job.too_large(f"it holds messages in messages, more than {_DEEPEST} deep")
         for block in blocks:
             yield replace(block, heading_path=(name, *block.heading_path))
-    if contained.refusal:
-        told = _not_read(contained.refusal, name)
-        job.warn(told)
-        yield Block(BlockKind.NOTE, told, heading_path=(name,))
-
-
-def _not_read(refusal: Refusal, name: str) -> str:
-    return f"{name} was not read" if isinstance(refusal, Unsupported) else refusal.message
+    if refusal := contained.refusal:
+        remark = f"{name} was not read" if isinstance(refusal, Unsupported) else refusal.message
+        job.warn(remark)
+        yield Block(BlockKind.NOTE, remark, heading_path=(name,))
 
 
 def _file(job: Job, attachment: Attachment, name: str, depth: int) -> Iterator[Block]:

@@ -21,14 +21,10 @@ def read(job: Job) -> Reading:
         title_line = _TITLE.search(front[1])
         title = title_line[1].strip("\"' ") if title_line else ""
         text = f"```\n{front[1]}\n```\n\n{text[front.end() :]}"
-    reading = read_markup(job, _rendered(job, text))
-    reading.title = title
-    return reading
-
-
-def _rendered(job: Job, text: str) -> str:
     renderer = MarkdownIt("commonmark", {"maxNesting": job.limits.depth}).enable(["table", "strikethrough"])
     tokens = renderer.parse(text)
     if max((token.level for token in tokens), default=0) >= job.limits.depth - 1:
         raise job.unreadable("it is nested too deeply")  # what lies deeper is left out by the renderer
-    return str(renderer.renderer.render(tokens, renderer.options, {}))
+    reading = read_markup(job, str(renderer.renderer.render(tokens, renderer.options, {})))
+    reading.title = title
+    return reading

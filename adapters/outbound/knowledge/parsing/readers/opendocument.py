@@ -54,20 +54,14 @@ def read(job: Job) -> Reading:
     content = package.recovered(job, "content.xml")
     if content is None:
         raise job.unreadable("it is damaged: its content cannot be read")
-    title = _title(job, package)
-    if job.format is Format.ODS:
-        return Reading(_sheets(job, package, content), title=title)
-    if job.format is Format.ODP:
-        return Reading(_slides(job, package, content), title=title)
-    return Reading(_document(job, package, content), title=title)
-
-
-def _title(job: Job, package: Package) -> str:
+    title = ""
     with contained(job, "the part with the title"):
         if "meta.xml" in package:
-            title = package.root("meta.xml").findtext(".//{http://purl.org/dc/elements/1.1/}title")
-            return one_line(title or "")
-    return ""
+            title = one_line(
+                package.root("meta.xml").findtext(".//{http://purl.org/dc/elements/1.1/}title") or ""
+            )
+    blocks = {Format.ODS: _sheets, Format.ODP: _slides}.get(job.format, _document)
+    return Reading(blocks(job, package, content), title=title)
 
 
 def _sheets(job: Job, package: Package, content: Any) -> Iterator[Block]:
@@ -93,28 +87,12 @@ def _sheet_rows(
 ) -> Iterator[tuple[int, Mapping[int, str]]]:
     """Rows with their numbers and filled cells; `spans` gets the merged cells of each row."""
     reaching: dict[int, list[tuple[int, int]]] = {}
-    uncalculated = 0
+    uncalculated: list[tuple[int, int]] = []
 
     def rows() -> Iterator[tuple[int, Mapping[int, str]]]:
-        nonlocal uncalculated
         number = 1
         for row in _own_rows(sheet):
-            cells: dict[int, str] = {}
-            column = 0
-            for cell in row.iterchildren(*_CELLS):
-                text = one_line("\n".join(map(_shown, cell.iterchildren(*_PARAGRAPHS)))) or _stored(cell)
-                times = _count(cell, f"{_TABLE}number-columns-repeated")
-                if not text and cell.get(f"{_TABLE}formula") and cell.get(f"{_OFFICE}value-type") is None:
-                    text, uncalculated = NOT_CALCULATED, uncalculated + 1
-                if text:
-                    cells.update(dict.fromkeys(range(column, column + min(times, _MOST_COLUMNS)), text))
-                    wide, high = (
-                        _count(cell, f"{_TABLE}number-{side}-spanned") for side in ("columns", "rows")
-                    )
-                    spans.setdefault(number, []).append((column, column + min(wide, _MOST_COLUMNS) - 1))
-                    if high > 1:
-                        reaching.setdefault(number, []).append((column, number + high - 1))
-                column += times
+            cells = _row_cells(row, number, spans, reaching, uncalculated)
             times = _count(row, f"{_TABLE}number-rows-repeated")
             for further in range(min(times, job.limits.rows + 1) if cells else 0):
                 yield number + further, cells
@@ -122,7 +100,33 @@ def _sheet_rows(
 
     yield from repeated_below(rows(), reaching)
     if uncalculated:
-        job.warn(uncalculated_warning(uncalculated, name))
+        job.warn(uncalculated_warning(len(uncalculated), name))
+
+
+def _row_cells(
+    row: Any,
+    number: int,
+    spans: dict[int, list[tuple[int, int]]],
+    reaching: dict[int, list[tuple[int, int]]],
+    uncalculated: list[tuple[int, int]],
+) -> dict[int, str]:
+    cells: dict[int, str] = {}
+    column = 0
+    for cell in row.iterchildren(*_CELLS):
+        text = one_line("\n".join(map(_shown, cell.iterchildren(*_PARAGRAPHS)))) or _stored(cell)
+        times = _count(cell, f"{_TABLE}number-columns-repeated")
+        if not text and cell.get(f"{_TABLE}formula") and cell.get(f"{_OFFICE}value-type") is None:
+            text = NOT_CALCULATED
+            uncalculated.append((number, column))
+        if text:
+            cells.update(dict.fromkeys(range(column, column + min(times, _MOST_COLUMNS)), text))
+            wide = _count(cell, f"{_TABLE}number-columns-spanned")
+            high = _count(cell, f"{_TABLE}number-rows-spanned")
+            spans.setdefault(number, []).append((column, column + min(wide, _MOST_COLUMNS) - 1))
+            if high > 1:
+                reaching.setdefault(number, []).append((column, number + high - 1))
+        column += times
+    return cells
 
 
 def _stored(cell: Any) -> str:
@@ -267,15 +271,10 @@ def _shown(element: Any) -> str:
 def _pieces(element: Any) -> Iterator[str]:
     yield element.text or ""
     for child in element:
-        if isinstance(child.tag, str):
-            yield from _inline(child)
+        if child.tag == f"{_TEXT}s":
+            yield " " * min(_count(child, f"{_TEXT}c"), _MOST_REPEATED)
+        elif child.tag in _BLANKS:
+            yield _BLANKS[child.tag]
+        elif isinstance(child.tag, str) and not _is_detached(child):
+            yield from _pieces(child)
         yield child.tail or ""
-
-
-def _inline(element: Any) -> Iterator[str]:
-    if element.tag == f"{_TEXT}s":
-        yield " " * min(_count(element, f"{_TEXT}c"), _MOST_REPEATED)
-    elif element.tag in _BLANKS:
-        yield _BLANKS[element.tag]
-    elif not _is_detached(element):
-        yield from _pieces(element)

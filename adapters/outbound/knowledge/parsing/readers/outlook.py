@@ -1,6 +1,6 @@
 """Messages of Outlook ([MS-OXMSG], [MS-OXPROPS]): .msg files, by the `oxmsg` library."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from email.utils import format_datetime
 from pathlib import Path
 
@@ -28,61 +28,52 @@ def load(path: Path) -> MailMessage:
 
 def _message(storage: Storage, header: int) -> MailMessage:
     properties = Properties(storage, properties_header_offset=header)
-    subject = one_line(properties.str_prop_value(names.PID_SUBJECT) or "")
-    values = {**_people(storage, properties), "Subject": subject}
-    if sent := properties.date_prop_value(names.PID_CLIENT_SUBMIT_TIME):
-        values["Date"] = format_datetime(sent)
-    text = properties.str_prop_value(names.PID_BODY) or ""
-    markup = _markup(properties)
-    attached = storage.iter_attachment_storages()
-    attachments = [_attachment(inner) for inner in attached if not shows(markup, _content_id(inner))]
-    fields = [(name, values[name]) for name in FIELDS if values.get(name)]
-    return MailMessage(fields, subject, text, markup, attachments)
 
+    def text_of(name: int) -> str:
+        return properties.str_prop_value(name) or ""
 
-def _people(storage: Storage, properties: Properties) -> dict[str, str]:
-    name = properties.str_prop_value(names.PID_SENDER_NAME) or ""
-    address = properties.str_prop_value(names.PID_SENDER_SMTP_ADDRESS) or properties.str_prop_value(
-        names.PID_SENDER_EMAIL_ADDRESS
-    )
-    recipients = [Recipient(each) for each in storage.iter_recipient_storages()]
-    return {
-        "From": _person(name, address or ""),
+    recipients = [Recipient(inner) for inner in storage.iter_recipient_storages()]
+    address = text_of(names.PID_SENDER_SMTP_ADDRESS) or text_of(names.PID_SENDER_EMAIL_ADDRESS)
+    sent = properties.date_prop_value(names.PID_CLIENT_SUBMIT_TIME)
+    subject = one_line(text_of(names.PID_SUBJECT))
+    values = {
+        "From": _person(text_of(names.PID_SENDER_NAME), address),
         "To": _listed(recipients, _TO),
         "Cc": _listed(recipients, _CC),
+        "Date": format_datetime(sent) if sent else "",
+        "Subject": subject,
     }
+    fields = [(name, values[name]) for name in FIELDS if values[name]]
+    data = properties.binary_prop_value(names.PID_HTML)
+    markup = decoded(data, properties.body_encoding) if data else text_of(names.PID_BODY_HTML)
+    attachments = list(_attachments(storage, markup or ""))
+    return MailMessage(fields, subject, text_of(names.PID_BODY), markup or "", attachments)
 
 
 def _listed(recipients: Sequence[Recipient], kind: int) -> str:
-    found = (each for each in recipients if (each.properties.int_prop_value(_RECIPIENT_KIND) or _TO) == kind)
-    return ", ".join(_person(each.name, each.email_address) for each in found)
+    return ", ".join(
+        _person(recipient.name, recipient.email_address)
+        for recipient in recipients
+        if (recipient.properties.int_prop_value(_RECIPIENT_KIND) or _TO) == kind
+    )
+
+
+def _attachments(storage: Storage, markup: str) -> Iterator[Attachment | MailMessage]:
+    """The attachments, without those that the text shows in itself."""
+    for attached in storage.iter_attachment_storages():
+        properties = Properties(attached, properties_header_offset=_ATTACHMENT_HEADER)
+        if shows(markup, properties.str_prop_value(_CONTENT_ID) or ""):
+            continue
+        inner = next((part for part in attached.storages if part.name == _INNER_MESSAGE), None)
+        if inner is not None:
+            yield _message(inner, _INNER_HEADER)
+            continue
+        named = map(properties.str_prop_value, (names.PID_ATTACH_LONG_FILENAME, _SHORT_NAME, _DISPLAY_NAME))
+        data = properties.binary_prop_value(names.PID_ATTACH_DATA_BINARY)
+        yield Attachment(next(filter(None, named), _NAMELESS), data)
 
 
 def _person(name: str, address: str) -> str:
     if not name or name == address:
         return one_line(address)
     return one_line(f"{name} <{address}>" if address else name)
-
-
-def _markup(properties: Properties) -> str:
-    if data := properties.binary_prop_value(names.PID_HTML):
-        return decoded(data, properties.body_encoding) or ""
-    return properties.str_prop_value(names.PID_BODY_HTML) or ""
-
-
-def _content_id(storage: Storage) -> str:
-    properties = Properties(storage, properties_header_offset=_ATTACHMENT_HEADER)
-    return properties.str_prop_value(_CONTENT_ID) or ""
-
-
-def _attachment(storage: Storage) -> Attachment | MailMessage:
-    inner = next((each for each in storage.storages if each.name == _INNER_MESSAGE), None)
-    if inner is not None:
-        return _message(inner, _INNER_HEADER)
-    properties = Properties(storage, properties_header_offset=_ATTACHMENT_HEADER)
-    found = (
-        properties.str_prop_value(name)
-        for name in (names.PID_ATTACH_LONG_FILENAME, _SHORT_NAME, _DISPLAY_NAME)
-    )
-    name = next(filter(None, found), _NAMELESS)
-    return Attachment(name, properties.binary_prop_value(names.PID_ATTACH_DATA_BINARY))

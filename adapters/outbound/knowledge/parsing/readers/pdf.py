@@ -3,14 +3,19 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import chain, pairwise
+from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from adapters.outbound.knowledge.parsing.pdf import extras as xfa
-from adapters.outbound.knowledge.parsing.pdf.extras import OtherReader, Outline, notes
+from adapters.outbound.knowledge.parsing.pdf.extras import (
+    OtherReader,
+    Outline,
+    form_blocks,
+    is_form_placeholder,
+    notes,
+)
 from adapters.outbound.knowledge.parsing.pdf.headline import MEASURED, RECOGNISED, Exactness, headline
 from adapters.outbound.knowledge.parsing.pdf.headline import Line as Headline
 from adapters.outbound.knowledge.parsing.pdf.letters import are_alike, may_be_unreadable
@@ -21,9 +26,6 @@ from adapters.outbound.knowledge.parsing.reading import Job, Reading, contained,
 from adapters.outbound.knowledge.parsing.text import one_line
 from domain.knowledge.documents import Block, BlockKind
 from domain.knowledge.titles import meant_title
-
-if TYPE_CHECKING:
-    from adapters.outbound.knowledge.parsing.readers.picture import Line as RecognisedLine
 
 _SCANNED_BELOW_CHARS = 20
 _OBJECT_DEPTH = 3
@@ -92,6 +94,27 @@ class _Pages:
         self._damaged: list[int] = []
 
     def blocks(self) -> Iterator[Block]:
+        self._read_all()
+        lines = [page.lines for page in self._pages]
+        title = meant_title(one_line(self._document.get_metadata_value("Title")))
+        if is_form_placeholder(self._document, "\n".join(chain.from_iterable(lines))):
+            self._reading.title = title
+            yield from self._form()
+            return
+        text = PagedText(lines, self._edges)
+        if not title and (first := self._first):
+            body = [line for number, line in enumerate(first.sized) if not text.is_apart(first.page, number)]
+            title = headline(body, self._outline.titles, first.exactness)
+        self._reading.title = title or stem(self._job.name)
+        for number, page in enumerate(self._pages, start=1):
+            blocks = list(_written(text.runs(number - 1), number, self._outline))
+            yield from _with_running_lines(blocks, text.telling(number - 1), number)
+            for note in page.notes:
+                yield Block(BlockKind.NOTE, note, heading_path=self._outline.path, page=number)
+        for number, margin in text.margins():
+            yield Block(BlockKind.MARGIN, "\n".join(margin), page=number)
+
+    def _read_all(self) -> None:
         count = len(self._document)
         for index in range(count):
             page = _Page([], [])
@@ -109,24 +132,9 @@ class _Pages:
         if self._damaged:
             are = "are" if len(self._damaged) > 1 else "is"
             self._job.warn(f"the content of {_shown(self._damaged)} {are} damaged and could not be read")
-        if xfa.is_form_placeholder(
-            self._document, "\n".join(line for page in self._pages for line in page.lines)
-        ):
-            yield from self._form()
-            return
-        text = PagedText([page.lines for page in self._pages], self._edges)
-        self._reading.title = self._title(text)
-        for number, page in enumerate(self._pages, start=1):
-            blocks = list(_written(text.runs(number - 1), number, self._outline))
-            yield from _with_running_lines(blocks, text.telling(number - 1), number)
-            for note in page.notes:
-                yield Block(BlockKind.NOTE, note, heading_path=self._outline.path, page=number)
-        for number, lines in text.margins():
-            yield Block(BlockKind.MARGIN, "\n".join(lines), page=number)
 
     def _form(self) -> Iterator[Block]:
-        self._reading.title = meant_title(one_line(self._document.get_metadata_value("Title")))
-        blocks = [block for block in xfa.form_blocks(self._document) if block.text]
+        blocks = [block for block in form_blocks(self._document) if block.text]
         if not blocks:
             raise self._job.unreadable(
                 "it is a form (XFA) that shows its content in Adobe Reader alone; print it into a PDF and upload that"
@@ -136,16 +144,14 @@ class _Pages:
         )
         yield from blocks
 
-    def _title(self, text: PagedText) -> str:
-        """The one that a person gave, else the largest line of the first page, else the file's name."""
-        title = meant_title(one_line(self._document.get_metadata_value("Title")))
-        if not title and (first := self._first):
-            body = [line for number, line in enumerate(first.sized) if not text.is_apart(first.page, number)]
-            title = headline(body, self._outline.titles, first.exactness)
-        return title or stem(self._job.name)
-
     def _read(self, index: int) -> _Page:
-        page, notes = self._load(index)
+        page = self._document[index]
+        written = list(notes(page))
+        if pdfium_c.FPDFPage_GetAnnotCount(page.raw):
+            # Values of form fields and written notes are text only once they are part of the page.
+            pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
+            page.close()
+            page = self._document[index]
         try:
             layer = self._readable(page, index)
         finally:
@@ -158,85 +164,72 @@ class _Pages:
             raise self._job.too_large(
                 f"it holds more than {self._job.limits.text_chars:,} characters of text"
             )
-        return _Page(layer.lines, notes)
+        return _Page(layer.lines, written)
 
     def _readable(self, page: Any, index: int) -> _Layer:
         """The text layer, or what was recognised in its place where it holds next to no text, or none that is one."""
-        layer, is_mapped = _text_layer(page, index, sized=self._first is None)
+        stored = PageText(page)
+        try:
+            sized = stored.sized() if self._first is None else []
+            layer = _Layer(index, stored.lines, list(stored.edges(index)), sized, MEASURED)
+            is_mapped = stored.is_mapped()
+        finally:
+            stored.close()
         text = "\n".join(layer.lines)
         if len(text) < _SCANNED_BELOW_CHARS:
-            kinds = _hidden_text(page)
-            if kinds.has_text and not text.strip() and (lines := self._other_reader().lines(index)):
-                return replace(
-                    layer, lines=lines, edges=[], sized=[Headline(line, 0.0, 0.0) for line in lines]
-                )
-            if kinds.is_empty and self._other_reader().is_damaged(index):
-                self._damaged.append(index + 1)
-            return (kinds.may_be_scanned and self._recognised(page, index)) or layer
+            return self._without_text(page, layer)
         if not is_mapped:
             self._unmapped.append(index + 1)
             return self._recognised(page, index) or replace(layer, lines=[], edges=[], sized=[])
         if self._trusts_layer or not may_be_unreadable(text):
             return layer
         recognised = self._recognised(page, index)
-        if recognised is None or not self._is_better(recognised, text):
-            self._trusts_layer = True
+        seen = "\n".join(recognised.lines) if recognised else ""
+        if (
+            not recognised
+            or len(seen) < _SCANNED_BELOW_CHARS
+            or are_alike(seen, text)
+            or may_be_unreadable(seen)
+        ):
+            self._trusts_layer = True  # what was recognised is no better
             return layer
         self._unmapped.append(index + 1)
         return recognised
 
-    def _is_better(self, recognised: _Layer, text: str) -> bool:
-        """Return True for recognised text of a language where the stored one has other words, of none."""
-        seen = "\n".join(recognised.lines)
-        return not are_alike(seen, text) and len(seen) >= _SCANNED_BELOW_CHARS and not may_be_unreadable(seen)
+    def _without_text(self, page: Any, layer: _Layer) -> _Layer:
+        """The layer of a page with next to no text in it: by another library, or recognised."""
+        has_stored_text = any(map(str.strip, layer.lines))
+        kinds = _hidden_text(page)
+        if kinds.has_text and not has_stored_text and (lines := self._other_reader().lines(layer.page)):
+            return replace(layer, lines=lines, edges=[], sized=[Headline(line, 0.0, 0.0) for line in lines])
+        if kinds.is_empty and self._other_reader().is_damaged(layer.page):
+            self._damaged.append(layer.page + 1)
+        return (kinds.may_be_scanned and self._recognised(page, layer.page)) or layer
 
     def _other_reader(self) -> OtherReader:
         if self._other is None:
             self._other = OtherReader(self._job.path)
         return self._other
 
-    def _load(self, index: int) -> tuple[Any, list[str]]:
-        page = self._document[index]
-        written = list(notes(page))
-        if pdfium_c.FPDFPage_GetAnnotCount(page.raw):
-            # Values of form fields and written notes are text only once they are part of the page.
-            pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
-            page.close()
-            page = self._document[index]
-        return page, written
-
     def _recognised(self, page: Any, index: int) -> _Layer | None:
         try:
-            from adapters.outbound.knowledge.parsing.readers import picture as ocr
+            from adapters.outbound.knowledge.parsing.readers import picture
         except ImportError as error:
             self._missing = error
             return None
-        self._reading.engine = ocr.ENGINE
+        self._reading.engine = picture.ENGINE
         self._job.earn(_SECONDS_PER_PAGE)
         scale = _RENDER_DPI / _POINTS_PER_INCH
         longest = max(page.get_size()) * scale
         scale *= min(1.0, self._job.limits.ocr_side / max(longest, 1.0))
-        return _recognised_layer(ocr.lines(page.render(scale=scale).to_pil()), index)
-
-
-def _text_layer(page: Any, index: int, *, sized: bool) -> tuple[_Layer, bool]:
-    """The text layer, and whether most of its letters have characters."""
-    text = PageText(page)
-    try:
-        layer = _Layer(index, text.lines, list(text.edges(index)), text.sized() if sized else [], MEASURED)
-        return layer, text.is_mapped()
-    finally:
-        text.close()
-
-
-def _recognised_layer(lines: "Sequence[RecognisedLine]", index: int) -> _Layer:
-    edges = [
-        Edge(index, number, line.text, (line.top + line.bottom) / 2, line.bottom - line.top)
-        for number, line in enumerate(lines)
-        if line.text
-    ]
-    sized = [Headline(line.text, line.top, line.bottom - line.top) for line in lines]
-    return _Layer(index, [line.text for line in lines], edges, sized, RECOGNISED)
+        lines = picture.lines(page.render(scale=scale).to_pil())
+        edges = [
+            Edge(index, number, line.text, (line.top + line.bottom) / 2, line.bottom - line.top)
+            for number, line in enumerate(lines)
+            if line.text
+        ]
+        sized = [Headline(line.text, line.top, line.bottom - line.top) for line in lines]
+        return _Layer(index, [line.text for line in lines], edges, sized, RECOGNISED)
 
 
 @dataclass(frozen=True, slots=True)

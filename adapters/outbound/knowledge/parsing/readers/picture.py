@@ -60,10 +60,17 @@ def lines(image: Image.Image) -> list[Line]:
         turn = again.turn
         if again.certainty > best.certainty * _WORSE:
             best = again
-    rows = _rows(sorted(best.pieces))
-    return list(
-        _with_gaps([Line(text, top / best.height, bottom / best.height) for top, bottom, text in rows])
-    )
+    rows = [
+        Line(text, top / best.height, bottom / best.height)
+        for top, bottom, text in _rows(sorted(best.pieces))
+    ]
+    spaced: list[Line] = []
+    for row, following in zip_longest(rows, rows[1:]):
+        spaced.append(row)
+        least = (following.bottom - following.top) * _PARAGRAPH_GAP if following else 0.0
+        if following is None or following.top - row.bottom > least:
+            spaced.append(Line(""))
+    return spaced
 
 
 def paragraphs(image: Image.Image) -> list[list[str]]:
@@ -89,7 +96,10 @@ def _recognised(image: Image.Image) -> _Recognised:
     result = engine(numpy.asarray(image)[:, :, ::-1])
     if result.boxes is None or result.txts is None:
         return _Recognised([], image.height, 0.0, None)
-    boxes = [_extent(box) for box in result.boxes]
+    boxes = [
+        (float(box[:, 1].min()), float(box[:, 1].max()), float(box[:, 0].min()), float(box[:, 0].max()))
+        for box in result.boxes
+    ]
     scored = list(zip(boxes, result.txts, result.scores, strict=True))
     pieces = [
         (top, bottom, left, text)
@@ -123,13 +133,8 @@ def _engine() -> Any:
     return Engine(params={"Global.log_level": "error", **threads})
 
 
-def _extent(box: Any) -> tuple[float, float, float, float]:
-    """Top, bottom, left, right."""
-    return float(box[:, 1].min()), float(box[:, 1].max()), float(box[:, 0].min()), float(box[:, 0].max())
-
-
 def _turn(boxes: Sequence[tuple[float, float, float, float]], *, on_its_head: bool) -> Image.Transpose | None:
-    """What sets a page upright whose lines are tall or stand on their heads.
+    """The turn that sets a page upright; `boxes` are top, bottom, left and right of its lines.
 
     The engine turns tall lines by a quarter to the left before it looks whether they stand on their heads.
     """
@@ -158,16 +163,6 @@ def _rows(pieces: list[tuple[float, float, float, str]]) -> list[tuple[float, fl
         )
         for row in rows
     ]
-
-
-def _with_gaps(rows: Sequence[Line]) -> Iterator[Line]:
-    for row, following in zip_longest(rows, rows[1:]):
-        yield row
-        if (
-            following is None
-            or following.top - row.bottom > (following.bottom - following.top) * _PARAGRAPH_GAP
-        ):
-            yield Line("")
 
 
 _SECONDS_PER_PICTURE = 60.0
@@ -221,19 +216,18 @@ def _blocks(job: Job, image: Image.Image, first: Image.Image, pages: int) -> Ite
 
 
 def _upright(image: Image.Image, side: int) -> Image.Image:
-    """Turned as its EXIF data says, on a ground where it is transparent, scaled to what recognition needs."""
+    """Turned as its EXIF data says, scaled to what recognition needs, on a ground where it is transparent.
+
+    The ground is white, or black where what is drawn is light: white letters on white could not be read.
+    """
     image = ImageOps.exif_transpose(image)
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        image = _on_background(image.convert("RGBA"))
+        layer = image.convert("RGBA")
+        visible = layer.getchannel("A").point(lambda alpha: alpha > _SEEN and 255)
+        drawn = ImageStat.Stat(layer.convert("L"), visible)
+        light = bool(drawn.count[0]) and drawn.mean[0] > _LIGHT
+        ground = Image.new("RGBA", layer.size, "black" if light else "white")
+        image = Image.alpha_composite(ground, layer)
     image = image.convert("RGB")
     image.thumbnail((side, side))
     return image
-
-
-def _on_background(layer: Image.Image) -> Image.Image:
-    """On white, or on black where what is drawn is light: white letters on white could not be read."""
-    drawn = ImageStat.Stat(
-        layer.convert("L"), layer.getchannel("A").point(lambda alpha: alpha > _SEEN and 255)
-    )
-    light = bool(drawn.count[0]) and drawn.mean[0] > _LIGHT
-    return Image.alpha_composite(Image.new("RGBA", layer.size, "black" if light else "white"), layer)

@@ -101,13 +101,14 @@ def read_json(job: Job) -> Reading:
     except ValueError as error:
         value = _lines(text)
         if value is None:
-            place = (
-                f" at line {error.lineno}, column {error.colno}"
-                if isinstance(error, json.JSONDecodeError)
-                else ""
-            )
+            place = ""
+            if isinstance(error, json.JSONDecodeError):
+                place = f" at line {error.lineno}, column {error.colno}"
             raise job.unreadable(f"it is not valid JSON{place}") from error
-    return Reading(_blocks(job, value), title=_title(value))
+    members = dict(value) if isinstance(value, _Members) else {}
+    title = members.get("title", members.get("name", ""))
+    is_text = isinstance(title, str) and not isinstance(title, _Raw)
+    return Reading(_blocks(job, value), title=title if is_text else "")
 
 
 def _loads(text: str) -> Any:
@@ -125,22 +126,18 @@ def _lines(text: str) -> list[Any] | None:
 
 def _blocks(job: Job, value: Any) -> Iterator[Block]:
     lines: list[str] = []
-    size, top = 0, ""
+    size, record = 0, ""
     for path, leaf in _leaves(job, value, "", 0):
         line = f"{path}: {leaf}" if path else leaf
-        here = _record(path)
-        if lines and (size + len(line) > _RECORD_CHARS or (here != top and here.startswith("["))):
+        here = path.partition("]")[0] if path.startswith("[") else ""
+        if lines and (size + len(line) > _RECORD_CHARS or (here and here != record)):
             yield Block(BlockKind.FIELD, "\n".join(lines))
             lines, size = [], 0
         lines.append(line)
         size += len(line)
-        top = here
+        record = here
     if lines:
         yield Block(BlockKind.FIELD, "\n".join(lines))
-
-
-def _record(path: str) -> str:
-    return path.partition("]")[0] if path.startswith("[") else ""
 
 
 def _leaves(job: Job, value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
@@ -165,9 +162,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, _Members):
         return "{}"
     return json.dumps(value)
-
-
-def _title(value: Any) -> str:
-    members = dict(value) if isinstance(value, _Members) else {}
-    title = members.get("title", members.get("name", ""))
-    return title if isinstance(title, str) and not isinstance(title, _Raw) else ""

@@ -115,12 +115,16 @@ class Presentation:
         """In the order of the show."""
         slides: dict[int, Slide] = {}
         for listed in self._list(_SLIDES):
-            slides[listed.identifier] = Slide(list(self._slide_texts(listed)))
+            record = self._object(listed.reference)
+            shown = list(_texts(record, listed.outline, 0)) if record is not None else []
+            texts = [text for text in shown if text.text != _METACHARACTER]
+            slides[listed.identifier] = Slide(texts + [text for text in listed.outline if text not in shown])
         for listed in self._list(_NOTES_LIST):
             record = self._object(listed.reference)
             if record is None:
                 continue
-            slide = slides.get(_slide_of_notes(record))
+            atoms = (inner.body for inner in _records(record.body) if inner.kind == NOTES_ATOM)
+            slide = slides.get(struct.unpack_from("<I", next(atoms, bytes(4)))[0])
             if slide is not None:
                 texts = [*_texts(record, listed.outline, 0), *listed.outline]
                 slide.notes.extend(dict.fromkeys(text.text for text in texts if text.text != _METACHARACTER))
@@ -142,8 +146,14 @@ class Presentation:
             if len(record.body) >= 32 and struct.unpack_from("<I", record.body, 28)[0]:
                 raise self._job.unreadable("it is encrypted; remove its password and upload it again")
             document = document or reference
-            for identifier, offset in _entries(self._at(directory).body):
-                offsets.setdefault(identifier, offset)
+            body = self._at(directory).body
+            at = 0
+            while at + 4 <= len(body):
+                head = struct.unpack_from("<I", body, at)[0]
+                first, count = head & 0xFFFFF, head >> 20
+                for number, offset in enumerate(struct.unpack_from(f"<{count}I", body, at + 4)):
+                    offsets.setdefault(first + number, offset)
+                at += 4 + 4 * count
             if not earlier:
                 break
             edit = earlier
@@ -153,25 +163,16 @@ class Presentation:
         for record in _records(self._document.body):
             if record.kind != _SLIDE_LIST or record.instance != instance:
                 continue
-            listed: _Listed | None = None
+            entries: list[_Listed] = []
             role = 4
             for atom in _records(record.body):
                 if atom.kind == _SLIDE_PERSIST:
-                    if listed is not None:
-                        yield listed
-                    listed = _Listed(*struct.unpack_from("<I8xI", atom.body))
+                    entries.append(_Listed(*struct.unpack_from("<I8xI", atom.body)))
                 elif atom.kind == _TEXT_HEADER:
                     role = struct.unpack_from("<I", atom.body)[0]
-                elif listed is not None and (text := _text_of(atom)) is not None:
-                    listed.outline.append(Text(role, text))
-            if listed is not None:
-                yield listed
-
-    def _slide_texts(self, listed: _Listed) -> Iterator[Text]:
-        record = self._object(listed.reference)
-        shown = list(_texts(record, listed.outline, 0)) if record is not None else []
-        yield from (text for text in shown if text.text != _METACHARACTER)
-        yield from (text for text in listed.outline if text not in shown)
+                elif entries and (text := _text_of(atom)) is not None:
+                    entries[-1].outline.append(Text(role, text))
+            yield from entries
 
     def _object(self, reference: int) -> _Record | None:
         offset = self._offsets.get(reference)
@@ -204,23 +205,6 @@ def _text_of(record: _Record) -> str | None:
     if record.kind == _TEXT_BYTES:
         return record.body.decode("latin-1").strip()  # the low bytes of UTF-16
     return None
-
-
-def _slide_of_notes(record: _Record) -> int:
-    for inner in _records(record.body):
-        if inner.kind == NOTES_ATOM:
-            return int(struct.unpack_from("<I", inner.body)[0])
-    return 0
-
-
-def _entries(body: bytes) -> Iterator[tuple[int, int]]:
-    at = 0
-    while at + 4 <= len(body):
-        head = struct.unpack_from("<I", body, at)[0]
-        first, count = head & 0xFFFFF, head >> 20
-        for number, offset in enumerate(struct.unpack_from(f"<{count}I", body, at + 4)):
-            yield first + number, offset
-        at += 4 + 4 * count
 
 
 def _records(data: bytes, at: int = 0) -> Iterator[_Record]:

@@ -44,8 +44,10 @@ def _blocks(job: Job, slides: Any, count: int) -> Iterator[Block]:
 
 
 def _slide(job: Job, number: int, slide: Any) -> Iterator[Block]:
-    title = one_line(_text(slide.shapes.title))
-    path = (title,) if title else ()
+    heading = slide.shapes.title
+    # A picture, which may stand in the place of a title, has no text.
+    title = one_line(heading.text_frame.text) if getattr(heading, "has_text_frame", False) else ""
+    path = tuple(filter(None, [title]))
     if title:
         yield Block(BlockKind.HEADING, title, heading_path=path, level=1, slide=number)
     margins = _margins(slide)
@@ -53,7 +55,7 @@ def _slide(job: Job, number: int, slide: Any) -> Iterator[Block]:
     for shape in sorted(_shapes(slide.shapes), key=_place):
         for block in _shape(shape, number, path):
             text = one_line(block.text)
-            if text not in margins and text != title:
+            if text not in (*margins, title):
                 yield block
             seen.append(text)
     for text in (*_missed_paragraphs(slide, seen), *_related(job, slide)):
@@ -62,11 +64,6 @@ def _slide(job: Job, number: int, slide: Any) -> Iterator[Block]:
         yield Block(BlockKind.NOTE, slide.notes_slide.notes_text_frame.text, heading_path=path, slide=number)
     for text in margins:
         yield Block(BlockKind.MARGIN, text, slide=number)
-
-
-def _text(shape: Any) -> str:
-    """The text of a shape; a picture, which may stand in the place of a title, has none."""
-    return shape.text_frame.text if shape is not None and shape.has_text_frame else ""
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:

@@ -4,6 +4,7 @@ The library passes by notes, headers and footers; their groups are given to it o
 """
 
 import codecs
+import contextlib
 import re
 from collections.abc import Iterator
 
@@ -33,21 +34,19 @@ def read(job: Job) -> Reading:
         raise job.too_large(f"it holds more than {job.limits.inflated_bytes // 2**20} MB")
     if not source.rstrip(b"\0\r\n\t ").endswith(b"}"):
         raise job.unreadable("it is cut off: its last brace is missing")
-    page = _code_page(source)
-    markup = _without_objects(_without_binary(source).decode(page, "replace"))
+    page = "cp1252"
+    if match := _CODE_PAGE.search(source):
+        with contextlib.suppress(LookupError):
+            page = codecs.lookup(f"cp{match[1].decode()}").name
+    markup = _without_binary(source).decode(page, "replace")
+    kept, end = [], 0
+    for start, stop in _spans(markup, _OBJECT):
+        kept.append(markup[end:start])
+        end = stop
+    markup = "".join([*kept, markup[end:]])
     prefix = f"{{\\rtf1\\ansicpg{page[2:]} "
     title = next((_text(f"{prefix}{group}}}") for group in _groups(markup, _TITLE)), "")
     return Reading(_blocks(markup, prefix), title=one_line(title))
-
-
-def _code_page(source: bytes) -> str:
-    """The encoding that the document names, for what stands in it as bytes."""
-    found = _CODE_PAGE.search(source)
-    name = f"cp{found[1].decode()}" if found else "cp1252"
-    try:
-        return codecs.lookup(name).name
-    except LookupError:
-        return "cp1252"
 
 
 def _without_binary(source: bytes) -> bytes:
@@ -80,15 +79,6 @@ def _paragraphs(text: str) -> Iterator[Block]:
     yield from rows_to_blocks(rows)
 
 
-def _without_objects(markup: str) -> str:
-    """Without pictures and embedded files, which are hexadecimal digits by the megabyte."""
-    kept, end = [], 0
-    for start, stop in _spans(markup, _OBJECT):
-        kept.append(markup[end:start])
-        end = stop
-    return "".join([*kept, markup[end:]])
-
-
 def _groups(markup: str, opening: re.Pattern[str]) -> Iterator[str]:
     """What stands in the groups that open so."""
     for start, stop in _spans(markup, opening):
@@ -96,20 +86,16 @@ def _groups(markup: str, opening: re.Pattern[str]) -> Iterator[str]:
 
 
 def _spans(markup: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Begin and end of the groups that open so; a group without a closing brace ends with the text."""
     end = 0
     while match := opening.search(markup, end):
-        end = _closing(markup, match.start())
+        depth, end = 0, len(markup)
+        for brace in _BRACE.finditer(markup, match.start()):
+            depth += {"{": 1, "}": -1}.get(brace[0], 0)
+            if not depth and brace[0] == "}":
+                end = brace.end()
+                break
         yield match.start(), end
-
-
-def _closing(markup: str, start: int) -> int:
-    """The offset behind the brace that closes the group which opens here; the end where none does."""
-    depth = 0
-    for brace in _BRACE.finditer(markup, start):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if not depth and brace[0] == "}":
-            return brace.end()
-    return len(markup)
 
 
 def _text(markup: str) -> str:

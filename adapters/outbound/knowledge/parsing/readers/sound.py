@@ -37,27 +37,21 @@ Samples = Any
 
 
 def segments(samples: Samples, whisper_dir: str) -> tuple[str, Iterator[Segment]]:
-    """The engine's name, and what it hears. Raises `ImportError` where its package is missing."""
-    return _whisper(samples, whisper_dir) if whisper_dir else _sphinx(samples)
+    """The engine's name, and the recognised segments. Raises `ImportError` where its package is missing."""
+    if not whisper_dir:
+        import pocketsphinx
 
-
-def _whisper(samples: Samples, directory: str) -> tuple[str, Iterator[Segment]]:
+        decoder = pocketsphinx.Decoder(samprate=SAMPLE_RATE, loglevel="FATAL")
+        return "pocketsphinx en-us", _recognised(decoder, (samples * 32767).astype(numpy.int16))
     from faster_whisper import WhisperModel
 
-    if not (Path(directory) / "tokenizer.json").is_file():
-        raise ImportError(f"model in WHISPER_MODEL_DIR ({directory} holds no tokenizer.json)")
-    model = WhisperModel(directory, device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True)
+    if not (Path(whisper_dir) / "tokenizer.json").is_file():
+        raise ImportError(f"model in WHISPER_MODEL_DIR ({whisper_dir} holds no tokenizer.json)")
+    model = WhisperModel(whisper_dir, device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True)
     recognised, _ = model.transcribe(samples, vad_filter=True)
-    return f"faster-whisper {Path(directory).name}", (
+    return f"faster-whisper {Path(whisper_dir).name}", (
         Segment(segment.start, segment.end, segment.text.strip()) for segment in recognised
     )
-
-
-def _sphinx(samples: Samples) -> tuple[str, Iterator[Segment]]:
-    import pocketsphinx
-
-    decoder = pocketsphinx.Decoder(samprate=SAMPLE_RATE, loglevel="FATAL")
-    return "pocketsphinx en-us", _recognised(decoder, (samples * 32767).astype(numpy.int16))
 
 
 def _recognised(decoder: Any, pulses: Any) -> Iterator[Segment]:
@@ -130,13 +124,17 @@ def _ogg(file: BinaryIO, size: int) -> bool:
 
 
 def _mp3(file: BinaryIO, size: int) -> bool:
-    """A last frame that is longer than what is left of the file, or fewer frames than the first one says.
+    """Return True for a last frame that is longer than the rest of the file, or fewer frames than the first one says.
 
-    What is no frame, such as a tag, ends the sound.
+    Encoders write their number into it ("Xing" or "Info"). The first bytes that are no frame, such as a tag, end the
+    sound.
     """
     at = _behind_id3(file.read(10))
     file.seek(at)
-    told = _frames_told(file.read(_FIRST_FRAME))
+    head = file.read(_FIRST_FRAME)
+    place = max(head.find(b"Xing"), head.find(b"Info"))
+    tag = head[place + 4 : place + 12] if place >= 0 else b""
+    declared = int.from_bytes(tag[4:], "big") if len(tag) == 8 and tag[3] & 1 else 0
     count = 0
     while at < size:
         file.seek(at)
@@ -145,14 +143,7 @@ def _mp3(file: BinaryIO, size: int) -> bool:
             break
         at += length
         count += 1
-    return at > size or count < told
-
-
-def _frames_told(head: bytes) -> int:
-    """How many frames follow, as encoders write it into the first one ("Xing" or "Info"); 0 where they do not."""
-    found = max(head.find(b"Xing"), head.find(b"Info"))
-    told = head[found + 4 : found + 12] if found >= 0 else b""
-    return int.from_bytes(told[4:], "big") if len(told) == 8 and told[3] & 1 else 0
+    return at > size or count < declared
 
 
 def _behind_id3(head: bytes) -> int:

@@ -45,47 +45,54 @@ class _Globals:
         return self.formats.get(number) or BUILT_IN.get(number, GENERAL)
 
 
+@dataclass(slots=True)
+class _SheetNumbers:
+    """`shown`: numbers that have a format, by row and column; `empty`: formulas whose value is an empty text."""
+
+    shown: dict[tuple[int, int], str] = field(default_factory=dict)
+    empty: list[tuple[int, int]] = field(default_factory=list)
+    formulas: int = 0
+    charts: int = 0
+
+
 def displayed_numbers(job: Job, ole: Any) -> Mapping[str, Mapping[tuple[int, int], str]]:
     """By sheet the numbers that have a format, by row and column from 0. Warns of charts, which are not read.
 
     A file whose formulas all have an empty text for a value was written by a program that does not calculate; they
     are named as not calculated.
     """
-    name = "Workbook" if ole.exists("Workbook") else "Book"
-    data: bytes = ole.openstream(name).read()
+    data: bytes = ole.openstream("Workbook" if ole.exists("Workbook") else "Book").read()
     book = _globals(data)
-    numbers: dict[str, dict[tuple[int, int], str]] = {}
-    empty: dict[str, list[tuple[int, int]]] = {}
-    charts = formulas = 0
-    for sheet, place in book.sheets:
-        shown = numbers.setdefault(sheet, {})
-        for depth, kind, body in _of_sheet(data, place):
-            charts += kind == _BOF and struct.unpack_from("<H", body, 2)[0] == _CHART
-            if depth > 1:
-                continue
-            formulas += kind == _FORMULA
-            if kind == _FORMULA and _is_empty_text(body):
-                empty.setdefault(sheet, []).append(struct.unpack_from("<HH", body))
-            for row, column, style, value in _values(kind, body):
-                if (code := book.code_of(style)) != GENERAL:
-                    shown[row, column] = displayed(value, code, from_1904=book.from_1904)
-    if formulas == sum(map(len, empty.values())):
-        for sheet, cells in empty.items():
-            numbers[sheet].update(dict.fromkeys(cells, NOT_CALCULATED))
-            job.warn(uncalculated_warning(len(cells), sheet))
-    if charts:
+    sheets: dict[str, _SheetNumbers] = {}
+    for name, place in book.sheets:
+        _read_sheet(data, place, book, sheets.setdefault(name, _SheetNumbers()))
+    numbers = sheets.values()
+    if not sum(sheet.formulas - len(sheet.empty) for sheet in numbers):
+        for name, sheet in sheets.items():
+            if sheet.empty:
+                sheet.shown.update(dict.fromkeys(sheet.empty, NOT_CALCULATED))
+                job.warn(uncalculated_warning(len(sheet.empty), name))
+    if any(sheet.charts for sheet in numbers):
         job.warn("charts of XLS files are not read, only the cells that they show")
-    return numbers
+    return {name: sheet.shown for name, sheet in sheets.items()}
 
 
-def _of_sheet(data: bytes, place: int) -> Iterator[tuple[int, int, bytes]]:
-    """The records of a sheet with their depth: 1 for its own, more for those of charts in it."""
-    depth = 0
+def _read_sheet(data: bytes, place: int, book: _Globals, sheet: _SheetNumbers) -> None:
+    depth = 0  # 1 for records of the sheet, more for those of charts in it
     for kind, body in _records(data, place):
         depth += (kind == _BOF) - (kind == _EOF)
         if not depth:
             return
-        yield depth, kind, body
+        sheet.charts += kind == _BOF and struct.unpack_from("<H", body, 2)[0] == _CHART
+        if depth > 1:
+            continue
+        if kind == _FORMULA:
+            sheet.formulas += 1
+            if body[6] == _EMPTY_TEXT and struct.unpack_from("<H", body, 12)[0] == _NO_NUMBER:
+                sheet.empty.append(struct.unpack_from("<HH", body))
+        for row, column, style, value in _values(kind, body):
+            if (code := book.code_of(style)) != GENERAL:
+                sheet.shown[row, column] = displayed(value, code, from_1904=book.from_1904)
 
 
 def _records(data: bytes, at: int) -> Iterator[tuple[int, bytes]]:
@@ -107,30 +114,20 @@ def _globals(data: bytes) -> _Globals:
         elif kind == _DATE_MODE:
             book.from_1904 = body[:1] == b"\1"
         elif kind == _FORMAT:
-            book.formats[struct.unpack_from("<H", body)[0]] = _format(body, book)
+            book.formats[struct.unpack_from("<H", body)[0]] = _string(body[2:], 2, book)
         elif kind == _XF:
             book.styles.append(struct.unpack_from("<H", body, 2)[0])
         elif kind == _BOUND_SHEET:
-            book.sheets.append((_short_text(body[6:], book), struct.unpack_from("<I", body)[0]))
+            book.sheets.append((_string(body[6:], 1, book), struct.unpack_from("<I", body)[0]))
     return book
 
 
-def _format(body: bytes, book: _Globals) -> str:
-    """The code of a format: in BIFF 8 its length takes two bytes, and the text may be wide."""
-    if not book.wide:
-        return body[3 : 3 + body[2]].decode(book.code_page, "replace")
-    count, flags = struct.unpack_from("<HB", body, 2)
-    return _decoded(body[5:], count, flags)
-
-
-def _short_text(body: bytes, book: _Globals) -> str:
+def _string(body: bytes, size_bytes: int, book: _Globals) -> str:
+    """A string behind its length; in BIFF 8 flags follow, and the text may be wide."""
     if not book.wide:
         return body[1 : 1 + body[0]].decode(book.code_page, "replace")
-    return _decoded(body[2:], body[0], body[1])
-
-
-def _decoded(body: bytes, count: int, flags: int) -> str:
-    return body[: 2 * count].decode("utf-16-le", "replace") if flags & 1 else body[:count].decode("latin-1")
+    count, flags, text = int.from_bytes(body[:size_bytes], "little"), body[size_bytes], body[size_bytes + 1 :]
+    return text[: 2 * count].decode("utf-16-le", "replace") if flags & 1 else text[:count].decode("latin-1")
 
 
 def _values(kind: int, body: bytes) -> Sequence[tuple[int, int, int, float]]:
@@ -147,10 +144,6 @@ def _values(kind: int, body: bytes) -> Sequence[tuple[int, int, int, float]]:
         cells = struct.iter_unpack("<HI", body[4 : 4 + (len(body) - 6) // 6 * 6])
         return [(row, first + index, style, _unpacked(rk)) for index, (style, rk) in enumerate(cells)]
     return ()
-
-
-def _is_empty_text(formula: bytes) -> bool:
-    return formula[6] == _EMPTY_TEXT and struct.unpack_from("<H", formula, 12)[0] == _NO_NUMBER
 
 
 def _unpacked(rk: int) -> float:
@@ -190,16 +183,15 @@ def _blocks(job: Job, book: Any, numbers: Mapping[str, Numbers]) -> Iterator[Blo
             left -= sheet.height
             if left < 0:
                 raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
-            rows = repeated_below(_rows(sheet, numbers.get(name, {})), _reaching(sheet))
-            yield from rows_to_blocks(rows, sheet=name, merged=_spans(sheet))
+            spans: dict[int, list[tuple[int, int]]] = {}
+            reaching: dict[int, list[tuple[int, int]]] = {}
+            for (top, first), (bottom, last) in sheet.merged_cell_ranges or ():
+                spans.setdefault(top + 1, []).append((first, last))
+                if bottom > top:
+                    reaching.setdefault(top + 1, []).append((first, bottom + 1))
+            rows = repeated_below(_rows(sheet, numbers.get(name, {})), reaching)
+            yield from rows_to_blocks(rows, sheet=name, merged=spans)
         job.progress(position / len(names))
-
-
-def _spans(sheet: Any) -> Mapping[int, Sequence[tuple[int, int]]]:
-    spans: dict[int, list[tuple[int, int]]] = {}
-    for (top, left), (_, right) in sheet.merged_cell_ranges or ():
-        spans.setdefault(top + 1, []).append((left, right))
-    return spans
 
 
 def _rows(sheet: Any, numbers: Numbers) -> Iterator[tuple[int, Mapping[int, str]]]:
@@ -210,15 +202,6 @@ def _rows(sheet: Any, numbers: Numbers) -> Iterator[tuple[int, Mapping[int, str]
             index + 1,
             {column: numbers.get((index, column)) or shown(cell) for column, cell in enumerate(row, first)},
         )
-
-
-def _reaching(sheet: Any) -> Mapping[int, Sequence[tuple[int, int]]]:
-    """For each row, the columns whose merged cell begins there and reaches further down, and its last row."""
-    reaching: dict[int, list[tuple[int, int]]] = {}
-    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
-        if bottom > top:
-            reaching.setdefault(top + 1, []).append((left, bottom + 1))
-    return reaching
 
 
 def shown(value: Any) -> str:

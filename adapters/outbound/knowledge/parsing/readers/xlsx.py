@@ -11,7 +11,7 @@ from typing import Any
 
 from lxml import etree
 
-from adapters.outbound.knowledge.parsing.containers import check_inflation
+from adapters.outbound.knowledge.parsing.containers import check_inflation, release
 from adapters.outbound.knowledge.parsing.headers import NOT_CALCULATED
 from adapters.outbound.knowledge.parsing.number_formats import BUILT_IN, GENERAL, displayed, with_text
 from adapters.outbound.knowledge.parsing.ooxml import OfficePackage, Relation, part_texts, title_of
@@ -39,6 +39,13 @@ class _Book:
     from_1904: bool = False
     recalculated: bool = False
     """True if the values that stand beside formulas are not meant: the program is to calculate all when it opens."""
+
+    def code_of(self, style: int) -> str:
+        return self.formats[style] if style < len(self.formats) else GENERAL
+
+    def shared_text(self, index: str, code: str) -> str:
+        place = int(index) if index.isdecimal() else len(self.texts)
+        return with_text(self.texts[place], code) if place < len(self.texts) else ""
 
 
 @dataclass(slots=True)
@@ -85,15 +92,13 @@ def _book(job: Job, package: OfficePackage, root: Any, relations: Mapping[str, R
 
 def _elements(job: Job, content: bytes, tag: str, what: str) -> Iterator[Any]:
     """The elements of a part one by one, up to where it is damaged; each is cleared before the next one comes."""
-    found = etree.iterparse(
+    parsed = etree.iterparse(
         io.BytesIO(content), tag=tag, resolve_entities=False, no_network=True, load_dtd=False
     )
     with contained(job, what):
-        for _, element in found:
+        for _, element in parsed:
             yield element
-            element.clear()
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+            release(element)
 
 
 def _text(item: Any) -> str:
@@ -193,10 +198,19 @@ def _place(reference: str) -> tuple[int, int]:
 
 
 def _cells(job: Job, book: _Book, sheet: _Sheet, content: bytes) -> Iterator[tuple[int, Mapping[int, str]]]:
+    """The filled cells of each row. The first of rows whose several cells are all bold is marked."""
     number, former_is_bold = 0, False
     for row in _elements(job, content, "{*}row", f"the rest of the sheet {sheet.name}"):
         number = _number(row, "r") or number + 1
-        cells, is_bold = _row(book, sheet, row)
+        cells: dict[int, str] = {}
+        bold, column = 0, -1
+        for cell in row.iterchildren("{*}c"):
+            place = cell.get("r")
+            column = _place(place)[0] if place else column + 1
+            if text := _shown(book, sheet, cell):
+                cells[column] = text
+                bold += _number(cell, "s") in book.bold
+        is_bold = len(cells) > 1 and bold == len(cells)
         if is_bold and not former_is_bold:
             sheet.marked.add(number)
         if cells:
@@ -204,37 +218,18 @@ def _cells(job: Job, book: _Book, sheet: _Sheet, content: bytes) -> Iterator[tup
         yield number, cells
 
 
-def _row(book: _Book, sheet: _Sheet, row: Any) -> tuple[dict[int, str], bool]:
-    """The filled cells of a row, and whether all of several are bold."""
-    cells: dict[int, str] = {}
-    bold, column = 0, -1
-    for cell in row.iterchildren("{*}c"):
-        place = cell.get("r")
-        column = _place(place)[0] if place else column + 1
-        if text := _shown(book, sheet, cell):
-            cells[column] = text
-            bold += _number(cell, "s") in book.bold
-    return cells, len(cells) > 1 and bold == len(cells)
-
-
 def _shown(book: _Book, sheet: _Sheet, cell: Any) -> str:
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         return _text(cell)
-    value, formula = "", None
-    for child in cell:
-        if child.tag.endswith("}v"):
-            value = child.text or ""
-        elif child.tag.endswith("}f"):
-            formula = child.text or ""
+    parts = {child.tag.rpartition("}")[2]: child.text or "" for child in cell}
+    value, formula = parts.get("v", ""), parts.get("f")
     if kind == "n" and formula is not None and (not value or (book.recalculated and value == "0")):
         sheet.uncalculated += 1
         return f"{NOT_CALCULATED} (={formula})" if formula else NOT_CALCULATED
-    style = _number(cell, "s")
-    code = book.formats[style] if style < len(book.formats) else GENERAL
+    code = book.code_of(_number(cell, "s"))
     if kind == "s":
-        index = int(value) if value.isdecimal() else len(book.texts)
-        return with_text(book.texts[index], code) if index < len(book.texts) else ""
+        return book.shared_text(value, code)
     return _value(kind, value, code, from_1904=book.from_1904)
 
 

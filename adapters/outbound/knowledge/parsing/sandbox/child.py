@@ -42,16 +42,16 @@ def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int)
         earn = _restrict(limits, format_, scratch, parent)
         path, name = Path(request["path"]), request["name"]
         if request["web"]:
-            _read_web_page(out, Job(path, name, Format.HTML, limits, _progress(out), earn), request["web"])
+            from adapters.outbound.knowledge.parsing import web_pages
+
+            job = Job(path, name, Format.HTML, limits, _progress(out), earn)
+            frames.send(out, frames.WEB_PAGE, web_pages.read(job, **request["web"]))
         elif format_ is None:
             detected = detect(path, name, limits)
             frames.send(out, frames.FILE_TYPE, [detected.value, MIME_TYPES[detected]])
         else:
             job = Job(path, name, format_, limits, _progress(out), earn, request["whisper_dir"])
-            if request["model_dir"]:
-                _cut(out, job, counter(request["model_dir"]))
-            else:
-                _parse(out, job)
+            _read(out, job, request["model_dir"])
         status = 0
     except Exception as error:  # noqa: BLE001 - the last stop: every failure becomes a refusal of this file
         with contextlib.suppress(OSError):
@@ -66,39 +66,34 @@ def _restrict(limits: Limits, format_: Format | None, scratch: Path, parent: int
     os.setsid()
     os.nice(_NICE)
     restrictions.die_with_parent(parent)
-    _redirect_streams(scratch)
+    null = os.open(os.devnull, os.O_RDWR)
+    errors = os.open(scratch / STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for source, stream in ((null, 0), (null, 1), (errors, 2)):
+        os.dup2(source, stream)
+    os.environ["TMPDIR"] = str(scratch)
     memory = limits.memory_bytes_ocr if format_ in RECOGNISING else limits.memory_bytes
     earn = restrictions.limit(memory, limits.cpu_seconds, limits.cpu_seconds_most, limits.file_bytes)
     restrictions.refuse_access(scratch)
     return earn
 
 
-def _parse(out: socket.socket, job: Job) -> None:
+def _read(out: socket.socket, job: Job, model_dir: str) -> None:
+    """Sends a document in blocks, or with the folder of a model in pieces whose tokens it counts."""
+    count_tokens = counter(model_dir) if model_dir else None
     reading: Reading = reader(job.format)(job)
-    title = ""
-    for batch in batches(job, reading.blocks):
-        title = title or document_title(reading, batch, job)
-        frames.send(out, frames.BLOCKS, [frames.pack(block) for block in batch])
-    end = {"title": title, "engine": reading.engine, "warnings": job.warnings, "costs": _costs()}
-    frames.send(out, frames.DONE, end)
-
-
-def _cut(out: socket.socket, job: Job, count_tokens: CountTokens) -> None:
-    reading: Reading = reader(job.format)(job)
-    for part in parts(job, reading, count_tokens):
-        frames.send(out, frames.PART, frames.pack_part(part))
-    frames.send(out, frames.DONE, {"costs": _costs()})
-
-
-def _costs() -> dict[str, float]:
+    end: dict[str, Any] = {}
+    if count_tokens:
+        for part in parts(job, reading, count_tokens):
+            frames.send(out, frames.PART, frames.pack_part(part))
+    else:
+        title = ""
+        for batch in batches(job, reading.blocks):
+            title = title or document_title(reading, batch, job)
+            frames.send(out, frames.BLOCKS, [frames.pack(block) for block in batch])
+        end = {"title": title, "engine": reading.engine, "warnings": job.warnings}
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    return {"cpu_seconds": usage.ru_utime + usage.ru_stime, "peak_kilobytes": usage.ru_maxrss}
-
-
-def _read_web_page(out: socket.socket, job: Job, fetched: dict[str, str]) -> None:
-    from adapters.outbound.knowledge.parsing import web_pages
-
-    frames.send(out, frames.WEB_PAGE, web_pages.read(job, **fetched))
+    costs = {"cpu_seconds": usage.ru_utime + usage.ru_stime, "peak_kilobytes": usage.ru_maxrss}
+    frames.send(out, frames.DONE, {**end, "costs": costs})
 
 
 def refusal(error: Exception, name: str, format_name: str | None) -> list[str]:
@@ -112,11 +107,3 @@ def refusal(error: Exception, name: str, format_name: str | None) -> list[str]:
 
 def _progress(out: socket.socket) -> Callable[[float], None]:
     return lambda share: frames.send(out, frames.PROGRESS, round(min(max(share, 0.0), 1.0), 4))
-
-
-def _redirect_streams(scratch: Path) -> None:
-    null = os.open(os.devnull, os.O_RDWR)
-    errors = os.open(scratch / STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    for source, stream in ((null, 0), (null, 1), (errors, 2)):
-        os.dup2(source, stream)
-    os.environ["TMPDIR"] = str(scratch)

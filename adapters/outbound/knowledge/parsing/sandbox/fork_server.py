@@ -83,8 +83,10 @@ class ForkServer:
         return self._base
 
     def submit(self, status: socket.socket, out: socket.socket) -> int:
-        """Hands a job's far ends over; starts the process where none runs. Gives back the id of the process that
-        has it, for `finished`, which each job that was handed over is told to once."""
+        """Hands a job's far ends over; starts the process if none runs. Returns the id of the process that has it.
+
+        `finished` is called with that id once for each job that was handed over.
+        """
         with self._lock:
             if self.pid is None:
                 self._stop()
@@ -139,13 +141,17 @@ class ForkServer:
     def _start(self) -> None:
         with full_disk_refused():
             self._base = Path(tempfile.mkdtemp(prefix="switchboard-parsing-"))
+        # No setting and no secret of the service is handed to what reads strangers' files.
+        kept = {key: os.environ[key] for key in _KEPT_ENVIRONMENT if key in os.environ}
+        path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)  # noqa: PTH100 - "" is the current folder
+        here = {"PYTHONPATH": path, "HOME": str(self._base), "TMPDIR": str(self._base)}
         self._control, far = socket.socketpair()
         with far:
             command = [sys.executable, "-P", "-m", self.module, str(far.fileno()), str(self._base)]
             self._process = subprocess.Popen(  # noqa: S603 - our own module, under our own interpreter
                 command,
                 pass_fds=[far.fileno()],
-                env=_environment(self._base),
+                env={**kept, **LIBRARY_SETTINGS, **_FEW_PAGE_FAULTS, **here},
                 cwd=self._base,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -163,14 +169,6 @@ class ForkServer:
         if self._base is not None:
             shutil.rmtree(self._base, ignore_errors=True)
         self._process = self._control = self._base = None
-
-
-def _environment(base: Path) -> dict[str, str]:
-    """No setting and no secret of the service is handed to what reads strangers' files."""
-    kept = {key: os.environ[key] for key in _KEPT_ENVIRONMENT if key in os.environ}
-    path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)  # noqa: PTH100 - "" is the current folder
-    here = {"PYTHONPATH": path, "HOME": str(base), "TMPDIR": str(base)}
-    return {**kept, **LIBRARY_SETTINGS, **_FEW_PAGE_FAULTS, **here}
 
 
 _EXIT_SECONDS = 60.0
@@ -228,7 +226,7 @@ class SandboxJob:
             end.close()
 
     def _receive_all(self, take: Callable[[str, Any], None]) -> Refusal | None:
-        """Takes frames until the child closes its end; gives back its refusal, or ours of its slowness."""
+        """Takes frames until the child closes its end; returns its refusal, or ours of its slowness."""
         deadline = time.monotonic() + self._limits.total_seconds
         try:
             while True:
@@ -241,7 +239,10 @@ class SandboxJob:
                     return None
                 kind, payload = frame
                 if kind == frames.REFUSED:
-                    return self._refusal(*payload)
+                    reason, message, logged = payload
+                    if logged:
+                        _log.warning("%s could not be read: %s", self._name, logged)
+                    return _REFUSALS[reason](message)
                 self._done = kind in (frames.DONE, frames.FILE_TYPE, frames.WEB_PAGE)
                 take(kind, payload)
         except (ValueError, TypeError, KeyError):
@@ -249,12 +250,7 @@ class SandboxJob:
             return Unreadable(f"{self._name} cannot be read: its content made the reader send invalid data")
         except TimeoutError:
             self._status.shutdown(socket.SHUT_WR)  # the fork server kills the child and reports its exit
-            return self._too_large("reading it takes longer than a file may take")
-
-    def _refusal(self, reason: str, message: str, logged: str) -> Refusal:
-        if logged:
-            _log.warning("%s could not be read: %s", self._name, logged)
-        return _REFUSALS[reason](message)
+            return TooLarge(f"{self._name} is too large: reading it takes longer than a file may take")
 
     def _exit(self) -> dict[str, Any] | None:
         """How the child ended, once its scratch folder is gone; None when it is not reported, or never began."""
@@ -272,11 +268,10 @@ class SandboxJob:
     def _meaning(self, code: int, stderr: str) -> Refusal:
         _log.warning("the reader of %s ended with %s: %s", self._name, code, stderr)
         if -code in (signal.SIGXCPU, signal.SIGKILL, signal.SIGXFSZ):
-            return self._too_large("reading it takes more time or memory than a file may take")
+            return TooLarge(
+                f"{self._name} is too large: reading it takes more time or memory than a file may take"
+            )
         if any(sign in stderr for sign in _OUT_OF_MEMORY):
-            return self._too_large("reading it needs more memory than a file may take")
+            return TooLarge(f"{self._name} is too large: reading it needs more memory than a file may take")
         end = signal.Signals(-code).name if code < 0 else f"exit {code}"
         return Unreadable(f"{self._name} cannot be read: its content made the reader crash ({end})")
-
-    def _too_large(self, reason: str) -> TooLarge:
-        return TooLarge(f"{self._name} is too large: {reason}")

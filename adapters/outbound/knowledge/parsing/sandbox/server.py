@@ -48,24 +48,22 @@ class _Server:
     def serve(self) -> None:
         """Runs until the service closes its end; then kills what is left."""
         try:
-            while self._step():
-                pass
+            is_served = True
+            while is_served:
+                exits = {child.process.sentinel: child for child in self._children}
+                hang_ups = {child.status: child for child in self._children if not child.killed}
+                ready = wait([self._control, *exits, *hang_ups])
+                for child in [hang_ups[handle] for handle in ready if handle in hang_ups]:
+                    child.killed = True  # nobody wants what it reads any more
+                    child.process.kill()
+                for child in [exits[handle] for handle in ready if handle in exits]:
+                    self._reap(child)
+                is_served = self._control not in ready or self._accept()
         finally:
             for child in self._children:
                 child.process.kill()
                 child.process.join()
             shutil.rmtree(self._base, ignore_errors=True)
-
-    def _step(self) -> bool:
-        exits = {child.process.sentinel: child for child in self._children}
-        hang_ups = {child.status: child for child in self._children if not child.killed}
-        ready = wait([self._control, *exits, *hang_ups])
-        for child in [hang_ups[handle] for handle in ready if handle in hang_ups]:
-            child.killed = True  # nobody wants what it reads any more
-            child.process.kill()
-        for child in [exits[handle] for handle in ready if handle in exits]:
-            self._reap(child)
-        return self._control not in ready or self._accept()
 
     def _accept(self) -> bool:
         message, descriptors, _, _ = socket.recv_fds(self._control, 1, 2)
@@ -85,18 +83,6 @@ class _Server:
                     frames.send(status, frames.EXIT, {"code": None, "stderr": str(error)})
         return True
 
-    def _fork(self, status: socket.socket, out: socket.socket, request: dict[str, Any]) -> None:
-        format_ = Format(request["format"]) if request["format"] else None
-        preload(format_, web=bool(request["web"]), model_dir=request["model_dir"])
-        scratch = Path(tempfile.mkdtemp(dir=self._base))
-        process = get_context("fork").Process(
-            target=self._run_child, args=(status, out, request, scratch, os.getpid())
-        )
-        gc.freeze()
-        process.start()
-        gc.unfreeze()
-        self._children.append(_Child(process, status, scratch))
-
     def _run_child(
         self, status: socket.socket, out: socket.socket, request: dict[str, Any], scratch: Path, parent: int
     ) -> None:
@@ -110,16 +96,25 @@ class _Server:
         child.process.kill()  # it has closed all it had, and ends
         child.process.join()
         self._children.remove(child)
-        end = {"code": child.process.exitcode, "stderr": _stderr_tail(child.scratch)}
+        stderr = b""
+        with contextlib.suppress(OSError):
+            stderr = (child.scratch / "stderr").read_bytes()[-_STDERR_BYTES:]
+        end = {"code": child.process.exitcode, "stderr": stderr.decode(errors="replace")}
         shutil.rmtree(child.scratch, ignore_errors=True)
         with child.status, contextlib.suppress(OSError):
             frames.send(child.status, frames.EXIT, end)
 
-
-def _stderr_tail(scratch: Path) -> str:
-    with contextlib.suppress(OSError):
-        return (scratch / "stderr").read_bytes()[-_STDERR_BYTES:].decode(errors="replace")
-    return ""
+    def _fork(self, status: socket.socket, out: socket.socket, request: dict[str, Any]) -> None:
+        format_ = Format(request["format"]) if request["format"] else None
+        preload(format_, web=bool(request["web"]), model_dir=request["model_dir"])
+        scratch = Path(tempfile.mkdtemp(dir=self._base))
+        process = get_context("fork").Process(
+            target=self._run_child, args=(status, out, request, scratch, os.getpid())
+        )
+        gc.freeze()
+        process.start()
+        gc.unfreeze()
+        self._children.append(_Child(process, status, scratch))
 
 
 def main() -> None:
