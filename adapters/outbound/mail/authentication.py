@@ -1,4 +1,4 @@
-"""Whether a mail's From address is authenticated by the receiving server (RFC 8601; alignment: RFC 7489, 3.1)."""
+"""Authentication of a mail's From address by the receiving server (RFC 8601; alignment: RFC 7489, 3.1)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -77,6 +77,6 @@ def _proves(verdict: str, domain: str) -> bool:
 
 
 def aligned(one: str, other: str) -> bool:
-    """Whether two domains are the same or one lies in the other; a bare top-level name never counts."""
+    """Return True if two domains are equal or one is a subdomain of the other; a bare top-level name never counts."""
     shorter, longer = sorted((one.strip(".").lower(), other.strip(".").lower()), key=len)
     return "." in shorter and (longer == shorter or longer.endswith("." + shorter))

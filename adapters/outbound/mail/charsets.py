@@ -22,7 +22,7 @@ _KANJI, _KATAKANA = (b"$@", b"$B"), b"(I"
 
 
 def decode_bytes(data: bytes, charset: str) -> str:
-    """The text of bytes in a declared charset. Where it is none, unknown or wrong, the charset is UTF-8 if the
+    """The text of bytes in a declared charset. If it is empty, unknown or wrong, the charset is UTF-8 if the
     bytes are valid in it, else it is guessed by the language; valid UTF-8 that is declared as Western European is
     UTF-8.
 
@@ -62,11 +62,11 @@ def _guessed(data: bytes, charset: str) -> str:
 
 
 def _is_mixed(data: bytes) -> bool:
-    """Whether the bytes are UTF-8 in part, and Western European in the rest."""
+    """Return True if the bytes are UTF-8 in part, and Western European in the rest."""
     text = data.decode("utf-8", "replace")
-    whole = [char for char in text if not char.isascii() and char != "\ufffd"]
-    western = sum(char < _AFTER_LATIN or char in _PUNCTUATION for char in whole)
-    return 0 < text.count("\ufffd") <= _MOST_BROKEN * len(whole) and western == len(whole)
+    valid = [char for char in text if not char.isascii() and char != "\ufffd"]
+    western = sum(char < _AFTER_LATIN or char in _PUNCTUATION for char in valid)
+    return 0 < text.count("\ufffd") <= _MOST_BROKEN * len(valid) and western == len(valid)
 
 
 def _as_western(error: UnicodeError) -> tuple[str, int]:

@@ -47,10 +47,9 @@ _POLICY = SMTP.clone(header_factory=_HEADERS)
 
 @value
 class MailTarget(ChannelTarget):
-    """The mail that is answered: `to` and `name` of its sender, `others` to whom the answer goes too, its subject and
-    its thread.
+    """The answered mail: `to` and `name` of its sender, `others` that the answer goes to as well, subject and thread.
 
-    `opened`: there is none, and the mail begins the thread that `references` names.
+    `opened`: no mail is answered; the new one begins the thread that `references` names.
     """
 
     to: str = ""

@@ -71,7 +71,7 @@ async def open_mail_socket(
 
 
 def is_plain_text_answer(failure: BaseException | None) -> bool:
-    """Whether TLS failed because the server answered in plain text."""
+    """Return True if TLS failed because the server answered in plain text."""
     while failure is not None:
         message = str(failure).upper().replace(" ", "_")
         if isinstance(failure, ssl.SSLError) and any(name in message for name in _NOT_TLS):
@@ -113,7 +113,7 @@ async def _connected(address: Address, timeout: float) -> socket.socket:
 
 
 async def _greets(connection: socket.socket) -> bool:
-    """Whether the server sends something, or hangs up, in time. Nothing is read."""
+    """Return True if the server sends something, or hangs up, in time. Nothing is read."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(connection, readable.set)
@@ -128,7 +128,7 @@ async def _greets(connection: socket.socket) -> bool:
 
 
 async def _speaks_tls(addresses: Addresses, host: str, port: int) -> bool:
-    """Whether a handshake on a connection of its own is answered in TLS. Nothing is sent over it."""
+    """Return True if the server answers the handshake of another connection in TLS. Nothing is sent over it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE  # the question is only whether there is TLS

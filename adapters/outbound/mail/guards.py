@@ -62,7 +62,7 @@ def reason_not_to_answer(
 
 
 def _is_own(headers: Headers, own_address: str) -> bool:
-    """Whether it comes from the own address, or its answer would go there."""
+    """Return True if it comes from the own address, or its answer would go there."""
     own = own_address.strip().lower()
     if any(address.email.lower() == own for address in headers.addresses("From")):
         return True
@@ -98,7 +98,7 @@ def _is_auto_reply(headers: Headers) -> bool:
 
 
 def _is_unread(addresses: Sequence[Address]) -> bool:
-    """Whether nobody reads any of the addresses."""
+    """Return True if nobody reads any of the addresses."""
     locals_ = (normalize("NFKD", address.email.rpartition("@")[0]) for address in addresses)
     plain = ["".join(c for c in local if not combining(c)) for local in locals_]
     return bool(plain) and all(_NO_REPLY.search(local) for local in plain)

@@ -98,26 +98,30 @@ def _without_brackets(names: Sequence[str]) -> tuple[Address, ...]:
 
 def _read_entry(tokens: Sequence[str]) -> tuple[str, str]:
     """The address of one entry, '' without one, and its name, which is a comment where it stands nowhere else."""
-    is_bracketed = [_bare_address(token[1:-1]) if token[0] == "<" else "" for token in tokens]
-    last = max((index for index, address in enumerate(is_bracketed) if address), default=None)
+    bracketed = [_bare_address(token[1:-1]) if token[0] == "<" else "" for token in tokens]
+    last = max((index for index, address in enumerate(bracketed) if address), default=None)
+    name, comment = _name_and_comment(tokens, last)
+    if last is not None:
+        return bracketed[last], name or comment
+    before, _, rest = name.rpartition("<")  # a bracket that is not closed
+    address = "" if any("@" in token for token in tokens if token[0] == '"') else _bare_address(rest)
+    return (address, before.strip() or comment) if address else ("", name)
+
+
+def _name_and_comment(tokens: Sequence[str], address_at: int | None) -> tuple[str, str]:
     words, comments = [], []
     for index, token in enumerate(tokens):
         if token[0] == "(" and len(token) > 1:
             comments.append(_ESCAPED.sub(r"\1", token[1:-1]))
         elif token[0] == '"' and len(token) > 1:
             words.append(_ESCAPED.sub(r"\1", token[1:-1]))
-        elif index != last:
+        elif index != address_at:
             words.append(token)
-    name = "".join(words).strip()
-    if last is not None:
-        return is_bracketed[last], name or " ".join(comments)
-    before, _, rest = name.rpartition("<")  # a bracket that is not closed
-    address = "" if any("@" in token for token in tokens if token[0] == '"') else _bare_address(rest)
-    return (address, before.strip() or " ".join(comments)) if address else ("", name)
+    return "".join(words).strip(), " ".join(comments)
 
 
 def _bare_address(text: str) -> str:
-    """An address without the route or scheme before it, '' for what is none."""
+    """An address without the route or scheme before it, '' for any other text."""
     address = text.rpartition(":")[2].strip()
     return address if _ADDRESS.fullmatch(address) else ""
 

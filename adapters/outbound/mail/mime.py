@@ -38,6 +38,9 @@ _SMIME = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
 _TEXTS = frozenset({"text/plain", "text/html"})
 
 
+_ALTERNATIVE_TEXTS = frozenset({"text/plain", "text/html", "text/enriched", "text/watch-html"})
+
+
 class _RawHeaders(Compat32):
     """Reads raw bytes in headers, which many programs write into the names of files (RFC 6532)."""
 
@@ -106,14 +109,14 @@ def read_message(message: Message, raw: bytes = b"") -> Mail:
 
 
 def is_answer(headers: Headers) -> bool:
-    """Whether the mail answers another one, and is not forwarded."""
+    """Return True if the mail answers another one, and is not forwarded."""
     return bool(headers.message_ids("In-Reply-To") or headers.message_ids("References")) and not is_forwarded(
         headers.text("Subject")
     )
 
 
 def content_of(part: Message, member: int | None) -> bytes | None:
-    """The content of a file: of the part, or of the member with that number in it. None where there is none."""
+    """The content of a file: of the part, or of the member with that number in it. None if it does not exist."""
     if member is None:
         return enclosed_mail(part) if part.get_content_type() == "message/rfc822" else _content(part)
     return next((file.content for file in read_message(part).files if file.member == member), None)
@@ -169,7 +172,7 @@ def _leaves(message: Message) -> Iterator[_Leaf]:
 
 
 def is_wrapper(part: Message) -> bool:
-    """Whether the part holds others in a form of its own, so that its content has to be read."""
+    """Return True if the part holds others in a format of its own, so that its content has to be read."""
     return is_tnef(part) or is_smime(part)
 
 
@@ -221,18 +224,27 @@ def _children(part: Message) -> list[Message]:
 def _best_alternative(children: list[Message]) -> list[Message]:
     """Plain text unless it is empty, else HTML, else the last; and calendars or other files besides."""
     plain = [child for child in children if child.get_content_type() == "text/plain"]
-    html = [child for child in children if _contains(child, "text/html")][-1:]
+    chosen = _chosen_text(children, plain)
+    others = (
+        child
+        for child in children
+        if child not in (*chosen, *plain) and child.get_content_type() not in _ALTERNATIVE_TEXTS
+    )
+    return chosen + [file for child in others for file in _inner_files(child)]
+
+
+def _chosen_text(children: list[Message], plain: list[Message]) -> list[Message]:
+    html = [child for child in children if any(map(_is_html, child.walk()))][-1:]
     text = "\n".join(_whole_text(child) for child in plain).strip()
     if not text:
-        chosen = html or children[-1:]
-    elif len(text) <= _STUB and _says_else(text, html):
-        chosen = plain + html
-    else:
-        chosen = [_with_addresses(child, html) for child in plain]
-    others = [
-        child for child in children if child not in (*chosen, *plain) and not _is_alternative_text(child)
-    ]
-    return chosen + [file for child in others for file in _inner_files(child)]
+        return html or children[-1:]
+    if len(text) <= _STUB and _says_else(text, html):
+        return plain + html
+    return [_with_addresses(child, html) for child in plain]
+
+
+def _is_html(part: Message) -> bool:
+    return part.get_content_type() == "text/html"
 
 
 def _with_addresses(plain: Message, html: list[Message]) -> Message:
@@ -249,8 +261,8 @@ def _with_addresses(plain: Message, html: list[Message]) -> Message:
 
 
 def _says_else(text: str, html: list[Message]) -> bool:
-    """Whether the HTML is another text, as beside a plain "please view this in HTML": it is much longer or the plain
-    text speaks of HTML, and most of the plain text is not in it."""
+    """Return True if the HTML is another text, as beside a plain "please view this in HTML": it is much longer or the
+    plain text speaks of HTML, and most of the plain text is not in it."""
     part = next(
         (part for child in html for part in child.walk() if part.get_content_type() == "text/html"), None
     )
@@ -262,14 +274,6 @@ def _says_else(text: str, html: list[Message]) -> bool:
         return False
     pieces = [own[start : start + 4] for start in range(0, len(own), 4)]
     return bool(letters) and sum(piece in letters for piece in pieces) * 2 < len(pieces)
-
-
-def _contains(part: Message, content_type: str) -> bool:
-    return any(inner.get_content_type() == content_type for inner in part.walk())
-
-
-def _is_alternative_text(part: Message) -> bool:
-    return part.get_content_type() in {"text/plain", "text/html", "text/enriched", "text/watch-html"}
 
 
 def _inner_files(part: Message) -> list[Message]:
@@ -286,7 +290,7 @@ def _inner_files(part: Message) -> list[Message]:
 
 
 def is_file(part: Message, *, is_first: bool) -> bool:
-    """Whether a part is a file and not text; the first text of a mail may have a name as well."""
+    """Return True if a part is a file and not text; the first text of a mail may have a name as well."""
     if part.get_content_maintype() == "multipart":  # without a boundary: its content is text
         return False
     if part.get_content_type() not in _TEXTS:

@@ -1,12 +1,13 @@
-"""Separates what the sender of a mail wrote from the conversation that it quotes, and from the signature.
+"""Separates the text of a mail's sender from the conversation that it quotes, and from the signature.
 
 Only a mail that answers another one (RFC 5322, 3.6.4) quotes it: of any other mail all but the signature stays.
-What is removed from an answer is handed on as the quoted message.
+The removed part of an answer is handed on as the quoted message.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 
 from domain.channels.messages import Quoted
 
@@ -62,6 +63,9 @@ _MAX_LINES = 5_000
 """Lines that are looked at: the rest is text."""
 _ATTRIBUTION_LINES = 3
 """Over how many lines an attribution may be wrapped."""
+
+
+_ABOVE_QUOTE = re.compile(rf"{_SEPARATOR.pattern}|{_RULE.pattern}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ def _quoted_message(removed: Sequence[list[str]]) -> Quoted | None:
         below = next(filter(str.strip, body), "")
         is_header_alone = not below and any(map(_HEADER_BLOCK.match, head))
         if is_header_alone or (address is None and not _is_quoted(below)):
-            body = [line for line in head if not _SEPARATOR.match(line) and not _RULE.match(line)] + body
+            body = [*filterfalse(_ABOVE_QUOTE.match, head), *body]
         author = author or (address[1] if address else "")
         texts.append("\n".join(_QUOTE_MARK.sub("", line) for line in body).strip())
     content = "\n\n".join(filter(None, texts))
@@ -174,7 +178,7 @@ def _history_start(text: _Lines) -> int:
 
 
 def _is_header_block(lines: list[str], index: int) -> bool:
-    """Whether the header of a mail begins here: its sender, and its date within the next few fields."""
+    """Return True if the header of a mail begins here: its sender, and its date within the next few fields."""
     if index >= len(lines) or not _HEADER_BLOCK.match(lines[index].strip()):
         return False
     for line in [line.strip() for line in lines[index + 1 : index + 8] if line.strip()][:4]:
@@ -186,12 +190,12 @@ def _is_header_block(lines: list[str], index: int) -> bool:
 
 
 def _attribution_span(text: _Lines, index: int) -> int:
-    """How many lines an attribution that begins here takes; 0 for none."""
+    """How many lines an attribution that begins here takes; 0 if none begins."""
     lines = text.lines
     if not text.has_colon[index] or not lines[index].strip() or _is_quoted(lines[index]):
         return 0
     for span in range(1, _ATTRIBUTION_LINES + 1):
-        candidate = " ".join(line.strip() for line in lines[index : index + span])
+        candidate = " ".join(map(str.strip, lines[index : index + span]))
         if len(candidate) > 500:
             return 0
         is_followed = _is_quoted(text.following[min(index + span, len(lines))])
@@ -203,7 +207,7 @@ def _attribution_span(text: _Lines, index: int) -> int:
 
 
 def _continues_after(text: _Lines, index: int) -> bool:
-    """Whether the sender's text continues below a quotation that begins here and is marked with '>'."""
+    """Return True if the sender's text continues below a quotation that begins here and is marked with '>'."""
     return _is_quoted(text.following[index]) and text.last_own >= index
 
 

@@ -156,10 +156,14 @@ def classify(failure: Exception, server: SmtpServer, *, handed_over: bool) -> Se
     if "STARTTLS extension not supported" in str(failure):  # an SMTPException without a class of its own
         message = f"{where} does not offer STARTTLS; set {server.tls_field} to false to send without TLS"
         return Sent(Outcome.TRANSIENT, message)
-    if isinstance(failure, ssl.SSLError) or isinstance(failure.__cause__, ssl.SSLError):
+    if any(isinstance(error, ssl.SSLError) for error in (failure, failure.__cause__)):
         return Sent(Outcome.TRANSIENT, f"TLS with {where} failed: {failure}")
     if isinstance(failure, (SMTPNotSupported, ValueError)):
         return Sent(Outcome.PERMANENT, f"{where}: {failure}")
+    return _broken(failure, where, handed_over=handed_over)
+
+
+def _broken(failure: Exception, where: str, *, handed_over: bool) -> Sent:
     reason = (isinstance(failure, OSError) and system_reason(failure)) or str(failure)
     if handed_over and not isinstance(failure, SMTPConnectError):
         return Sent(Outcome.UNKNOWN, f"the connection to {where} broke while the mail was sent: {reason}")

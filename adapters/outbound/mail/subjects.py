@@ -30,7 +30,7 @@ _FORWARDED = re.compile(rf"\s*(?:{_TAG}\s*)*(?:{_FORWARD}){_END}", re.IGNORECASE
 
 
 def is_forwarded(subject: str) -> bool:
-    """Whether a mail is forwarded, and not an answer to a forwarded one."""
+    """Return True if a mail is forwarded, and not an answer to a forwarded one."""
     return bool(_FORWARDED.match(normalize("NFC", subject[:MAX_SUBJECT])))
 
 

@@ -61,21 +61,25 @@ def read_tnef(data: bytes) -> Tnef | None:
             mail.plain = _string(properties, _PLAIN, charset) or mail.plain
             mail.html = _string(properties, _HTML, charset)
             rtf = properties.get(_RTF, (0, b""))[1]
-        elif attribute == _RENDITION:
-            mail.files.append(TnefFile())
-        elif attribute in (_TITLE, _DATA, _OF_ATTACHMENT) and mail.files:
-            _add_to_file(mail.files[-1], attribute, value, charset)
-    if not mail.plain and not mail.html and rtf:
+        else:
+            _read_file_attribute(mail.files, attribute, value, charset)
+    if rtf and not (mail.plain + mail.html):
         mail.plain = _text_of_rtf(rtf)
     return mail
 
 
-def _add_to_file(file: TnefFile, attribute: int, value: bytes, charset: str) -> None:
+def _read_file_attribute(files: list[TnefFile], attribute: int, value: bytes, charset: str) -> None:
+    """Begins a file, or reads an attribute of the last one."""
+    if attribute == _RENDITION:
+        files.append(TnefFile())
+    if not files:
+        return
+    file = files[-1]
     if attribute == _TITLE:
         file.name = file.name or _text(value, charset)
     elif attribute == _DATA:
         file.content = value
-    else:
+    elif attribute == _OF_ATTACHMENT:
         properties = _properties(value)
         names = (_string(properties, name, charset) for name in (_LONG_NAME, _NAME))
         file.name = next(filter(None, names), file.name)

@@ -185,5 +185,5 @@ _BOLD: Spans = (Span(Kind.BOLD),)
 
 
 def _is_tight(node: SyntaxTreeNode) -> bool:
-    """Whether no blank line stands between the items of a list: its paragraphs are hidden then."""
+    """Return True if no blank line stands between the items of a list: its paragraphs are hidden then."""
     return all(child.hidden for item in node.children for child in item.children if child.type == "paragraph")

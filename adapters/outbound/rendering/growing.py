@@ -39,7 +39,7 @@ class GrowingText:
         return self._followed_by(markdown[end:])[0]
 
     def _followed_by(self, markdown: str) -> tuple[Rendered, bool]:
-        """What is finished and a block after it; whether nothing more fits."""
+        """The finished blocks followed by another one, and whether the message is full."""
         before = self._finished
         gap = _GAP if before.text else ""
         room = self._limit.size - max(self._size(before.text + gap), self._size(before.plain + gap))

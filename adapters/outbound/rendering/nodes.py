@@ -88,7 +88,7 @@ def _part(node: SyntaxTreeNode) -> list[object]:
 
 
 def _link(address: str, inner: list[object]) -> list[object]:
-    """An address that is none of the web, of mail or of a telephone is shown as text."""
+    """A link to the web, to mail or to a telephone; any other address is shown as text."""
     if is_safe(address):
         return [["a", {"href": address}, *inner]]
     return inner if inner == [address] or not address else [*inner, f" ({address})"]

@@ -39,7 +39,7 @@ def parsed(markdown: str) -> list[SyntaxTreeNode]:
 
 
 def is_safe(address: str, *, web_alone: bool = False) -> bool:
-    """Whether a link may lead there: the web, and unless `web_alone`, mail or a telephone."""
+    """Return True for addresses that a link may have: of the web, and unless `web_alone`, of mail or a telephone."""
     return bool(_WEB.match(address) or (not web_alone and _PERSON.match(address)))
 
 

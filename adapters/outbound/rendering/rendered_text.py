@@ -90,10 +90,10 @@ class RenderedText:
 
     def _ending(self, at: int, end: int) -> str:
         run = self._runs[at]
-        whole = end == run.end
+        is_complete = end == run.end
         text = (
             self._chunks[at]
-            if whole
+            if is_complete
             else self._transitions[at] + self._body(run, run.start, end, self._lines[at])
         )
         return text + self._closed(run.spans, 0, end, self._lines[at].after(text, marker=True))[0]

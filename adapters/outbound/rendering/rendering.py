@@ -39,9 +39,9 @@ WORDS = re.compile(r"[^\W\d_](?:[^\W_]|[ ,;'\"?()!-]|[.:](?= |$))*(?<! )")
 
 
 def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rendered]:
-    """A Markdown text as messages in `markup`, each within `limit` as the platform counts.
+    """Renders Markdown as messages in `markup`, each within `limit` as the platform counts.
 
-    None for a text of white space alone. E-mail is one message whatever the limit.
+    Returns no message for a text of white space alone. E-mail is one message whatever the limit.
     """
     if markup is Markup.EMAIL:
         return render_email(markdown)
@@ -59,19 +59,13 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
     styled = _styled(markdown, writer, limit)
     if limit is None:
         end = len(styled.text.rstrip())
-        return [
-            Rendered(
-                *(
-                    RenderedText(styled, markup_writer, Unit.CHARACTERS).text(0, end)
-                    for markup_writer in (writer, _PLAIN)
-                )
-            )
-        ]
+        text = RenderedText(styled, writer, Unit.CHARACTERS).text(0, end)
+        return [Rendered(text, RenderedText(styled, _PLAIN, Unit.CHARACTERS).text(0, end))]
     return list(_messages(styled, writer, limit))
 
 
 def _of_words(paragraphs: Sequence[str], writer: MarkupWriter) -> Rendered:
-    written = (writer.text(each, Run(0, len(each), ()), line_start=True) for each in paragraphs)
+    written = (writer.text(text, Run(0, len(text), ()), line_start=True) for text in paragraphs)
     return Rendered("\n\n".join(written), "\n\n".join(paragraphs))
 
 

@@ -54,7 +54,7 @@ Spans = tuple[Span, ...]
 
 
 def has(spans: Spans, *kinds: Kind) -> bool:
-    """Whether one of the kinds is among the spans."""
+    """Return True if one of the kinds is among the spans."""
     return bool(spans) and any(span.kind in kinds for span in spans)
 
 

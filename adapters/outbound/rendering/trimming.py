@@ -29,11 +29,9 @@ def _parts(text: str, run: Run, spans: Spans, before: Spans, after: Spans) -> It
         return
     opening, closing = _without_new(spans, before), _without_new(spans, after)
     if opening != spans:
-        while start < end and text[start].isspace():
-            start += 1
+        start = end - len(text[start:end].lstrip())
     if closing != spans:
-        while end > start and text[end - 1].isspace():
-            end -= 1
+        end = start + len(text[start:end].rstrip())
     for low, high, inside in ((run.start, start, opening), (start, end, spans), (end, run.end, closing)):
         for begin, stop in _stretches(text, low, high):
             yield Run(begin, stop, inside, run.structure)

@@ -41,7 +41,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
 
 
 def _is_displayed(source: str, start: int, end: int) -> bool:
-    r"""Whether it stands on lines of its own and looks like a formula: `\[1\]` is a bracket that was escaped."""
+    r"""Return True for a formula on lines of its own: `\[1\]` is a bracket that was escaped."""
     before = source[max(0, start - _INDENT) : start].rstrip(" \t")
     is_first = before.endswith("\n") or (not before and start <= _INDENT)
     return bool(

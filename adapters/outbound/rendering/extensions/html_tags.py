@@ -33,7 +33,9 @@ _SHIFTED = {
 }
 _SIGNS = {"sup": "^", "sub": "_"}
 _PAIRED = _CODE | _UNSEEN | frozenset(_STYLES) | frozenset(_SHIFTED) | {"a"}
-_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
+_TAG = re.compile(r"<(/?)(!--|[A-Za-z][A-Za-z0-9-]*)")
+_UNSHOWN = frozenset({"!--", "wbr"})
+"""Comments, and places where a word may be broken."""
 _BREAKS = ("softbreak", "hardbreak")
 
 
@@ -87,21 +89,22 @@ class _Reader:
 
     def _take_tag(self, token: Token) -> None:
         tag = _TAG.match(token.content)
-        closing, name = (tag[1], tag[2].lower()) if tag else ("", "")
-        if token.content.startswith("<!--") or (name == "wbr" and not closing):
+        slash, name = (tag[1], tag[2].lower()) if tag else ("", "")
+        opening, closing = ("", name) if slash else (name, "")
+        if opening in _UNSHOWN:
             return
         if name == "br":
             self._out.append(Token("hardbreak", "br", 0))
-        elif name == _RULE and not closing:
+        elif opening == _RULE:
             self._out += [_line_end(), _text("———"), _line_end()]
-        elif name == "img" and not closing and (image := _image(self._parser, token.content)):
+        elif opening == "img" and (image := _image(self._parser, token.content)):
             self._out.append(image)
-        elif closing and self._open[-1][name]:
-            self._close(name)
+        elif self._open[-1][closing]:
+            self._close(closing)
         else:
-            if name in _PAIRED and not closing:
-                self._frames[-1].append((name, len(self._out)))
-                self._open[-1][name] += 1
+            if opening in _PAIRED:
+                self._frames[-1].append((opening, len(self._out)))
+                self._open[-1][opening] += 1
             self._out.append(token)
 
     def _close(self, name: str) -> None:
@@ -121,9 +124,9 @@ class _Reader:
             return _shifted(name, inner)
         if name == "a":
             address = _address(self._parser, _attributes(tag.content).get("href"))
-            return [*_around("link", "a", inner, {"href": address})] if address and inner else inner
+            return _around("link", "a", inner, {"href": address}) if address else inner
         if name in _STYLES:
-            inner = _around(*_STYLES[name], inner) if inner else inner
+            inner = _around(*_STYLES[name], inner)
         if name == _ITEM:
             inner = [_text("• "), *_tidied(inner)]
         return [_line_end(), *inner, _line_end()] if name in _BLOCKS else inner
@@ -132,6 +135,8 @@ class _Reader:
 def _around(
     kind: str, tag: str, inner: list[Token], attributes: dict[str, str | int | float] | None = None
 ) -> list[Token]:
+    if not inner:
+        return inner
     return [Token(f"{kind}_open", tag, 1, attrs=attributes or {}), *inner, Token(f"{kind}_close", tag, -1)]
 
 
@@ -209,7 +214,7 @@ def _is_alone(tokens: list[Token], at: int) -> bool:
 
 
 def _is_beside_backticks(tokens: list[Token], at: int) -> bool:
-    """Whether code made of tags has a backtick beside it, with which platforms would take its marks for a fence."""
+    """Return True for code made of tags that has a backtick beside it: platforms would take its marks for a fence."""
     if tokens[at].type != "code_inline" or tokens[at].markup:
         return False
     if at and tokens[at - 1].type == "code_inline":
@@ -225,11 +230,12 @@ def _tidied(tokens: list[Token]) -> list[Token]:
     for at, source in enumerate(tokens):
         is_text = source.type == "html_inline" or _is_beside_backticks(tokens, at)
         token = _text(source.content) if is_text else source
+        last = out[-1].type if out else ""
         if token.type in _BREAKS:
             _add_break(out, token)
-        elif token.type == "text" and out and out[-1].type == "text":
+        elif (last, token.type) == ("text", "text"):
             out[-1] = _text(out[-1].content + token.content)
-        elif token.type == "text" and out and out[-1].type == "hardbreak":
+        elif (last, token.type) == ("hardbreak", "text"):
             out.append(_text(token.content.lstrip()))
         else:
             out.append(token)
