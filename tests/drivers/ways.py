@@ -1,27 +1,19 @@
-"""The ways into the service. Each answers in the same words, so that one feature runs through all of them."""
+"""The REST API of the service, straight or over a remote core: both answer in the same words."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 
-from adapters.inbound.rest import message_schemas, schemas
-from adapters.inbound.rest.bodies import Answer
-from adapters.inbound.rest.errors import status_of
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
 from apps.http_gateway.main import build_remote_gateway
 from apps.rest import build_gateway
-from domain.access.model import Caller, Role
-from domain.channels.messages import RawCall
-from domain.conversations.model import NewMessage
-from domain.instances.model import InstanceChange, NewInstance
-from domain.refusals import Refusal
+from domain.access.model import Role
 from tests.drivers.world import PATIENCE, World
 
 BASE = "http://localhost:3011"
@@ -56,158 +48,6 @@ class Reply:
     @property
     def error(self) -> str:
         return str(self.body["error"])
-
-
-class Way(Protocol):
-    """What features ask of the service."""
-
-    def definitions(self, user: str) -> Reply: ...
-    def definition(self, user: str, channel_id: str) -> Reply: ...
-    def create(self, user: str, body: Mapping[str, Any]) -> Reply: ...
-    def update(self, user: str, instance_id: int, body: Mapping[str, Any]) -> Reply: ...
-    def trust(self, user: str, instance_id: int, *, trusted: bool) -> Reply: ...
-    def delete(self, user: str, instance_id: int) -> Reply: ...
-    def instances(self, user: str) -> Reply: ...
-    def instance(self, user: str, instance_id: int) -> Reply: ...
-    def health(self, user: str, instance_id: int) -> Reply: ...
-    def request_pairing(self, user: str, instance_id: int) -> Reply: ...
-    def deliveries(
-        self, user: str, instance_id: int, status: str | None, limit: int = 100, offset: int = 0
-    ) -> Reply: ...
-    def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply: ...
-    def drop(self, user: str, instance_id: int, delivery_id: int) -> Reply: ...
-    def send(self, user: str, instance_id: int, body: Mapping[str, Any], key: str | None = None) -> Reply: ...
-    def message(self, user: str, instance_id: int, message_id: str) -> Reply: ...
-    def call(
-        self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
-    ) -> Reply: ...
-    def close(self) -> None: ...
-
-
-class UseCases:
-    """Straight to the use cases."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._use_cases = world.container.use_cases()
-
-    def _asked(self, work: Any, shape: Any, outcome: str = "done") -> Reply:
-        try:
-            return Reply(outcome, shape(self._world.run(work)))
-        except Refusal as refusal:
-            return Reply(WORDS[status_of(refusal)], {"error": refusal.message})
-
-    def definitions(self, user: str) -> Reply:
-        return self._asked(
-            self._use_cases.catalogue.definitions(),
-            lambda found: [_body(schemas.ChannelDefinition, each) for each in found],
-        )
-
-    def definition(self, user: str, channel_id: str) -> Reply:
-        return self._asked(
-            self._use_cases.catalogue.definition(channel_id), partial(_body, schemas.ChannelDefinition)
-        )
-
-    def create(self, user: str, body: Mapping[str, Any]) -> Reply:
-        new = NewInstance(
-            body["channelId"],
-            body["channelName"],
-            body["config"],
-            body.get("downStreamResourceId"),
-            body.get("id"),
-        )
-        reply = self._asked(
-            self._use_cases.instances.create(_caller(user), new),
-            partial(_body, schemas.CreatedInstance),
-        )
-        created = reply.outcome == "done" and reply.body["operation"] == "created"
-        return Reply("created", reply.body) if created else reply
-
-    def update(self, user: str, instance_id: int, body: Mapping[str, Any]) -> Reply:
-        change = InstanceChange(body["config"], body.get("downStreamResourceId"), body.get("channelName"))
-        return self._asked(
-            self._use_cases.instances.update(_caller(user), instance_id, change),
-            partial(_body, schemas.UpdatedInstance),
-        )
-
-    def trust(self, user: str, instance_id: int, *, trusted: bool) -> Reply:
-        work = self._use_cases.instances.set_trusted(_caller(user), instance_id, trusted=trusted)
-        return self._asked(work, partial(_body, schemas.ChannelInstance))
-
-    def delete(self, user: str, instance_id: int) -> Reply:
-        return self._asked(self._use_cases.instances.delete(_caller(user), instance_id), lambda _: None)
-
-    def instances(self, user: str) -> Reply:
-        return self._asked(
-            self._use_cases.instances.list(_caller(user)),
-            lambda found: [_body(schemas.ChannelInstance, each) for each in found],
-        )
-
-    def instance(self, user: str, instance_id: int) -> Reply:
-        return self._asked(
-            self._use_cases.instances.get(_caller(user), instance_id), partial(_body, schemas.ChannelInstance)
-        )
-
-    def health(self, user: str, instance_id: int) -> Reply:
-        return self._asked(
-            self._use_cases.operations.health(_caller(user), instance_id),
-            partial(_body, schemas.InstanceHealth),
-        )
-
-    def request_pairing(self, user: str, instance_id: int) -> Reply:
-        return self._asked(
-            self._use_cases.instances.request_pairing(_caller(user), instance_id),
-            lambda pairing: {"success": pairing.success, "pairingCode": pairing.code},
-        )
-
-    def deliveries(
-        self, user: str, instance_id: int, status: str | None, limit: int = 100, offset: int = 0
-    ) -> Reply:
-        work = self._use_cases.operations.deliveries(_caller(user), instance_id, status, limit, offset)
-        return self._asked(work, partial(_body, schemas.DeliveryList))
-
-    def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply:
-        work = self._use_cases.operations.replay(_caller(user), instance_id, delivery_id)
-        return self._asked(work, lambda _: None, "accepted")
-
-    def drop(self, user: str, instance_id: int, delivery_id: int) -> Reply:
-        return self._asked(
-            self._use_cases.operations.drop(_caller(user), instance_id, delivery_id), lambda _: None
-        )
-
-    def send(self, user: str, instance_id: int, body: Mapping[str, Any], key: str | None = None) -> Reply:
-        message = message_schemas.SendMessage.model_validate(body).message()
-        return self.send_message(_caller(user), instance_id, message, key)
-
-    def send_message(
-        self, caller: Caller, instance_id: int, message: NewMessage, key: str | None = None
-    ) -> Reply:
-        work = self._use_cases.messages.send(caller, instance_id, message, key)
-        return self._asked(work, partial(_body, message_schemas.MessageQueued), "accepted")
-
-    def message(self, user: str, instance_id: int, message_id: str) -> Reply:
-        work = self._use_cases.messages.message(_caller(user), instance_id, message_id)
-        return self._asked(work, partial(_body, message_schemas.ConversationMessage))
-
-    def call(
-        self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
-    ) -> Reply:
-        call = RawCall(
-            id=self._world.container.foundation().ids.request_id(),
-            method="POST",
-            callback=callback,
-            url=f"{BASE}/api/agent/channels/{channel_id}/{instance_id}/{callback}",
-            headers={name.lower(): value for name, value in headers.items()},
-            body=body,
-        )
-        try:
-            answer = self._world.run(self._use_cases.callbacks.handle(channel_id, instance_id, call))
-        except Refusal as refusal:
-            return Reply(WORDS[status_of(refusal)], {"error": refusal.message})
-        return Reply(WORDS[answer.status], _json(answer.body), answer.headers)
-
-    def close(self) -> None:
-        return
 
 
 class Rest:
@@ -323,21 +163,6 @@ class RestOverGrpc(Rest):
         callbacks = RemoteCallbacks(core)
         self._world.at_end += [callbacks.close, core.close]
         return build_remote_gateway(settings, core, callbacks)
-
-
-WAYS: Mapping[str, type[UseCases] | type[Rest]] = {
-    "use cases": UseCases,
-    "REST": Rest,
-    "REST over gRPC": RestOverGrpc,
-}
-
-
-def _caller(user: str) -> Caller:
-    return Caller(user, Role.ADMIN if user == "admin" else Role.USER)
-
-
-def _body(model: type[Answer], value: Any) -> dict[str, Any]:
-    return model.model_validate(value).model_dump()
 
 
 def _json(content: bytes) -> Any:

@@ -15,7 +15,7 @@ from domain.routing import indicators as typing
 from domain.routing import prompts
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.receiver import Receiver
-from tests.drivers.ways import WAYS, Rest, Way
+from tests.drivers.ways import Rest, RestOverGrpc
 from tests.drivers.world import PATIENCE, World
 from tests.support.postgres import fresh_database
 
@@ -86,33 +86,20 @@ def world(module_world: World) -> World:
     return module_world
 
 
-THROUGH = {"way": list(WAYS), "rest": ["REST", "REST over gRPC"]}
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs the scenarios of a module that says `THROUGH = "way"` (or "rest") through each of those.
+    """Runs what has the mark `grpc`, which scenarios get by a tag, over a remote core as well.
 
     Scenarios do not name their fixtures, so parametrised ones must be added to them here.
     """
-    name = getattr(metafunc.module, "THROUGH", None)
-    if name is not None:
-        metafunc.fixturenames.append(name)
-        metafunc.parametrize(name, THROUGH[name], indirect=True)
-
-
-@pytest.fixture
-def way(request: pytest.FixtureRequest, world: World) -> Iterator[Way]:
-    """The service, reached in each way in turn."""
-    made = WAYS[request.param](world)
-    yield made
-    made.close()
+    if metafunc.definition.get_closest_marker("grpc"):
+        metafunc.fixturenames.append("rest")
+        metafunc.parametrize("rest", [Rest, RestOverGrpc], indirect=True, ids=["REST", "REST over gRPC"])
 
 
 @pytest.fixture
 def rest(request: pytest.FixtureRequest, world: World) -> Iterator[Rest]:
-    """The gateway, over its own use cases and over a remote core."""
-    made = WAYS[request.param](world)
-    assert isinstance(made, Rest)
+    """The gateway, over its own use cases unless the test is told otherwise."""
+    made = getattr(request, "param", Rest)(world)
     yield made
     made.close()
 

@@ -94,11 +94,13 @@ Feature: API keys and sessions
       Then none of the three works any longer
       And ann's key still works
 
+    @grpc
     Scenario: A session makes no lasting key
       Given ann signs in with her key
       When her session makes a key
       Then the other key expires with her session
 
+    @grpc
     Scenario Outline: A session that is over takes its keys with it
       Given ann signs in with her key
       And her session makes a key
@@ -217,6 +219,7 @@ Feature: API keys and sessions
       When ann signs in with her key from that address
       Then her session works, and it is ann's
 
+    @grpc
     Scenario: A link from an address of many wrong keys
       Given 30 wrong keys came from one address
       And a link for ann

@@ -17,12 +17,11 @@ from domain.routing.conversation import not_served
 from domain.routing.model import RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import Reply, Way
+from tests.drivers.ways import Reply, Rest
 from tests.drivers.world import World
 from tests.support.platforms.whatsapp import WhatsApp
 from tests.support.waiting import until
 
-THROUGH = "way"
 AGENT = "https://agents.example"
 SETTINGS = {"AGENT_URL": AGENT, "PLATFORM_URL": "https://platform.example"}
 EDGE = samples.SETTING
@@ -32,9 +31,9 @@ scenarios("access.feature")
 class Scene:
     """Numbers of ann's, who writes to them, and what the resource behind them was told."""
 
-    def __init__(self, world: World, way: Way, driver: PlatformDriver) -> None:
+    def __init__(self, world: World, rest: Rest, driver: PlatformDriver) -> None:
         self.world = world
-        self.way = way
+        self.rest = rest
         self.platform = WhatsApp()
         driver.show(self.platform)
         self.resource = Resource(world, lambda request: RunResult(f"heard {request.text}"))
@@ -52,7 +51,7 @@ class Scene:
             "config": {**samples.CONFIG, **settings},
             "downStreamResourceId": "agent::listener",
         }
-        reply = self.way.create("ann", body)
+        reply = self.rest.create("ann", body)
         if reply.outcome == "created":
             self.instances.append(reply.body["instanceId"])
         return reply
@@ -66,7 +65,7 @@ class Scene:
         if scoped is not None:
             message["from_user_id"] = scoped
         call = samples.posted(body)
-        reply = self.way.call(
+        reply = self.rest.call(
             "business-messaging", self.instances[instance], call.body, call.headers, "webhook"
         )
         assert reply.outcome == "done", reply
@@ -91,8 +90,8 @@ class Scene:
 
 
 @pytest.fixture
-def scene(world: World, way: Way, platform_driver: PlatformDriver) -> Iterator[Scene]:
-    made = Scene(world, way, platform_driver)
+def scene(world: World, rest: Rest, platform_driver: PlatformDriver) -> Iterator[Scene]:
+    made = Scene(world, rest, platform_driver)
     yield made
     assert made.platform.faults == []
 

@@ -21,7 +21,6 @@ from ports.use_cases import Access, UseCases
 from tests.drivers.ways import Rest, RestOverGrpc
 from tests.drivers.world import World
 
-THROUGH = "rest"
 WORKER = False
 scenarios("keys.feature")
 

@@ -36,7 +36,7 @@ class Scene:
 
     def __init__(self, world: World, driver: PlatformDriver) -> None:
         self.world, self.driver = world, driver
-        self.way = RestOverGrpc(world)
+        self.rest = RestOverGrpc(world)
         self.resource = Resource(world, _answer)
         self.owner, self.instance = "", 0
         self.reply: Reply | None = None
@@ -48,7 +48,7 @@ class Scene:
         self.owner = owner
         self.config = {**self.group.configured(), "identifyUsers": True, **settings}
         body = {"channelId": self.group.channel_id, "channelName": "Works", "config": self.config}
-        made = self.way.create(owner, {**body, "downStreamResourceId": "agent::works"})
+        made = self.rest.create(owner, {**body, "downStreamResourceId": "agent::works"})
         assert made.outcome == "created", made.body
         self.instance = made.body["instanceId"]
 
@@ -56,7 +56,7 @@ class Scene:
         return self.group.write(who, text, self.world.clock.now())
 
     def post(self, call: RawCall) -> None:
-        reply = self.way.call(self.group.channel_id, self.instance, call.body, call.headers, call.callback)
+        reply = self.rest.call(self.group.channel_id, self.instance, call.body, call.headers, call.callback)
         assert reply.outcome == "done", reply
         self.world.settle()
 
@@ -70,7 +70,7 @@ class Scene:
         self.resource.requests.clear()
 
     def trust(self, user: str, trusted: str) -> Reply:
-        return self.way.trust(user, self.instance, trusted=trusted == "trusts")
+        return self.rest.trust(user, self.instance, trusted=trusted == "trusts")
 
 
 def _answer(request: RunRequest) -> RunResult:
@@ -84,7 +84,7 @@ def scene(world: World, platform_driver: PlatformDriver) -> Iterator[Scene]:
     world.clock.stop()
     made = Scene(world, platform_driver)
     yield made
-    made.way.close()
+    made.rest.close()
     assert platform_driver.platform.faults == []
 
 
@@ -132,7 +132,7 @@ def writes_yes(scene: Scene) -> None:
 def removes_secret(scene: Scene) -> None:
     config = {name: value for name, value in scene.config.items() if name != "appSecret"}
     assert config != scene.config
-    assert scene.way.update("bob", scene.instance, {"config": config}).outcome == "done"
+    assert scene.rest.update("bob", scene.instance, {"config": config}).outcome == "done"
 
 
 @when(parsers.re(r"(?P<user>ann|an admin) (?P<trusted>trusts) the channel"))
@@ -154,7 +154,7 @@ def trusted_no_longer(scene: Scene) -> None:
 @when("ann saves the channel with another name and other settings")
 def saves_again(scene: Scene) -> None:
     change = {"channelName": "Works, again", "config": {**scene.config, "mergeSeconds": 0, "ackReaction": ""}}
-    assert scene.way.update("ann", scene.instance, change).outcome == "done"
+    assert scene.rest.update("ann", scene.instance, change).outcome == "done"
 
 
 @when(parsers.re(r"(?P<user>ann|an admin) changes the (?P<field>\w+) of the channel"))
@@ -162,14 +162,14 @@ def changes(scene: Scene, user: str, field: str) -> None:
     stored = scene.config[field]
     other = stored.replace("127.0.0.1", "localhost") if field == "SERVER_URL" else stored[::-1]
     change = {"config": {**scene.config, field: other}}
-    scene.reply = scene.way.update(user.removeprefix("an "), scene.instance, change)
+    scene.reply = scene.rest.update(user.removeprefix("an "), scene.instance, change)
     assert scene.reply.outcome == "done"
 
 
 @when(parsers.re(r"(?P<user>ann|an admin) changes the channel back"))
 def changes_back(scene: Scene, user: str) -> None:
     change = {"config": scene.config}
-    assert scene.way.update(user.removeprefix("an "), scene.instance, change).outcome == "done"
+    assert scene.rest.update(user.removeprefix("an "), scene.instance, change).outcome == "done"
 
 
 @then(parsers.parse("the resource is told that {who} writes, proved by {proof}"))
@@ -181,20 +181,20 @@ def told(scene: Scene, who: str, proof: str) -> None:
 
 @then(parsers.parse("the conversation is shown as one of {who}"))
 def shown(scene: Scene, who: str) -> None:
-    listed = scene.way.request("GET", "/api/agent/conversations", "ann").json()["conversations"]
+    listed = scene.rest.request("GET", "/api/agent/conversations", "ann").json()["conversations"]
     assert [view["sender"]["userId"] for view in listed] == [None if who == "nobody" else who]
 
 
 @then("the channel and its health say that it is trusted")
 def says_trusted(scene: Scene) -> None:
-    assert scene.way.instance("ann", scene.instance).body["trusted"] is True
-    assert TRUSTED in scene.way.health("ann", scene.instance).body["notes"]
+    assert scene.rest.instance("ann", scene.instance).body["trusted"] is True
+    assert TRUSTED in scene.rest.health("ann", scene.instance).body["notes"]
 
 
 @then("the health of the channel says whom it recognises")
 def says_untrusted(scene: Scene) -> None:
-    assert scene.way.instance("ann", scene.instance).body["trusted"] is False
-    assert UNTRUSTED in scene.way.health("ann", scene.instance).body["notes"]
+    assert scene.rest.instance("ann", scene.instance).body["trusted"] is False
+    assert UNTRUSTED in scene.rest.health("ann", scene.instance).body["notes"]
 
 
 @then(parsers.re(r"(ann|an admin) is told that the senders are no longer trusted"))
@@ -207,7 +207,7 @@ def told_of_trust(scene: Scene) -> None:
 def forbidden(scene: Scene) -> None:
     assert scene.reply is not None
     assert (scene.reply.outcome, "admin" in scene.reply.error) == ("forbidden", True)
-    assert scene.way.instance("ann", scene.instance).body["trusted"] is False
+    assert scene.rest.instance("ann", scene.instance).body["trusted"] is False
 
 
 @then("the resource is not asked")

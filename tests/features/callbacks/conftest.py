@@ -15,7 +15,7 @@ from pytest_bdd import given, parsers, then, when
 
 from domain.channels.messages import RawCall
 from tests.drivers.platform import PlatformDriver
-from tests.drivers.ways import Reply, Way
+from tests.drivers.ways import Reply, Rest
 from tests.drivers.world import World
 from tests.support.platforms.standin import StandIn
 from tests.support.waiting import until
@@ -54,7 +54,7 @@ class Instance:
     """The instance under test, and how the calls of its platform ended."""
 
     chat: Chat
-    way: Way
+    rest: Rest
     driver: PlatformDriver
     id: int = 0
     created: Any = None
@@ -62,7 +62,7 @@ class Instance:
 
     def post(self, call: RawCall) -> None:
         self.replies.append(
-            self.way.call(self.chat.channel_id, self.id, call.body, call.headers, call.callback)
+            self.rest.call(self.chat.channel_id, self.id, call.body, call.headers, call.callback)
         )
 
     def said(self) -> list[tuple[str, str]]:
@@ -87,11 +87,13 @@ def platform_driver(request: pytest.FixtureRequest) -> Iterator[PlatformDriver |
 
 
 @pytest.fixture
-def instance(request: pytest.FixtureRequest, way: Way, platform_driver: PlatformDriver) -> Iterator[Instance]:
+def instance(
+    request: pytest.FixtureRequest, rest: Rest, platform_driver: PlatformDriver
+) -> Iterator[Instance]:
     chat: Chat = request.module.CHAT
     platform = chat.standin()
     platform_driver.show(platform)
-    yield Instance(chat, way, platform_driver)
+    yield Instance(chat, rest, platform_driver)
     assert platform.faults == []
 
 
@@ -112,7 +114,7 @@ def create(instance: Instance, settings: Mapping[str, Any]) -> None:
         "config": {**_filled(instance.chat.config, instance.driver.url), **settings},
         "downStreamResourceId": "agent::echo",
     }
-    instance.created = instance.way.create("ann", body).body
+    instance.created = instance.rest.create("ann", body).body
     instance.id = instance.created["instanceId"]
 
 

@@ -104,6 +104,7 @@ Feature: The HTTP webhook
 
   Rule: With syncResponse the call waits for the answer
 
+    @grpc
     Scenario: The instance is deleted while the call waits
       Given a webhook that answers in the call, whose resource does not answer yet
       When it is called and ann deletes it meanwhile

@@ -14,7 +14,6 @@ from tests.drivers.world import World
 from tests.features.callbacks.conftest import Chat, Instance, create
 from tests.support.platforms.telegram import TOKEN, Telegram
 
-THROUGH = "way"
 scenarios("bot_messenger.feature")
 
 EVENTS: Mapping[str, str] = {
@@ -81,7 +80,7 @@ def was_said(world: World, instance: Instance) -> None:
 def said_in_supergroup(world: World, instance: Instance) -> None:
     turns = world.run(world.container.storage().chat_history.load(instance.id, "-1002000300041", "r2"))
     assert [turn.text for turn in turns] == ["hello"]
-    config = instance.way.instance("ann", instance.id).body["config"]
+    config = instance.rest.instance("ann", instance.id).body["config"]
     assert config["allowedChannels"] == "-7, -1002000300041"
 
 

@@ -17,7 +17,6 @@ from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.platforms.whatsapp import WhatsApp
 from tests.support.waiting import until
 
-THROUGH = "way"
 scenarios("business_messaging.feature")
 
 EVENTS: Mapping[str, str] = {
@@ -66,7 +65,7 @@ CHAT = Chat(
 @given("calls cannot be proved, and need not be")
 def unproved(instance: Instance) -> None:
     config = {name: value for name, value in samples.CONFIG.items() if name != "appSecret"}
-    instance.way.update("ann", instance.id, {"config": config})
+    instance.rest.update("ann", instance.id, {"config": config})
 
 
 @when("the platform says that it could not be handed over")
@@ -78,15 +77,15 @@ def not_handed_over(instance: Instance) -> None:
 
 
 def _statuses(instance: Instance) -> list[str]:
-    return [each["status"] for each in instance.way.deliveries("ann", instance.id, None).body["deliveries"]]
+    return [each["status"] for each in instance.rest.deliveries("ann", instance.id, None).body["deliveries"]]
 
 
 @then(parsers.parse('the reply is a dead letter for "{reason}"'))
 def dead_letter(instance: Instance, reason: str) -> None:
-    (delivery,) = instance.way.deliveries("ann", instance.id, None).body["deliveries"]
+    (delivery,) = instance.rest.deliveries("ann", instance.id, None).body["deliveries"]
     error = f"131047 {reason}"  # with WhatsApp's code
     assert (delivery["status"], delivery["lastError"]) == ("dead", error)
-    health = instance.way.health("ann", instance.id).body
+    health = instance.rest.health("ann", instance.id).body
     assert (health["healthy"], health["lastError"]) == (False, f"sending a reply: {error}")
 
 

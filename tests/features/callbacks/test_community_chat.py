@@ -16,7 +16,6 @@ from domain.channels.messages import RawCall
 from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.platforms.mattermost import BOT, OTHER_BOT, TOKEN, Mattermost
 
-THROUGH = "way"
 scenarios("community_chat.feature")
 
 EVENTS: Mapping[str, str] = {

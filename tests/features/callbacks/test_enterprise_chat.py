@@ -16,7 +16,6 @@ from domain.channels.messages import RawCall
 from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams, token
 
-THROUGH = "way"
 scenarios("enterprise_chat.feature")
 
 EVENTS: Mapping[str, str] = {

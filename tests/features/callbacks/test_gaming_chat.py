@@ -14,7 +14,6 @@ from domain.channels.messages import RawCall
 from tests.features.callbacks.conftest import Chat
 from tests.support.platforms.discord import Discord
 
-THROUGH = "way"
 scenarios("gaming_chat.feature")
 
 EVENTS: Mapping[str, str] = {

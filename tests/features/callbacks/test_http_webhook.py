@@ -22,12 +22,11 @@ from domain.channels.messages import RawCall
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import Reply, Way
+from tests.drivers.ways import Reply, Rest
 from tests.drivers.world import World
 from tests.features.callbacks.calls import body_of
 from tests.support.waiting import until
 
-THROUGH = "way"
 scenarios("http_webhook.feature")
 
 BODY = b'{"message": "signed", "sessionId": "s"}'
@@ -47,7 +46,7 @@ UNREADABLE = {
 class Hook:
     """The instance under test and how its calls ended."""
 
-    way: Way
+    rest: Rest
     instance_id: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
     replies: list[Reply] = field(default_factory=list)
@@ -66,16 +65,16 @@ class Hook:
             "config": settings,
             "downStreamResourceId": resource,
         }
-        self.instance_id = self.way.create("ann", body).body["instanceId"]
+        self.instance_id = self.rest.create("ann", body).body["instanceId"]
 
     def call(self, body: bytes, headers: dict[str, str] | None = None, callback: str = "webhook") -> None:
         self.body = body
-        self.replies.append(self.way.call("http-webhook", self.instance_id, body, headers or {}, callback))
+        self.replies.append(self.rest.call("http-webhook", self.instance_id, body, headers or {}, callback))
 
 
 @pytest.fixture
-def hook(way: Way) -> Hook:
-    return Hook(way)
+def hook(rest: Rest) -> Hook:
+    return Hook(rest)
 
 
 @given(parsers.re(r"a webhook that answers later(, with (?P<secret>[^,]+))?,?( and (?P<option>.+))?"))
@@ -168,7 +167,7 @@ def called_and_deleted(world: World, hook: Hook, silent: Silent) -> None:
     calling.start()
     query = "SELECT 1 FROM inbox WHERE instance_id = %s"
     until(lambda: world.run(world.container.database().fetch(query, (hook.instance_id,))), "it is stored")
-    assert hook.way.delete("ann", hook.instance_id).outcome == "done"
+    assert hook.rest.delete("ann", hook.instance_id).outcome == "done"
     calling.join()
     world.run(silent.release())
 
@@ -176,7 +175,7 @@ def called_and_deleted(world: World, hook: Hook, silent: Silent) -> None:
 @then("its health says that it works")
 def works(hook: Hook) -> None:
     def health() -> dict[str, Any]:
-        return dict(hook.way.health("ann", hook.instance_id).body)
+        return dict(hook.rest.health("ann", hook.instance_id).body)
 
     until(lambda: health()["healthy"], "the success is noted")
     assert health()["lastError"]
@@ -291,7 +290,7 @@ def called_callback(hook: Hook, callback: str) -> None:
 
 @when(parsers.parse('it is called as if it were "{channel}"'))
 def called_as(hook: Hook, channel: str) -> None:
-    hook.replies.append(hook.way.call(channel, hook.instance_id, BODY, {}, "webhook"))
+    hook.replies.append(hook.rest.call(channel, hook.instance_id, BODY, {}, "webhook"))
 
 
 @then(parsers.re('the resource is asked "(?P<message>.*)"'))

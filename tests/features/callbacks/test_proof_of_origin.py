@@ -38,14 +38,6 @@ def microsoft(request: pytest.FixtureRequest) -> Iterator[PlatformDriver]:
     driver.close()
 
 
-@pytest.fixture
-def rest(world: World) -> Iterator[Rest]:
-    """The gateway over its own use cases: what lies behind it is the same in each way."""
-    made = Rest(world)
-    yield made
-    made.close()
-
-
 @dataclass
 class Caller:
     """Calls the callback address of the instance under test."""

@@ -21,7 +21,6 @@ from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
 from tests.support.waiting import until
 
-THROUGH = "way"
 scenarios("sms_provider.feature")
 
 EVENTS: Mapping[str, str] = {
@@ -131,7 +130,7 @@ def acknowledged_silently(instance: Instance) -> None:
 
 @then("its health says that calls are not proved")
 def not_proved(instance: Instance) -> None:
-    warnings = instance.way.health("ann", instance.id).body["warnings"]
+    warnings = instance.rest.health("ann", instance.id).body["warnings"]
     assert any("X-Twilio-Signature" in each and "without proof" in each for each in warnings), warnings
 
 
@@ -151,7 +150,7 @@ def asking_bot(instance: Instance, resource: Resource) -> None:
         "config": CHAT.config,
         "downStreamResourceId": "agent::works",
     }
-    instance.id = instance.way.create("ann", body).body["instanceId"]
+    instance.id = instance.rest.create("ann", body).body["instanceId"]
 
 
 @when(parsers.parse("the question has arrived, the platform posts {name}"))

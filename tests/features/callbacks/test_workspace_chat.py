@@ -19,7 +19,6 @@ from tests.drivers.world import PATIENCE, World
 from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.platforms.slack import Slack
 
-THROUGH = "way"
 scenarios("workspace_chat.feature")
 
 EVENTS: Mapping[str, str] = {
@@ -128,7 +127,7 @@ def piece_by_piece(instance: Instance, slow: Slow) -> None:
         "config": samples.CONFIG,
         "downStreamResourceId": "agent::slow",
     }
-    instance.id = instance.way.create("ann", body).body["instanceId"]
+    instance.id = instance.rest.create("ann", body).body["instanceId"]
 
 
 @then(parsers.parse('"{text}" is shown in {place}'))

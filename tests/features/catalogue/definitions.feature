@@ -4,6 +4,7 @@ Feature: The catalogue of channels
 
   Rule: The catalogue holds the channels under their neutral ids
 
+    @grpc
     Scenario: All channels are listed
       When a user looks at the catalogue
       Then it shows these channels in order

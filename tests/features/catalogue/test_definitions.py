@@ -8,21 +8,20 @@ from typing import Any
 import pytest
 from pytest_bdd import parsers, scenarios, then, when
 
-from tests.drivers.ways import Reply, Way
+from tests.drivers.ways import Reply, Rest
 
-THROUGH = "way"
 WORKER = False
 scenarios("definitions.feature")
 
 
 @when("a user looks at the catalogue", target_fixture="reply")
-def look(way: Way) -> Reply:
-    return way.definitions("ann")
+def look(rest: Rest) -> Reply:
+    return rest.definitions("ann")
 
 
 @when(parsers.parse('a user looks at the channel "{channel_id}"'), target_fixture="reply")
-def look_at(way: Way, channel_id: str) -> Reply:
-    return way.definition("ann", channel_id)
+def look_at(rest: Rest, channel_id: str) -> Reply:
+    return rest.definition("ann", channel_id)
 
 
 @then("it shows these channels in order")

@@ -15,7 +15,7 @@ from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.groups import GROUPS, Group
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 
 scenarios("choices.feature")
@@ -69,14 +69,14 @@ class Scene:
             "config": self.group.configured(),
             "downStreamResourceId": "agent::works",
         }
-        made = UseCases(self.world).create("ann", body)
+        made = Rest(self.world).create("ann", body)
         assert made.outcome == "created", made.body
         return int(made.body["instanceId"])
 
     def post(self, *calls: Any, instance_id: int = 0) -> None:
-        way, at = UseCases(self.world), instance_id or self.instance_id
+        rest, at = Rest(self.world), instance_id or self.instance_id
         for call in calls:
-            reply = way.call(self.group.channel_id, at, call.body, call.headers, call.callback)
+            reply = rest.call(self.group.channel_id, at, call.body, call.headers, call.callback)
             assert reply.outcome == "done", reply
         self.world.settle()
 
@@ -226,7 +226,7 @@ def sent_first(scene: Scene, text: str, one: str, first: str, two: str, second: 
     choices = [{"label": one, "value": first}, {"label": two, "value": second}]
     to = {"sessionId": scene.resource.requests[0].session_id, "takeOver": False}
     body = {**to, "text": text, "choices": choices}
-    reply = UseCases(scene.world).send("ann", scene.instance_id, body, None)
+    reply = Rest(scene.world).send("ann", scene.instance_id, body, None)
     assert reply.outcome == "accepted", reply
     scene.world.settle()
 

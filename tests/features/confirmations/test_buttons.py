@@ -13,7 +13,7 @@ from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.groups import GROUPS, Group, Slack
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 
 scenarios("buttons.feature")
@@ -59,7 +59,7 @@ class Scene:
             "config": self.group.configured(),
             "downStreamResourceId": "agent::works",
         }
-        made = UseCases(self.world).create("ann", body)
+        made = Rest(self.world).create("ann", body)
         assert made.outcome == "created", made.body
         return int(made.body["instanceId"])
 
@@ -73,8 +73,8 @@ class Scene:
         return RunResult(f"heard {request.text}")
 
     def post(self, call: Any, instance_id: int = 0) -> None:
-        way, at = UseCases(self.world), instance_id or self.instance_id
-        reply = way.call(self.group.channel_id, at, call.body, call.headers, call.callback)
+        rest, at = Rest(self.world), instance_id or self.instance_id
+        reply = rest.call(self.group.channel_id, at, call.body, call.headers, call.callback)
         assert reply.outcome == "done", reply
 
     def write(self, who: str, text: str) -> None:

@@ -17,7 +17,7 @@ from domain.routing.model import Confirmation, RunRequest, RunResult
 from ports.resources import DownstreamFailed
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.platforms.telegram import Telegram
 from tests.support.waiting import until
@@ -81,8 +81,8 @@ class Chat:
 
     def _post(self, update: dict[str, Any]) -> None:
         call = samples.posted(update)
-        way = UseCases(self.world)
-        reply = way.call("bot-messenger", self.instance_id, call.body, call.headers, "webhook")
+        rest = Rest(self.world)
+        reply = rest.call("bot-messenger", self.instance_id, call.body, call.headers, "webhook")
         assert reply.outcome == "done", reply
 
     @property
@@ -123,7 +123,7 @@ def chat(world: World, platform_driver: PlatformDriver) -> Iterator[Chat]:
         "config": dict(samples.CONFIG),
         "downStreamResourceId": "agent::works",
     }
-    made.instance_id = UseCases(world).create("ann", body).body["instanceId"]
+    made.instance_id = Rest(world).create("ann", body).body["instanceId"]
     yield made
     assert platform.faults == []
 

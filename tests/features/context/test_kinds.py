@@ -11,7 +11,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.features.context.kinds import PLATFORMS, SLACK, Kinds, Post
 
@@ -29,18 +29,18 @@ class Scene:
     def __init__(self, world: World, kinds: Kinds) -> None:
         self.world, self.kinds = world, kinds
         self.resource = Resource(world, lambda request: RunResult(f"heard {request.text}"))
-        self._way = UseCases(world)
+        self._rest = Rest(world)
         body = {
             "channelId": kinds.channel_id,
             "channelName": "Bot",
             "config": kinds.config,
             "downStreamResourceId": "agent::helper",
         }
-        self._instance_id = self._way.create("ann", body).body["instanceId"]
+        self._instance_id = self._rest.create("ann", body).body["instanceId"]
 
     def post(self, post: Post) -> None:
         call = post(self.world.clock.now())
-        reply = self._way.call(self.kinds.channel_id, self._instance_id, call.body, call.headers, "webhook")
+        reply = self._rest.call(self.kinds.channel_id, self._instance_id, call.body, call.headers, "webhook")
         assert reply.outcome == "done", reply
 
     @property

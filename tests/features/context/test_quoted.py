@@ -14,7 +14,7 @@ from domain.channels.messages import RawCall
 from domain.routing.model import QuotedMessage, RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.features.context.chats import PICTURE, PLATFORMS, ChatPlatform, Original
 from tests.support.waiting import until
@@ -31,7 +31,7 @@ class Scene:
     def __init__(self, world: World, chat: ChatPlatform) -> None:
         self.world, self.chat = world, chat
         self.resource = Resource(world, lambda request: RunResult(f"heard {request.text}"))
-        self._way = UseCases(world)
+        self._rest = Rest(world)
         self._instance_id = self._written = 0
 
     def create(self, **settings: Any) -> None:
@@ -41,13 +41,13 @@ class Scene:
             "config": {**self.chat.config, **settings},
             "downStreamResourceId": "agent::helper",
         }
-        self._instance_id = self._way.create("ann", body).body["instanceId"]
+        self._instance_id = self._rest.create("ann", body).body["instanceId"]
 
     def write(self, who: str, text: str, original: Original | None = None) -> None:
         self.post(self.chat.post(who, text, original, self.world.clock.now()))
 
     def post(self, call: RawCall) -> None:
-        reply = self._way.call(
+        reply = self._rest.call(
             self.chat.channel_id, self._instance_id, call.body, call.headers, call.callback
         )
         assert reply.outcome == "done", reply

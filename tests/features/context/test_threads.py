@@ -14,7 +14,7 @@ from adapters.outbound.channels.workspace_chat.tests import samples
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import Reply, UseCases
+from tests.drivers.ways import Reply, Rest
 from tests.drivers.world import World
 from tests.support.platforms.slack import BOT, Slack
 from tests.support.waiting import until
@@ -36,7 +36,7 @@ class Scene:
         driver.show(self.slack)
         self.resource = Resource(world, lambda request: RunResult(f"heard {request.text}"))
         self.replies: list[Reply] = []
-        self._way = UseCases(world)
+        self._rest = Rest(world)
         self._numbers = itertools.count(10)
 
     def create(self, **settings: Any) -> None:
@@ -46,7 +46,7 @@ class Scene:
             "config": {**samples.CONFIG, **settings},
             "downStreamResourceId": "agent::helper",
         }
-        self.instance_id = self._way.create("ann", body).body["instanceId"]
+        self.instance_id = self._rest.create("ann", body).body["instanceId"]
 
     def write(self, who: str, text: str, thread: str = "", kind: str = "message", ts: str = "") -> str:
         """A message of the channel, as Slack posts it; the id that it has there."""
@@ -55,7 +55,7 @@ class Scene:
         body["event"] |= {"type": kind, "user": PEOPLE[who], "text": text, "ts": ts}
         body["event"] |= {"thread_ts": thread} if thread else {}
         call = samples.as_posted("message_channel", body, self.world.clock.now())
-        reply = self._way.call("workspace-chat", self.instance_id, call.body, call.headers, "webhook")
+        reply = self._rest.call("workspace-chat", self.instance_id, call.body, call.headers, "webhook")
         assert reply.outcome == "done", reply
         self.replies.append(reply)
         return ts

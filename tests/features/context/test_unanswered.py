@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -23,16 +22,9 @@ CHANNELS = Registry.build(dependencies(Scripted((), HttpAnswer(200, {}, b"{}")))
 REASONS = [(channel.definition.id, reason) for channel in CHANNELS for reason in channel.refusals]
 
 
-@pytest.fixture
-def over_rest(world: World) -> Iterator[Rest]:
-    made = Rest(world)
-    yield made
-    made.close()
-
-
 @pytest.mark.parametrize(("channel_id", "reason"), REASONS)
 def test_each_reason_is_counted_listed_and_released(
-    world: World, over_rest: Rest, channel_id: str, reason: str
+    world: World, rest: Rest, channel_id: str, reason: str
 ) -> None:
     sample, storage = sample_of(channel_id), world.container.storage()
     event = sample.refused[reason]()
@@ -42,15 +34,15 @@ def test_each_reason_is_counted_listed_and_released(
     assert not world.run(storage.unanswered.add(instance.id, event)), "the same message comes again"
 
     path = f"{ADDRESS}/{instance.id}/unanswered"
-    [listed] = over_rest.request("GET", path, "ann").json()["unanswered"]
+    [listed] = rest.request("GET", path, "ann").json()["unanswered"]
     assert (listed["reason"], listed["sender"]) == (reason, event.sender.external_id)
     assert listed["text"] == event.text
-    assert over_rest.health("ann", instance.id).body["unanswered"] == {reason: 1}
-    assert over_rest.request("GET", path, "bob").status_code == 403
-    assert over_rest.request("POST", f"{path}/{listed['id']}/release", "bob").status_code == 403
+    assert rest.health("ann", instance.id).body["unanswered"] == {reason: 1}
+    assert rest.request("GET", path, "bob").status_code == 403
+    assert rest.request("POST", f"{path}/{listed['id']}/release", "bob").status_code == 403
 
-    assert over_rest.request("POST", f"{path}/{listed['id']}/release", "ann").status_code == 202
-    assert over_rest.health("ann", instance.id).body["unanswered"] == {}
+    assert rest.request("POST", f"{path}/{listed['id']}/release", "ann").status_code == 202
+    assert rest.health("ann", instance.id).body["unanswered"] == {}
     stored = world.run(world.container.database().fetch("SELECT status, event FROM inbox"))
     assert [(status, event.text in text) for status, text in stored] == [(0, True)]
     assert not world.run(storage.unanswered.add(instance.id, event)), "it was taken in"

@@ -124,6 +124,7 @@ Feature: Conversations and their messages
       Then the timeline of ann's message reads "written, sent, sent, sent"
       And each piece has its number
 
+    @grpc
     Scenario: A question that waits for a person
       Given a bot of ann that repeats what it hears
       And ada and bert have written
@@ -196,6 +197,7 @@ Feature: Conversations and their messages
 
   Rule: What was given up can be run again
 
+    @grpc
     Scenario: A message that could not be processed
       Given a bot of ann whose resource fails
       When ada writes "help"

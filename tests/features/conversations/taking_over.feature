@@ -22,6 +22,7 @@ Feature: A person takes a conversation over
       And ada's question counts as answered, by a person
       And the resource was not asked about "is anybody there"
 
+    @grpc
     Scenario: The person sees the files
       Given a bot of ann that repeats what it hears
       And ada has written before

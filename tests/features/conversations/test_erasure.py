@@ -18,7 +18,6 @@ from ports.resources import Role, Turn
 from tests.features.conversations.scene import PEOPLE, Scene
 from tests.support.waiting import until
 
-THROUGH = "rest"
 EDGE = samples.SETTING
 scenarios("erasure.feature")
 

@@ -17,7 +17,6 @@ from tests.drivers.ways import INSTANCES
 from tests.features.conversations.scene import PEOPLE, Scene
 from tests.support.waiting import until
 
-THROUGH = "rest"
 EDGE = samples.SETTING
 scenarios("history.feature")
 

@@ -9,7 +9,6 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from adapters.outbound.channels.bot_messenger.tests import samples
 from tests.features.conversations.scene import Scene
 
-THROUGH = "rest"
 EDGE = samples.SETTING
 scenarios("retention.feature")
 

@@ -17,7 +17,6 @@ from domain.routing.model import RunResult
 from tests.features.conversations.scene import PEOPLE, Scene
 from tests.support.waiting import until
 
-THROUGH = "rest"
 EDGE = samples.SETTING
 scenarios("taking_over.feature")
 

@@ -144,6 +144,7 @@ Feature: Replies reach their platform
       Then the request is "conflict"
       And kim gets "hello" once
 
+    @grpc
     Scenario: Replayed while the platform still refuses it
       Given a dead letter
       When ann replays it
@@ -168,6 +169,7 @@ Feature: Replies reach their platform
         | who |
         | bob |
 
+    @grpc
     Scenario: An administrator may
       Given a dead letter
       When admin drops it
@@ -230,6 +232,7 @@ Feature: Replies reach their platform
       And 10 seconds pass
       Then one reply is tried, and the others wait for 20 seconds more
 
+    @grpc
     Scenario: Saving the instance tries at once
       Given the platform answers that it is broken
       When 5 people write

@@ -23,13 +23,12 @@ from ports.resources import DownstreamFailed
 from tests.drivers.passing import FAR, pass_time
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import Reply, Way
+from tests.drivers.ways import Reply, Rest
 from tests.drivers.world import World
 from tests.support.platforms import standin
 from tests.support.platforms.telegram import TOKEN, Telegram, refusal
 from tests.support.waiting import until
 
-THROUGH = "way"
 EDGE = samples.SETTING
 scenarios("delivery.feature")
 
@@ -66,9 +65,9 @@ class Bots(Telegram):
 class Scene:
     """A bot, those who write to it, and what they get."""
 
-    def __init__(self, world: World, way: Way, driver: PlatformDriver) -> None:
+    def __init__(self, world: World, rest: Rest, driver: PlatformDriver) -> None:
         self.world = world
-        self.way = way
+        self.rest = rest
         self.driver = driver
         self.platform = Bots(world.clock.now)
         driver.show(self.platform)
@@ -88,7 +87,7 @@ class Scene:
             "config": {"botToken": token},
             "downStreamResourceId": "agent::parrot",
         }
-        return int(self.way.create("ann", body).body["instanceId"])
+        return int(self.rest.create("ann", body).body["instanceId"])
 
     def write(self, who: str, text: str, *, topic: int | None = None, bot: int = 0) -> None:
         number, chat = next(self.numbers), CHATS[who]
@@ -104,7 +103,7 @@ class Scene:
             message |= {"message_thread_id": topic, "is_topic_message": True}
         token = TOKEN if bot == 0 else OTHER_TOKEN
         call = samples.posted({"update_id": number, "message": message}, secret_of(token))
-        reply = self.way.call("bot-messenger", self.bots[bot], call.body, call.headers, "webhook")
+        reply = self.rest.call("bot-messenger", self.bots[bot], call.body, call.headers, "webhook")
         assert reply.outcome == "done", reply
         self.written[bot] += 1
 
@@ -112,7 +111,7 @@ class Scene:
         return [text for chat, text, _ in self.platform.taken if chat == CHATS[who]]
 
     def deliveries(self, status: str | None = None) -> list[dict[str, Any]]:
-        found = self.way.deliveries("ann", self.bots[0], status)
+        found = self.rest.deliveries("ann", self.bots[0], status)
         return list(found.body["deliveries"])
 
     def wait_deliveries(self, ready: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
@@ -127,7 +126,7 @@ class Scene:
         return found
 
     def health(self) -> dict[str, Any]:
-        return dict(self.way.health("ann", self.bots[0]).body)
+        return dict(self.rest.health("ann", self.bots[0]).body)
 
     def waits_for(self, attempt: int, seconds: float) -> None:
         """After so many tries the first reply waits for its next one, for so long and up to a fifth more."""
@@ -141,10 +140,10 @@ class Scene:
 
 @pytest.fixture
 def scene(
-    world: World, way: Way, platform_driver: PlatformDriver, monkeypatch: pytest.MonkeyPatch
+    world: World, rest: Rest, platform_driver: PlatformDriver, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Scene]:
     """What is to be tried again is put off until time is made to pass."""
-    made = Scene(world, way, platform_driver)
+    made = Scene(world, rest, platform_driver)
     outbox = world.container.storage().outbox
     retry = outbox.retry
 
@@ -332,7 +331,7 @@ def long_answer(scene: Scene, number: int) -> None:
 
 @when(parsers.re(r"(?P<who>ann|admin) (?P<what>replays|drops) it(?P<elsewhere> at the other bot)?"))
 def asks_for(scene: Scene, who: str, what: str, elsewhere: str | None) -> None:
-    ask = scene.way.replay if what == "replays" else scene.way.drop
+    ask = scene.rest.replay if what == "replays" else scene.rest.drop
     scene.replies.append(ask(who, scene.bots[1 if elsewhere else 0], scene.dead_id))
 
 
@@ -340,15 +339,15 @@ def asks_for(scene: Scene, who: str, what: str, elsewhere: str | None) -> None:
 def does_all(scene: Scene, who: str) -> None:
     bot = scene.bots[0]
     scene.replies += [
-        scene.way.deliveries(who, bot, "dead"),
-        scene.way.replay(who, bot, scene.dead_id),
-        scene.way.drop(who, bot, scene.dead_id),
+        scene.rest.deliveries(who, bot, "dead"),
+        scene.rest.replay(who, bot, scene.dead_id),
+        scene.rest.drop(who, bot, scene.dead_id),
     ]
 
 
 @when("ann saves the bot")
 def saves(scene: Scene) -> None:
-    assert scene.way.update("ann", scene.bots[0], {"config": {"botToken": TOKEN}}).outcome == "done"
+    assert scene.rest.update("ann", scene.bots[0], {"config": {"botToken": TOKEN}}).outcome == "done"
 
 
 # --- then
@@ -456,7 +455,7 @@ def a_second_apart(scene: Scene) -> None:
 def pages(scene: Scene, size: int, sizes: str) -> None:
     seen: list[int] = []
     for number, expected in enumerate(map(int, sizes.split(", "))):
-        found = scene.way.deliveries("ann", scene.bots[0], "dead", size, number * size).body
+        found = scene.rest.deliveries("ann", scene.bots[0], "dead", size, number * size).body
         assert len(found["deliveries"]) == expected
         assert found["pagination"]["currentPage"] == number + 1
         assert (found["pagination"]["totalPages"], found["pagination"]["totalCount"]) == (3, 7)

@@ -12,7 +12,7 @@ from domain.routing.model import Confirmation, RunResult
 from tests.drivers.groups import GROUPS
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.streaming import PieceByPiece, Watch, hurry
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 
 scenarios("streaming.feature")
@@ -49,7 +49,7 @@ class Scene:
             "config": self.group.configured(),
             "downStreamResourceId": "agent::slow",
         }
-        made = UseCases(self.world).create("ann", body)
+        made = Rest(self.world).create("ann", body)
         assert made.outcome == "created", made.body
         self.instance_id = made.body["instanceId"]
 
@@ -76,7 +76,7 @@ def streaming_bot(scene: Scene, platform: str) -> None:
 def writes(scene: Scene, who: str, text: str) -> None:
     call = scene.group.write(who, text, scene.world.clock.now())
     group = scene.group
-    reply = UseCases(scene.world).call(
+    reply = Rest(scene.world).call(
         group.channel_id, scene.instance_id, call.body, call.headers, call.callback
     )
     assert reply.outcome == "done", reply

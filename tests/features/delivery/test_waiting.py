@@ -15,7 +15,7 @@ from ports.resources import DownstreamFailed
 from tests.drivers.groups import GROUPS, Discord, Group, Slack, Telegram
 from tests.drivers.platform import PlatformDriver, take_turns
 from tests.drivers.resource import Resource
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.platforms.standin import Reply, Seen
 from tests.support.waiting import let_pass
@@ -54,12 +54,12 @@ class Scene:
             "config": {**self.group.configured(), **config},
             "downStreamResourceId": resource,
         }
-        made = UseCases(self.world).create("ann", body)
+        made = Rest(self.world).create("ann", body)
         assert made.outcome == "created", made.body
         self.instance_id = made.body["instanceId"]
 
     def post(self, call: Any) -> None:
-        reply = UseCases(self.world).call(
+        reply = Rest(self.world).call(
             self.group.channel_id, self.instance_id, call.body, call.headers, call.callback
         )
         assert reply.outcome == "done", reply
@@ -213,7 +213,7 @@ async def after(seconds: float) -> None:
 @when("the instance is removed")
 def is_removed(scene: Scene) -> None:
     scene.resource.wait_for(1)
-    assert UseCases(scene.world).delete("ann", scene.instance_id).outcome == "done"
+    assert Rest(scene.world).delete("ann", scene.instance_id).outcome == "done"
 
 
 @when("the resource fails")

@@ -15,7 +15,7 @@ from domain.routing.conversation import PROCESSING_FAILED
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.receiver import Delivery, Receiver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 
 scenarios("durability.feature")
@@ -28,7 +28,7 @@ class Scene:
         self.make = make
         self.first = make(worker=False)
         self.receiver = Receiver(self.first)
-        self.way = UseCases(self.first)
+        self.rest = Rest(self.first)
         self.bind("agent::echo")
 
     def bind(self, resource: str) -> None:
@@ -39,12 +39,12 @@ class Scene:
             "config": {"responseWebhookUrl": self.receiver.url},
             "downStreamResourceId": resource,
         }
-        self.instance_id = self.way.create("ann", body).body["instanceId"]
+        self.instance_id = self.rest.create("ann", body).body["instanceId"]
 
-    def accept(self, text: str, session: str, key: str | None = None, way: UseCases | None = None) -> None:
+    def accept(self, text: str, session: str, key: str | None = None, rest: Rest | None = None) -> None:
         body = json.dumps({"message": text, "sessionId": session}).encode()
         headers = {"Idempotency-Key": key} if key else {}
-        reply = (way or self.way).call("http-webhook", self.instance_id, body, headers, "webhook")
+        reply = (rest or self.rest).call("http-webhook", self.instance_id, body, headers, "webhook")
         assert reply.outcome == "done"
 
     def start(self) -> World:
@@ -91,7 +91,7 @@ def accepted_with_key(scene: Scene, key: str) -> None:
 
 @when(parsers.parse('the message with the identity "{key}" is accepted there once more'))
 def accepted_again(scene: Scene, second: World, key: str) -> None:
-    scene.accept("message 0", "one", key, UseCases(second))
+    scene.accept("message 0", "one", key, Rest(second))
 
 
 @given("a worker leased their conversation and died")

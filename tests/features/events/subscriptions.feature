@@ -23,6 +23,7 @@ Feature: Subscriptions to events
       Then the address is told "message.received", then "message.answered", then "delivery.sent"
       And all of that is about ann's second bot
 
+    @grpc
     Scenario: Nothing of other people
       Given bob subscribes to all events
       When somebody writes "hello" to ann's bot
@@ -62,6 +63,7 @@ Feature: Subscriptions to events
       When somebody writes "hello" to ann's bot
       Then the log holds a push that waits for its next try
 
+    @grpc
     Scenario: The address wants no more
       Given ann subscribes to "message.received", and the address is gone
       When somebody writes "hello" to ann's bot
@@ -101,6 +103,7 @@ Feature: Subscriptions to events
       When the address takes everything again
       Then it is told of all 40 messages once, and of those of each person in order
 
+    @grpc
     Scenario: It has taken nothing for an hour
       Given ann subscribes to "message.received", and the address has failed for 2 hours
       Then the subscription is not healthy, as "nothing could be pushed for an hour"
@@ -123,6 +126,7 @@ Feature: Subscriptions to events
       And an admin may see it
       And it is in ann's list, and not in bob's
 
+    @grpc
     Scenario: A deleted subscription is gone
       Given ann subscribes to all events
       When ann deletes it

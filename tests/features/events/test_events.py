@@ -22,7 +22,7 @@ from ports.resources import DownstreamFailed
 from ports.use_cases import Events
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import WORDS, UseCases
+from tests.drivers.ways import WORDS, Rest
 from tests.drivers.world import World
 from tests.support.event_log import check_stories
 from tests.support.waiting import until
@@ -67,7 +67,7 @@ class Follower:
 class Scene:
     def __init__(self, world: World, receiver: Receiver) -> None:
         self.world, self.receiver = world, receiver
-        self.way = UseCases(world)
+        self.rest = Rest(world)
         self.resource = Resource(world, lambda request: RunResult(f"You said: {request.text}"))
         self.followers: dict[str, Follower] = {}
         self.instance = 0
@@ -77,7 +77,7 @@ class Scene:
     def create(self) -> None:
         config = {"responseWebhookUrl": self.receiver.url}
         body = {"channelId": "http-webhook", "channelName": "x", "config": config}
-        made = self.way.create("ann", {**body, "downStreamResourceId": "agent::parrot"})
+        made = self.rest.create("ann", {**body, "downStreamResourceId": "agent::parrot"})
         self.instance = made.body["instanceId"]
 
     def follower(self, who: str) -> Follower:
@@ -87,7 +87,7 @@ class Scene:
     def write(self, text: str) -> None:
         self.written += 1
         body = json.dumps({"message": text, "sessionId": "kim"}).encode()
-        reply = self.way.call("http-webhook", self.instance, body, {}, "webhook")
+        reply = self.rest.call("http-webhook", self.instance, body, {}, "webhook")
         assert reply.outcome == "done", reply
 
     def answered(self) -> None:

@@ -17,7 +17,6 @@ from tests.support.receiver import Receiver
 from tests.support.subscriber import Subscriber
 from tests.support.waiting import until
 
-THROUGH = "rest"
 scenarios("subscriptions.feature")
 
 BASE = "/api/agent/event-subscriptions"

@@ -15,7 +15,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from apps.components import WorkerComponent
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import PATIENCE, World
 from tests.support.servers import close_runner
 from tests.support.waiting import until
@@ -29,7 +29,7 @@ class Scene:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.way = UseCases(world)
+        self.rest = Rest(world)
         self.receiver = Receiver(world)
         self.instances: list[int] = []
         self.hanging: set[int] = set()
@@ -85,13 +85,13 @@ class Scene:
             "config": {"responseWebhookUrl": url or self.receiver.url},
             "downStreamResourceId": "agent::anything",
         }
-        self.instances.append(self.way.create(user, body).body["instanceId"])
+        self.instances.append(self.rest.create(user, body).body["instanceId"])
         return self.instances[-1]
 
     def write(self, instance_id: int, sessions: list[str]) -> None:
         for session in sessions:
             body = json.dumps({"message": session, "sessionId": session}).encode()
-            assert self.way.call("http-webhook", instance_id, body, {}, "webhook").outcome == "done"
+            assert self.rest.call("http-webhook", instance_id, body, {}, "webhook").outcome == "done"
 
     def close(self) -> None:
         """Nothing is let go before the servers are closed: a connection that comes in that moment is never closed."""

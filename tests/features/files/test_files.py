@@ -20,7 +20,6 @@ from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.platforms.telegram import Telegram
 
-THROUGH = "rest"
 SETTINGS = {"AGENT_URL": "https://agents.example"}
 EDGE = samples.SETTING
 scenarios("files.feature")

@@ -64,6 +64,7 @@ Feature: The REST gateway
         | verify by messenger       | POST   | /api/agent/verification/start-bot-messenger     | nothing                                                        |
         | verify by sign-in         | POST   | /api/agent/verification/start-gaming-chat       | nothing                                                        |
 
+    @grpc
     Scenario Outline: The internal service key alone may <what>
       Given ann has an http-webhook
       And ann has a knowledge base
@@ -253,12 +254,14 @@ Feature: The REST gateway
 
   Rule: The status endpoint shows live connections
 
+    @grpc
     Scenario: None is up
       When ann requests the status of connections
       Then the body has success, no connected channels and a timestamp
 
   Rule: Operators see health, readiness and numbers without a key
 
+    @grpc
     Scenario Outline: <path>
       When <path> is requested without a key, as an operator
       Then the status is 200

@@ -18,7 +18,6 @@ from domain.access.model import Role
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
 
-THROUGH = "rest"
 WORKER = False
 KB, KEYS = "/api/agent/kb", "/api/agent/keys"
 STREAMS = ("/api/agent/events", "/api/agent/web-chat/{publicId}/stream")
@@ -41,6 +40,7 @@ def filled(path: str) -> str:
     return re.sub(r"\{\w+\}", "4711", path)
 
 
+@pytest.mark.grpc
 def test_no_answer_of_the_api_is_kept_or_read_as_another_type(
     world: World, rest: Rest, document: dict[str, Any]
 ) -> None:
@@ -96,6 +96,7 @@ def test_a_path_with_a_line_end_is_another_one(rest: Rest, path: str) -> None:
         assert rest.request("GET", target, "admin").status_code == 404, target
 
 
+@pytest.mark.grpc
 def test_an_answer_without_content_says_nothing_of_content(rest: Rest, document: dict[str, Any]) -> None:
     """Every operation that has such an answer is declared without one, and those that need little are tried."""
     for method, path, operation in operations(document):

@@ -14,7 +14,6 @@ import pytest
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World
 
-THROUGH = "rest"
 WORKER = False
 SETTINGS = {
     "SMTP_HOST": "127.0.0.1",

@@ -14,7 +14,6 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World
 
-THROUGH = "rest"
 WORKER = False
 scenarios("gateway.feature")
 

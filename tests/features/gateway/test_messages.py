@@ -17,7 +17,6 @@ from tests.drivers.receiver import Receiver
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World
 
-THROUGH = "rest"
 JSON = {"content-type": "application/json"}
 MB = 1024 * 1024
 
@@ -34,6 +33,7 @@ def status_and_error(rest: Rest, path: str, content: bytes, user: str = "ann") -
     return response.status_code, response.json().get("error", "")
 
 
+@pytest.mark.grpc
 def test_files_of_ten_megabytes_are_taken(rest: Rest, path: str, receiver: Receiver) -> None:
     data = base64.b64encode(b"x" * (10 * MB)).decode()
     body = {"to": receiver.url, "files": [{"name": "a.bin", "dataBase64": data}]}

@@ -15,7 +15,6 @@ from adapters.version import VERSION
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import World
 
-THROUGH = "rest"
 WORKER = False
 DEAD = "http://127.0.0.1:1"
 SETTINGS = dict.fromkeys(

@@ -13,7 +13,6 @@ from switchboard.knowledge.v1 import knowledge_pb2 as pb
 from tests.drivers.ways import Rest
 from tests.drivers.world import SERVICE_KEY, World
 
-THROUGH = "rest"
 KB = "/api/agent/kb"
 WRONG: list[tuple[str, Any, str]] = [
     *(("topK", value, "whole number") for value in ("10", True, 2.5, None, [10], float("nan"))),

@@ -29,6 +29,7 @@ Feature: Checks of a configuration before it is saved
       When ann checks a change of it without the token
       Then there are no faults
 
+    @grpc
     Scenario: A change that takes the token away
       Given ann's bot on a chat server
       When ann checks a change of it that takes the token away
@@ -41,6 +42,7 @@ Feature: Checks of a configuration before it is saved
 
   Rule: The platform is asked whether it takes the credentials
 
+    @grpc
     Scenario: It takes them
       When ann checks the credentials of a new bot
       Then the credentials are "accepted"

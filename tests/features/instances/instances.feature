@@ -144,6 +144,7 @@ Feature: Channel instances
 
   Rule: Pairing is for channels that pair
 
+    @grpc
     Scenario: A channel without pairing
       Given ann has the http-webhook "Support"
       When ann tries to pair "Support"

@@ -14,7 +14,6 @@ from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import INSTANCES, WORDS, Reply, Rest
 from tests.support.platforms.mattermost import CHANNEL, TOKEN, Mattermost
 
-THROUGH = "rest"
 WORKER = False
 scenarios("config_checks.feature")
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from tests.drivers.ways import Reply, Way
+from tests.drivers.ways import Reply, Rest
 
-THROUGH = "way"
 WORKER = False
 scenarios("instances.feature")
 
@@ -62,13 +61,13 @@ def _body(name: str, resource: str = "agent::echo", **more: Any) -> dict[str, An
 
 
 @given(parsers.parse('{user} has the http-webhook "{name}"'))
-def has(way: Way, ids: dict[str, int], user: str, name: str) -> None:
-    ids[name] = way.create(user, _body(name)).body["instanceId"]
+def has(rest: Rest, ids: dict[str, int], user: str, name: str) -> None:
+    ids[name] = rest.create(user, _body(name)).body["instanceId"]
 
 
 @when(parsers.parse('{user} creates the http-webhook "{name}" bound to "{resource}"'), target_fixture="reply")
-def creates(way: Way, user: str, name: str, resource: str) -> Reply:
-    return way.create(user, _body(name, resource))
+def creates(rest: Rest, user: str, name: str, resource: str) -> Reply:
+    return rest.create(user, _body(name, resource))
 
 
 UNUSUAL = {"zebra": 993, "apple": [1.5, {"x": None}], "syncResponse": False, "müsli": "ß"}
@@ -90,77 +89,79 @@ CONFIGS: dict[str, dict[str, object]] = {
     "ann creates an http-webhook with numbers, lists and unknown fields in its configuration",
     target_fixture="reply",
 )
-def creates_configured(way: Way) -> Reply:
-    return way.create("ann", _body("Configured", config=UNUSUAL))
+def creates_configured(rest: Rest) -> Reply:
+    return rest.create("ann", _body("Configured", config=UNUSUAL))
 
 
 @when(
     parsers.re(rf"(?P<user>\w+) creates an? (?P<channel>[\w-]+) instance (?P<config>{'|'.join(CONFIGS)})"),
     target_fixture="reply",
 )
-def creates_instance(way: Way, user: str, channel: str, config: str) -> Reply:
-    return way.create(user, _body("Instance", channelId=channel, config=CONFIGS[config]))
+def creates_instance(rest: Rest, user: str, channel: str, config: str) -> Reply:
+    return rest.create(user, _body("Instance", channelId=channel, config=CONFIGS[config]))
 
 
 @when(
     parsers.parse("{user} creates a {channel} instance that is right but for {field}, which is {value}"),
     target_fixture="reply",
 )
-def creates_faulty(way: Way, user: str, channel: str, field: str, value: str) -> Reply:
-    return way.create(
+def creates_faulty(rest: Rest, user: str, channel: str, field: str, value: str) -> Reply:
+    return rest.create(
         user, _body("Faulty", channelId=channel, config={**RIGHT[channel], field: json.loads(value)})
     )
 
 
 @when("ann creates an http-webhook instance with headers nested 9000 deep", target_fixture="reply")
-def creates_nested(way: Way) -> Reply:
-    return way.create("ann", _body("Nested", config={"responseHeaders": "[" * 9000}))
+def creates_nested(rest: Rest) -> Reply:
+    return rest.create("ann", _body("Nested", config={"responseHeaders": "[" * 9000}))
 
 
 @when("ann creates an http-webhook instance with a header of 5000 digits", target_fixture="reply")
-def creates_long_number(way: Way) -> Reply:
-    return way.create("ann", _body("Long", config={"responseHeaders": '{"X": %s}' % ("9" * 5000)}))
+def creates_long_number(rest: Rest) -> Reply:
+    return rest.create("ann", _body("Long", config={"responseHeaders": '{"X": %s}' % ("9" * 5000)}))
 
 
 @when("ann creates an email instance with a port of 400 digits", target_fixture="reply")
-def creates_vast(way: Way) -> Reply:
-    return way.create("ann", _body("Vast", channelId="email", config={**RIGHT["email"], "smtpPort": 10**400}))
+def creates_vast(rest: Rest) -> Reply:
+    return rest.create(
+        "ann", _body("Vast", channelId="email", config={**RIGHT["email"], "smtpPort": 10**400})
+    )
 
 
 @when(
     parsers.parse('{user} creates an instance with the id of "{name}" and the name "{new_name}"'),
     target_fixture="reply",
 )
-def upserts(way: Way, ids: dict[str, int], user: str, name: str, new_name: str) -> Reply:
-    return way.create(user, _body(new_name, id=ids[name]))
+def upserts(rest: Rest, ids: dict[str, int], user: str, name: str, new_name: str) -> Reply:
+    return rest.create(user, _body(new_name, id=ids[name]))
 
 
 @when(parsers.parse("{user} creates an instance with an id that names nothing"), target_fixture="reply")
-def upserts_nothing(way: Way, user: str) -> Reply:
-    return way.create(user, _body("Fresh", id=987_654_321))
+def upserts_nothing(rest: Rest, user: str) -> Reply:
+    return rest.create(user, _body("Fresh", id=987_654_321))
 
 
 @when(parsers.parse('{user} renames "{name}" to "{new_name}"'), target_fixture="reply")
-def renames(way: Way, ids: dict[str, int], user: str, name: str, new_name: str) -> Reply:
-    return way.update(user, ids[name], {"config": {}, "channelName": new_name})
+def renames(rest: Rest, ids: dict[str, int], user: str, name: str, new_name: str) -> Reply:
+    return rest.update(user, ids[name], {"config": {}, "channelName": new_name})
 
 
 @when(parsers.parse('{user} deletes "{name}"'), target_fixture="reply")
-def deletes(way: Way, ids: dict[str, int], user: str, name: str) -> Reply:
-    return way.delete(user, ids[name])
+def deletes(rest: Rest, ids: dict[str, int], user: str, name: str) -> Reply:
+    return rest.delete(user, ids[name])
 
 
 @when(parsers.parse('{user} tries to {act} "{name}"'), target_fixture="reply")
-def tries(way: Way, ids: dict[str, int], user: str, act: str, name: str) -> Reply:
+def tries(rest: Rest, ids: dict[str, int], user: str, act: str, name: str) -> Reply:
     match act:
         case "read":
-            return way.instance(user, ids[name])
+            return rest.instance(user, ids[name])
         case "update":
-            return way.update(user, ids[name], {"config": {}})
+            return rest.update(user, ids[name], {"config": {}})
         case "delete":
-            return way.delete(user, ids[name])
+            return rest.delete(user, ids[name])
     assert act == "pair"
-    return way.request_pairing(user, ids[name])
+    return rest.request_pairing(user, ids[name])
 
 
 @then("it is created")
@@ -183,13 +184,13 @@ def the_operation(reply: Reply, operation: str) -> None:
 
 
 @then(parsers.parse('{user}\'s instances are "{names}"'))
-def instances_are(way: Way, user: str, names: str) -> None:
-    assert [each["channelName"] for each in way.instances(user).body] == names.split(", ")
+def instances_are(rest: Rest, user: str, names: str) -> None:
+    assert [each["channelName"] for each in rest.instances(user).body] == names.split(", ")
 
 
 @then(parsers.parse("{user} has no instances"))
-def no_instances(way: Way, user: str) -> None:
-    assert way.instances(user).body == []
+def no_instances(rest: Rest, user: str) -> None:
+    assert rest.instances(user).body == []
 
 
 @then(
@@ -197,8 +198,8 @@ def no_instances(way: Way, user: str) -> None:
         'the instance shows its channel "{channel_id}" named "{name}", its owner {user} and the status "{status}"'
     )
 )
-def shows(way: Way, reply: Reply, channel_id: str, name: str, user: str, status: str) -> None:
-    assert way.instance(user, reply.body["instanceId"]).body == {
+def shows(rest: Rest, reply: Reply, channel_id: str, name: str, user: str, status: str) -> None:
+    assert rest.instance(user, reply.body["instanceId"]).body == {
         "id": reply.body["instanceId"],
         "channelId": channel_id,
         "channelName": "Support",
@@ -213,8 +214,8 @@ def shows(way: Way, reply: Reply, channel_id: str, name: str, user: str, status:
 
 
 @then("the configuration comes back as it was")
-def comes_back(way: Way, reply: Reply) -> None:
-    config = way.instance("ann", reply.body["instanceId"]).body["config"]
+def comes_back(rest: Rest, reply: Reply) -> None:
+    config = rest.instance("ann", reply.body["instanceId"]).body["config"]
     assert json.dumps(config) == json.dumps(UNUSUAL)
 
 
@@ -230,7 +231,7 @@ def message_mentions(reply: Reply, word: str) -> None:
 
 
 @then(parsers.parse('the instance\'s health mentions "{word}"'))
-def health_mentions(way: Way, reply: Reply, word: str) -> None:
-    health = way.health("ann", reply.body["instanceId"]).body
+def health_mentions(rest: Rest, reply: Reply, word: str) -> None:
+    health = rest.health("ann", reply.body["instanceId"]).body
     assert health["healthy"] is False
     assert any(word in warning for warning in health["warnings"])

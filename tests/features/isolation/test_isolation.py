@@ -21,7 +21,7 @@ from domain.routing.model import RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.platforms.standin import Reply, Seen, StandIn
 from tests.support.waiting import until
@@ -53,7 +53,7 @@ class Scene:
     def __init__(self, world: World, receiver: Receiver) -> None:
         self.world = world
         self.receiver = receiver
-        self.way = UseCases(world)
+        self.rest = Rest(world)
         self.resource = Resource(world, self._script)
         self.broken: set[int] = set()
         self.written: dict[str, list[str]] = {"ann": [], "bob": []}
@@ -72,7 +72,7 @@ class Scene:
             "config": {"responseWebhookUrl": f"{self.receiver.url}/{user}", **config},
             "downStreamResourceId": "agent::x",
         }
-        created = self.way.create(user, body)
+        created = self.rest.create(user, body)
         assert created.outcome == "created", created
         self.instances[user] = int(created.body["instanceId"])
         return self.instances[user]
@@ -83,7 +83,7 @@ class Scene:
             session += "".join(random.Random(number).choices(string.ascii_letters, k=length - len(session)))
             self.written[user].append(session)
             body = json.dumps({"message": session, "sessionId": session}).encode()
-            call = self.way.call("http-webhook", self.instances[user], body, {}, "webhook")
+            call = self.rest.call("http-webhook", self.instances[user], body, {}, "webhook")
             assert call.outcome == "done", call
 
     def fetch(self, query: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -159,7 +159,7 @@ def write_to_mattermost(scene: Scene, count: int) -> None:
         scene.written["ann"].append(text)
         body = {**mattermost.POST, "post_id": f"p{number}", "text": text, "trigger_word": ""}
         headers = {"content-type": "application/json"}
-        call = scene.way.call(
+        call = scene.rest.call(
             "community-chat", scene.instances["ann"], json.dumps(body).encode(), headers, "webhook"
         )
         assert call.outcome == "done", call
@@ -183,7 +183,7 @@ def ann_is_written_to(scene: Scene) -> None:
 @when("a call of ann's webhook cannot be stored")
 def unstorable_call(scene: Scene) -> None:
     with pytest.raises(CheckViolation):
-        scene.way.call("http-webhook", scene.instances["ann"], b'{"message": "hello"}', {}, "webhook")
+        scene.rest.call("http-webhook", scene.instances["ann"], b'{"message": "hello"}', {}, "webhook")
 
 
 @when("20 conversations write to ann's webhook and 20 to bob's at once")
@@ -253,7 +253,7 @@ def apology(scene: Scene) -> None:
 @then("ann has a dead letter")
 def dead_letter(scene: Scene) -> None:
     def listed() -> list[str]:
-        found = scene.way.deliveries("ann", scene.instances["ann"], "dead")
+        found = scene.rest.deliveries("ann", scene.instances["ann"], "dead")
         return [each["status"] for each in found.body["deliveries"]]
 
     until(lambda: listed() == ["dead"], "the dead letter")
@@ -262,7 +262,7 @@ def dead_letter(scene: Scene) -> None:
 @then(parsers.parse('ann\'s instance is not healthy, as "{reason}"'))
 def not_healthy(scene: Scene, reason: str) -> None:
     def told() -> bool:
-        health = scene.way.health("ann", scene.instances["ann"]).body
+        health = scene.rest.health("ann", scene.instances["ann"]).body
         return not health["healthy"] and reason in json.dumps(health)
 
     until(told, f"the health says {reason}")

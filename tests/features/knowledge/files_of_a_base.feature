@@ -6,12 +6,14 @@ Feature: The files of a knowledge base
 
   Rule: What may be uploaded is told before
 
+    @grpc
     Scenario: Limits and formats
       When ann asks what may be uploaded
       Then the largest file, the most files and the formats are named
 
   Rule: A file says how far it is
 
+    @grpc
     Scenario: Ready
       Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
       When ann asks how far her files are
@@ -45,6 +47,7 @@ Feature: The files of a knowledge base
 
   Rule: A file is deleted with all that was made of it
 
+    @grpc
     Scenario: Deleted
       Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
       When ann deletes the file
@@ -71,6 +74,7 @@ Feature: The files of a knowledge base
 
   Rule: A text is read with its chunks
 
+    @grpc
     Scenario: Every chunk stands where the answer says
       Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
       When ann reads the file's text

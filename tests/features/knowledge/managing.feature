@@ -32,6 +32,7 @@ Feature: Managing knowledge bases
         | a NUL character in its name          | name        |
         | text that is no object               | JSON        |
 
+    @grpc
     Scenario: An update answers with nothing
       Given ann has the base "Handbook"
       When ann renames the base to "Guide"

@@ -33,6 +33,7 @@ Feature: Permissions on knowledge bases
 
   Rule: The list shows what the caller may access, with the level
 
+    @grpc
     Scenario: Shared and unshared
       Given ann has the base "Handbook"
       When ann gives bob level 2

@@ -8,6 +8,7 @@ Feature: Reading files and chunks
 
   Rule: A file comes back as it was
 
+    @grpc
     Scenario: Download
       When ann downloads the file
       Then the request is "done"
@@ -39,6 +40,7 @@ Feature: Reading files and chunks
       And ann downloads the file again if it has changed
       Then the request is "unchanged"
 
+    @grpc
     Scenario: The record
       When ann asks for the file
       Then the request is "done"
@@ -46,12 +48,14 @@ Feature: Reading files and chunks
 
   Rule: Chunks come in document order and in pages
 
+    @grpc
     Scenario: Page by page
       When ann asks for the chunks with limit 2 and offset 2
       Then the request is "done"
       And the page is 2 of all chunks in steps of 2
       And each chunk has an id of a time and a UUID, the file's id and the uploader ann
 
+    @grpc
     Scenario: Five without a limit
       When ann asks for the chunks
       Then the request is "done"
@@ -70,6 +74,7 @@ Feature: Reading files and chunks
 
   Rule: A text comes in pieces
 
+    @grpc
     Scenario: Piece by piece
       When ann reads the text in pieces of 700 characters
       Then the pieces are the whole text, and each tells how much remains

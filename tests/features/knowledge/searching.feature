@@ -28,6 +28,7 @@ Feature: Searching a knowledge base
 
   Rule: In a language that the model is not made for, words tell more than likeness
 
+    @grpc
     Scenario: A question in Spanish
       Given ann has uploaded "filtro.txt" saying "La bomba arranca sola cuando sube el nivel. Su filtro, que está en el sótano, se limpia cada tres meses; las averías se notifican al conserje, que llama al técnico."
       And ann has uploaded "techo.txt" saying "Del suelo al techo: el del norte, el del sur."

@@ -20,7 +20,6 @@ from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.platforms.standin import Reply, Seen, StandIn
 
-THROUGH = "rest"
 KEY = "k3y-of-the-model"
 MODEL = """
 [[rule]]

@@ -12,7 +12,6 @@ from tests.drivers.knowledge import KB, Scene, listed, upload
 from tests.drivers.ways import Rest
 from tests.parsing.making import assembled
 
-THROUGH = "rest"
 scenarios("documents.feature")
 
 ABOVE = {

@@ -16,7 +16,6 @@ from tests.drivers.world import World
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive
 from tests.support.waiting import until
 
-THROUGH = "rest"
 scenarios("drive_folders.feature")
 
 

@@ -12,7 +12,6 @@ from tests.drivers.knowledge import KB, Scene, send, upload
 from tests.drivers.ways import Rest
 from tests.support.waiting import until
 
-THROUGH = "rest"
 ALL_FIELDS = {
     *("id", "knowledge_base_id", "file_name", "file_path", "fileHash", "text", "created_at", "updated_at"),
     *("status", "progress", "error", "warnings", "queuePosition"),

@@ -9,7 +9,6 @@ from pytest_bdd import parsers, scenarios, then, when
 from tests.drivers.knowledge import KB, Scene, send
 from tests.drivers.ways import Rest
 
-THROUGH = "rest"
 scenarios("managing.feature")
 
 WRONG_BASES = {

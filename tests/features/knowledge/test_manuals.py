@@ -11,7 +11,6 @@ from tests.drivers.knowledge import KB, Scene, send, upload
 from tests.drivers.ways import Rest
 from tests.parsing.drawing import manual
 
-THROUGH = "rest"
 scenarios("manuals.feature")
 
 PAGE_NUMBER = re.compile(r"^- \d -$", re.MULTILINE)

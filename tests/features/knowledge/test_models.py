@@ -12,7 +12,6 @@ from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.hashed_embedder import HashedEmbedder
 
-THROUGH = "rest"
 scenarios("models.feature")
 
 

@@ -15,7 +15,6 @@ from tests.drivers.world import World
 from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.waiting import until
 
-THROUGH = "rest"
 EMPTY = ("file", "empty.html", b"<!doctype html><html><body></body></html>")
 scenarios("preparing.feature")
 

@@ -10,7 +10,6 @@ from pytest_bdd import parsers, scenarios, then, when
 from tests.drivers.knowledge import KB, Scene
 from tests.drivers.ways import Rest
 
-THROUGH = "rest"
 SETTINGS = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/not_this_one"}
 """The service is given its database apart; what follows from the setting alone is tried here."""
 scenarios("reading_with_database_url.feature")

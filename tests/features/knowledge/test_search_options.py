@@ -10,7 +10,6 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from tests.drivers.knowledge import KB, Scene, send, upload
 from tests.drivers.ways import Rest
 
-THROUGH = "rest"
 scenarios("search_options.feature")
 
 WISHES: dict[str, dict[str, Any]] = {

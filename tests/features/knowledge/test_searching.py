@@ -7,7 +7,6 @@ from pytest_bdd import parsers, scenarios, then, when
 from tests.drivers.knowledge import KB, Scene, send
 from tests.drivers.ways import Rest
 
-THROUGH = "rest"
 scenarios("searching.feature")
 
 WRONG_QUERIES: dict[str, dict[str, object]] = {

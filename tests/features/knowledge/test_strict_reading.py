@@ -9,7 +9,6 @@ from pytest_bdd import given, parsers, scenarios, when
 from tests.drivers.knowledge import KB, Scene, send
 from tests.drivers.ways import Rest
 
-THROUGH = "rest"
 SETTINGS = {"KB_READ_POLICY": "strict"}
 scenarios("strict_reading.feature")
 

@@ -16,7 +16,6 @@ from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.waiting import until
 
-THROUGH = "rest"
 SETTINGS = {"MAX_UPLOAD_MB": "1", "MAX_FILES_PER_UPLOAD": "3"}
 scenarios("uploading.feature")
 

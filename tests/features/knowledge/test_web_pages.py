@@ -13,7 +13,6 @@ from tests.drivers.ways import Rest
 from tests.support.platforms.web_site import Answer, WebSite
 from tests.support.waiting import until
 
-THROUGH = "rest"
 SETTINGS = {"PAGES_PAUSE_MS": "0"}
 scenarios("web_pages.feature")
 

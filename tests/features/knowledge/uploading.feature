@@ -31,6 +31,7 @@ Feature: Uploading files
 
   Rule: One bad file refuses the whole upload, named
 
+    @grpc
     Scenario Outline: What cannot be taken in
       When ann uploads "good.txt" saying "A good file." together with "<name>" holding <bytes>
       Then the request is "<outcome>"
@@ -49,6 +50,7 @@ Feature: Uploading files
       Then the request is "invalid"
       And the error is "No files uploaded"
 
+    @grpc
     Scenario: A file over the limit
       When ann uploads "big.txt" of 1100000 bytes
       Then the request is "too large"
@@ -106,6 +108,7 @@ Feature: Uploading files
       Then the request is "created"
       And 1 files are listed as ready
 
+    @grpc
     Scenario: Uploaded again under another name
       Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
       When ann uploads "pumps-2026.txt" saying "The cooling pump is serviced in March."
@@ -122,6 +125,7 @@ Feature: Uploading files
       Then the request is "created"
       And the files are called "fans.txt" and "pumps-2026.txt"
 
+    @grpc
     Scenario: Uploaded again under another name, with a file that is refused
       Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
       When ann uploads these files:

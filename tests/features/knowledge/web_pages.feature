@@ -1,3 +1,4 @@
+@grpc
 Feature: Web pages in a knowledge base
   A web page, or all pages of a sitemap, are read into a base, and again when they change.
 

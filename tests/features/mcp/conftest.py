@@ -40,13 +40,6 @@ def world(served: McpWorld) -> McpWorld:
     return served
 
 
-@pytest.fixture
-def rest(world: McpWorld) -> Iterator[Rest]:
-    made = Rest(world)
-    yield made
-    made.close()
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Scenarios do not name their fixtures."""
     if metafunc.function in scenario_wrapper_template_registry:

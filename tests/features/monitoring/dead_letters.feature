@@ -1,3 +1,4 @@
+@grpc
 Feature: Dead letters of all bots
   Whoever runs bots sees in one list what was given up in either direction, and replays or drops it.
 

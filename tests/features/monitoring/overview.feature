@@ -1,3 +1,4 @@
+@grpc
 Feature: The state of all bots
   Whoever runs bots sees at once which of them work, what happened to messages, and what the installation lacks.
 

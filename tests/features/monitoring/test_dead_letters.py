@@ -16,7 +16,6 @@ from tests.drivers.world import World
 from tests.features.conversations.scene import Scene
 from tests.support.receiver import Receiver
 
-THROUGH = "rest"
 EDGE = samples.SETTING
 scenarios("dead_letters.feature")
 

@@ -21,7 +21,6 @@ from tests.support.platforms.telegram import Telegram
 from tests.support.receiver import Receiver
 from tests.support.waiting import until
 
-THROUGH = "rest"
 EDGE = "BOT_MESSENGER_API_URL"
 scenarios("overview.feature")
 

@@ -14,7 +14,7 @@ from pytest_bdd import parsers, then, when
 
 from adapters.inbound.jobs import uploads as arq_worker
 from tests.drivers.platform import PlatformDriver
-from tests.drivers.ways import Reply, Way
+from tests.drivers.ways import Reply, Rest
 from tests.drivers.world import World
 from tests.support.platforms.standin import Reply as Answer
 from tests.support.platforms.standin import Seen, StandIn
@@ -46,7 +46,7 @@ class Resource(StandIn):
 class Watch:
     """The instance under test, its platform, the resource behind it, and how calls ended."""
 
-    way: Way
+    rest: Rest
     world: World
     platform: PlatformDriver
     resource: PlatformDriver
@@ -61,7 +61,7 @@ class Watch:
             "config": {name: self._filled(value) for name, value in config.items()},
             "downStreamResourceId": "workflow::7",
         }
-        reply = self.way.create("ann", body)
+        reply = self.rest.create("ann", body)
         if reply.outcome == "created":
             self.id = reply.body["instanceId"]
         self.replies.append(reply)
@@ -143,12 +143,12 @@ def drivers(request: pytest.FixtureRequest) -> Iterator[tuple[PlatformDriver, Pl
 
 @pytest.fixture
 def watch(
-    request: pytest.FixtureRequest, drivers: tuple[PlatformDriver, PlatformDriver], way: Way, world: World
+    request: pytest.FixtureRequest, drivers: tuple[PlatformDriver, PlatformDriver], rest: Rest, world: World
 ) -> Iterator[Watch]:
     platform, resource = drivers
     platform.show(getattr(request.module, "PLATFORM", StandIn)())
     resource.show(Resource())
-    yield Watch(way, world, platform, resource, request.module.CHANNEL_ID)
+    yield Watch(rest, world, platform, resource, request.module.CHANNEL_ID)
     assert platform.platform.faults == []
 
 

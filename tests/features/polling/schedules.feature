@@ -1,4 +1,4 @@
-@s6
+@s6 @grpc
 Feature: What runs by the clock
   One list tells when each instance fires or is polled next, how the last time went, and lets its owner say "now".
 

@@ -9,7 +9,6 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from tests.features.polling.conftest import Watch
 from tests.support.waiting import until
 
-THROUGH = "way"
 CHANNEL_ID = "cron"
 scenarios("cron.feature")
 
@@ -62,28 +61,28 @@ def time_came(watch: Watch) -> None:
 @when(parsers.parse("it is updated to {time}"))
 def updated(watch: Watch, time: str) -> None:
     config = {"cronSchedule": TIMES[time], "message": "Count the chairs."}
-    watch.replies.append(watch.way.update("ann", watch.id, {"config": config}))
+    watch.replies.append(watch.rest.update("ann", watch.id, {"config": config}))
 
 
 @when("it is deleted")
 def deleted(watch: Watch) -> None:
-    watch.replies.append(watch.way.delete("ann", watch.id))
+    watch.replies.append(watch.rest.delete("ann", watch.id))
 
 
 @when(parsers.parse("it is triggered with {body}"))
 def triggered(watch: Watch, body: str) -> None:
-    watch.replies.append(watch.way.call("cron", watch.id, BODIES[body], {}, "manual_trigger"))
+    watch.replies.append(watch.rest.call("cron", watch.id, BODIES[body], {}, "manual_trigger"))
 
 
 @when(parsers.parse('somebody with the secret "{secret}" triggers it'))
 def triggered_secretly(watch: Watch, secret: str) -> None:
     headers = {"X-Webhook-Secret": secret}
-    watch.replies.append(watch.way.call("cron", watch.id, b"", headers, "manual_trigger"))
+    watch.replies.append(watch.rest.call("cron", watch.id, b"", headers, "manual_trigger"))
 
 
 @when(parsers.parse('its callback "{callback}" is called'))
 def called(watch: Watch, callback: str) -> None:
-    watch.replies.append(watch.way.call("cron", watch.id, b"", {}, callback))
+    watch.replies.append(watch.rest.call("cron", watch.id, b"", {}, callback))
 
 
 @then("it says that it is accepted, with a request id")
@@ -112,8 +111,8 @@ def not_planned(watch: Watch) -> None:
 
 @then("the instance is gone")
 def gone(watch: Watch) -> None:
-    until(lambda: watch.way.instance("ann", watch.id).outcome == "not found", "the instance removes itself")
-    assert watch.way.instances("ann").body == []
+    until(lambda: watch.rest.instance("ann", watch.id).outcome == "not found", "the instance removes itself")
+    assert watch.rest.instances("ann").body == []
 
 
 @then(parsers.parse("the error names {words}"))

@@ -14,7 +14,6 @@ from tests.features.polling.conftest import Watch
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive
 from tests.support.waiting import until
 
-THROUGH = "way"
 CHANNEL_ID = "drive-folder"
 PLATFORM = Drive
 SETTING = "DRIVE_FOLDER_API_URL GOOGLE_TOKEN_URL"
@@ -89,7 +88,7 @@ def _report(watch: Watch, state: str, token: str) -> None:
         "X-Goog-Channel-Token": token,
         "X-Goog-Resource-State": state,
     }
-    watch.replies.append(watch.way.call("drive-folder", watch.id, b"", headers, "webhook"))
+    watch.replies.append(watch.rest.call("drive-folder", watch.id, b"", headers, "webhook"))
 
 
 @then(parsers.parse('the answer stands in "{name}"'))
@@ -103,7 +102,7 @@ def stands(watch: Watch, drive: Drive, name: str) -> None:
 @then(parsers.parse('its health says "{words}"'))
 def health_says(watch: Watch, words: str) -> None:
     def says() -> bool:
-        health = watch.way.health("ann", watch.id).body
+        health = watch.rest.health("ann", watch.id).body
         return words in str(health["lastError"]) and health["healthy"] is False
 
     until(says, f"the health says {words}")

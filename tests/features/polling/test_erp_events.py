@@ -10,7 +10,6 @@ from tests.features.polling.conftest import Resource, Watch
 from tests.support.platforms import odoo
 from tests.support.waiting import until
 
-THROUGH = "way"
 CHANNEL_ID = "erp-events"
 PLATFORM = odoo.Odoo
 scenarios("erp_events.feature")
@@ -156,7 +155,7 @@ def fails(watch: Watch, activity: str | None) -> None:
     expected = [activity] if activity else []
 
     def shows() -> bool:
-        health = watch.way.health("ann", watch.id).body
+        health = watch.rest.health("ann", watch.id).body
         failing = [
             each for each in ("receiving", "processing", "sending") if health[each]["healthy"] is False
         ]
@@ -201,7 +200,7 @@ def few_at_a_time(server: odoo.Odoo, count: int) -> None:
 @then(parsers.parse('its health says "{words}"'))
 def health_says(watch: Watch, words: str) -> None:
     def says() -> bool:
-        health = watch.way.health("ann", watch.id).body
+        health = watch.rest.health("ann", watch.id).body
         return words in str(health["lastError"]) and health["healthy"] is False
 
     until(says, f"the health says {words}")

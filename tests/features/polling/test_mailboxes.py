@@ -16,7 +16,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from domain.routing.model import RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
-from tests.drivers.ways import Rest, RestOverGrpc, Way
+from tests.drivers.ways import Rest, RestOverGrpc
 from tests.drivers.world import PATIENCE, World
 from tests.support.mail import PASSWORD, USER, Mailbox, Postbox, imap_server, smtp_server
 from tests.support.platforms.gmail import CLIENT, Gmail
@@ -50,7 +50,7 @@ def outside(request: pytest.FixtureRequest) -> Iterator[Outside]:
 class Post:
     """The mail that goes to and fro; `kind` is 'email' or 'mail-api'."""
 
-    way: Way
+    rest: Rest
     outside: Outside
     kind: str = ""
     created: Any = None
@@ -67,14 +67,13 @@ class Post:
         return self.outside.smtp.mails + [mail for _, mail in self.gmail.sent]
 
     def unanswered(self) -> Any:
-        assert isinstance(self.way, Rest)
         path = UNANSWERED.format(self.created.body["instanceId"])
-        return self.way.request("GET", path, "ann").json()["unanswered"]
+        return self.rest.request("GET", path, "ann").json()["unanswered"]
 
     def create(self, resource: str = "agent::echo", **changes: Any) -> None:
         config = {"checkInterval": OFTEN, **(CLIENT if self.kind == "mail-api" else self._servers())}
         body = {"channelId": self.kind, "channelName": "Mail", "config": {**config, **changes}}
-        self.created = self.way.create("ann", {**body, "downStreamResourceId": resource})
+        self.created = self.rest.create("ann", {**body, "downStreamResourceId": resource})
         assert self.created.outcome == "created", self.created
 
     def _servers(self) -> dict[str, Any]:
@@ -105,19 +104,11 @@ class Post:
 
 
 @pytest.fixture
-def way(world: World) -> Iterator[Way]:
-    """One way in is enough: what is specified here happens behind all of them."""
-    made = Rest(world)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def post(way: Way, outside: Outside) -> Iterator[Post]:
+def post(rest: Rest, outside: Outside) -> Iterator[Post]:
     outside.google.show(Gmail())
     outside.imap.empty()
     outside.smtp.mails.clear()
-    yield Post(way, outside)
+    yield Post(rest, outside)
     assert outside.google.platform.faults == []
 
 
@@ -171,7 +162,7 @@ def watching(post: Post, world: World, mailbox: str, shared: str) -> None:
 @given("the service wrote to Ann first")
 def written_first(post: Post) -> None:
     body = {"to": "ann@client.example", "subject": "Hours", "text": "We are closed"}
-    assert post.way.send("ann", post.created.body["instanceId"], body).outcome == "accepted"
+    assert post.rest.send("ann", post.created.body["instanceId"], body).outcome == "accepted"
     assert soon(lambda: bool(post.sent()))
 
 
@@ -305,7 +296,7 @@ def told_of_unread(post: Post) -> None:
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     words = f"1 unread mail lies in the mailbox, the oldest of {today}"
     assert words in post.created.body["message"]
-    health = post.way.health("ann", post.created.body["instanceId"])
+    health = post.rest.health("ann", post.created.body["instanceId"])
     assert any(words in note for note in health.body["notes"])
     assert health.body["healthy"] is True
 
@@ -421,30 +412,28 @@ def listed(post: Post) -> None:
         "subject": "News",
         "text": "News of the week",
     }
-    health = post.way.health("ann", post.created.body["instanceId"])
+    health = post.rest.health("ann", post.created.body["instanceId"])
     assert health.body["unanswered"] == {"list": 1}
     assert health.body["healthy"] is True
 
 
 @when(parsers.re(r"it is released over (?P<transport>REST|gRPC)"))
 def released(post: Post, world: World, transport: str) -> None:
-    way = post.way if transport == "REST" else RestOverGrpc(world)
+    rest = post.rest if transport == "REST" else RestOverGrpc(world)
     path = f"{UNANSWERED.format(post.created.body['instanceId'])}"
-    assert isinstance(way, Rest)
-    [message] = way.request("GET", path, "ann").json()["unanswered"]
-    assert way.request("POST", f"{path}/{message['id']}/release", "ann").status_code == 202
-    assert way.request("POST", f"{path}/{message['id']}/release", "ann").status_code == 404
+    [message] = rest.request("GET", path, "ann").json()["unanswered"]
+    assert rest.request("POST", f"{path}/{message['id']}/release", "ann").status_code == 202
+    assert rest.request("POST", f"{path}/{message['id']}/release", "ann").status_code == 404
     if transport == "gRPC":
-        assert way.health("ann", post.created.body["instanceId"]).body["unanswered"] == {}
-        way.close()
+        assert rest.health("ann", post.created.body["instanceId"]).body["unanswered"] == {}
+        rest.close()
 
 
 @then("somebody else may neither see nor release it")
 def not_for_others(post: Post) -> None:
     path = UNANSWERED.format(post.created.body["instanceId"])
-    assert isinstance(post.way, Rest)
-    assert post.way.request("GET", path, "bob").status_code == 403
-    assert post.way.request("POST", f"{path}/{post.unanswered()[0]['id']}/release", "bob").status_code == 403
+    assert post.rest.request("GET", path, "bob").status_code == 403
+    assert post.rest.request("POST", f"{path}/{post.unanswered()[0]['id']}/release", "bob").status_code == 403
 
 
 @then("nothing is listed as not answered")
@@ -500,6 +489,6 @@ def nothing_else(post: Post) -> None:
 @then(parsers.re(r"the instance was made, and says \"(?P<words>[^\"]+)\""))
 def says(post: Post, words: str) -> None:
     assert words in post.created.body["webhookError"]
-    health = post.way.health("ann", post.created.body["instanceId"])
+    health = post.rest.health("ann", post.created.body["instanceId"])
     assert health.body["healthy"] is False
     assert any(words in warning for warning in health.body["warnings"])

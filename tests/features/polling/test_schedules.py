@@ -13,7 +13,6 @@ from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.waiting import until
 
-THROUGH = "rest"
 BASE = "/api/agent/schedules"
 BERLIN = ZoneInfo("Europe/Berlin")
 FIRED = "SELECT count(*) FROM inbox WHERE instance_id = %s"

@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from tests.drivers.platform import PlatformDriver
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.platforms.telegram import Telegram
 from tests.support.receiver import Receiver
@@ -37,7 +37,7 @@ class Scene:
             **settings,
         }
         self._first = make(worker=False, **self._settings)
-        self._way = UseCases(self._first)
+        self._rest = Rest(self._first)
         self._numbers = itertools.count(1)
         self._names: dict[str, str] = {}
         self._worker: World | None = None
@@ -48,7 +48,7 @@ class Scene:
             "config": {**samples.CONFIG, **(config or {})},
             "downStreamResourceId": "agent::helper",
         }
-        self._instance_id = self._way.create("ann", body).body["instanceId"]
+        self._instance_id = self._rest.create("ann", body).body["instanceId"]
 
     def start_worker(self) -> None:
         if self._worker is None:
@@ -58,7 +58,7 @@ class Scene:
     def post(self, update: dict[str, Any]) -> None:
         self.sent.append(update)
         call = samples.posted(update)
-        reply = self._way.call("bot-messenger", self._instance_id, call.body, call.headers, "webhook")
+        reply = self._rest.call("bot-messenger", self._instance_id, call.body, call.headers, "webhook")
         assert reply.outcome == "done"
 
     def message(self, who: str, chat: int | None = None, **content: Any) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.platforms.standin import Reply, Seen, StandIn
 
-THROUGH = "rest"
 BASE = "/api/agent/resources"
 SECRETS = ("t0ken-of-weather", "hunter2", "k3y-in-the-query")
 RULES = """

@@ -4,6 +4,7 @@ Feature: Resources tried by hand
 
   Rule: Admins see the rules in force, without secrets
 
+    @grpc
     Scenario: All rules in their order
       When the admin looks at the rules
       Then "agent::weather*" stands before "agent::old", then come the built-ins

@@ -16,7 +16,7 @@ from adapters.outbound.channels.sms_provider.channel import BASE as SMS_BASE
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_samples
 from domain.routing import indicators as typing_indicator
 from tests.drivers.platform import PlatformDriver
-from tests.drivers.ways import Reply, Way
+from tests.drivers.ways import Reply, Rest
 from tests.drivers.world import World
 from tests.support.platforms.slack import Slack
 from tests.support.platforms.standin import StandIn
@@ -36,7 +36,7 @@ class Sending:
     """The instance under test, its platform, and what was sent."""
 
     world: World
-    way: Way
+    rest: Rest
     driver: PlatformDriver
     id: int = 0
     replies: list[Reply] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Sending:
             "config": dict(config),
             "downStreamResourceId": resource,
         }
-        reply = self.way.create("ann", body)
+        reply = self.rest.create("ann", body)
         assert reply.outcome == "created", reply
         return int(reply.body["instanceId"])
 
@@ -59,7 +59,7 @@ class Sending:
         return platform
 
     def send(self, user: str = "ann", key: str | None = None, **body: Any) -> Reply:
-        self.replies.append(self.way.send(user, self.id, body, key))
+        self.replies.append(self.rest.send(user, self.id, body, key))
         return self.replies[-1]
 
     def count(self, table: str, condition: str = "true") -> int:
@@ -73,7 +73,7 @@ class Sending:
 
     def status(self, message_id: str | None = None) -> dict[str, Any]:
         """The message that was accepted last, or another."""
-        reply = self.way.message("ann", self.id, message_id or self.last.body["messageId"])
+        reply = self.rest.message("ann", self.id, message_id or self.last.body["messageId"])
         assert reply.outcome == "done", reply
         return dict(reply.body)
 
@@ -99,8 +99,8 @@ def edge(request: pytest.FixtureRequest) -> Iterator[PlatformDriver]:
 
 
 @pytest.fixture
-def sending(edge: PlatformDriver, way: Way, world: World) -> Iterator[Sending]:
-    scene = Sending(world, way, edge)
+def sending(edge: PlatformDriver, rest: Rest, world: World) -> Iterator[Sending]:
+    scene = Sending(world, rest, edge)
     yield scene
     assert scene.driver.platform.faults == []
 
@@ -118,7 +118,7 @@ def slack(sending: Sending) -> Slack:
 def written(sending: Sending, slack: Slack) -> None:
     call = slack_samples.recorded("message_im", sending.world.clock.now())
     before = len(slack.messages)
-    reply = sending.way.call("workspace-chat", sending.id, call.body, call.headers, "webhook")
+    reply = sending.rest.call("workspace-chat", sending.id, call.body, call.headers, "webhook")
     assert reply.outcome == "done", reply
     assert sending.driver.wait_until(lambda: len(slack.messages) > before)
     slack.messages.clear()
@@ -127,7 +127,7 @@ def written(sending: Sending, slack: Slack) -> None:
 @given("the bot has the channel as its default")
 def with_default(sending: Sending, slack: Slack) -> None:
     config = {**slack_samples.CONFIG, "defaultChannel": ROOM}
-    assert sending.way.update("ann", sending.id, {"config": config}).outcome == "done"
+    assert sending.rest.update("ann", sending.id, {"config": config}).outcome == "done"
 
 
 @then("the message is accepted")

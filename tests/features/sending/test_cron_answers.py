@@ -18,7 +18,6 @@ from tests.features.sending.conftest import ROOM, Sending
 from tests.support.platforms.slack import Slack
 from tests.support.waiting import until
 
-THROUGH = "way"
 scenarios("cron_answers.feature")
 
 SUMMARY = "Summary: all is well"
@@ -47,7 +46,7 @@ class Schedule:
 
     def fire(self) -> None:
         self.firings += 1
-        reply = self.sending.way.call("cron", self.id, b"", {}, "manual_trigger")
+        reply = self.sending.rest.call("cron", self.id, b"", {}, "manual_trigger")
         assert reply.outcome == "accepted", reply
 
     def wait_done(self) -> None:
@@ -61,7 +60,7 @@ class Schedule:
         until(done, "the firings have been worked on")
 
     def health(self) -> dict[str, Any]:
-        return dict(self.sending.way.health("ann", self.id).body)
+        return dict(self.sending.rest.health("ann", self.id).body)
 
 
 @pytest.fixture
@@ -144,7 +143,7 @@ def admin_saves(schedule: Schedule) -> None:
         "config": {**BASE, "deliverInstanceId": schedule.sending.id, "deliverTo": ROOM},
         "downStreamResourceId": "workflow::7",
     }
-    reply = schedule.sending.way.create("admin", body)
+    reply = schedule.sending.rest.create("admin", body)
     assert reply.outcome == "done", reply
 
 
@@ -157,7 +156,7 @@ def file_there(schedule: Schedule, slack: Slack) -> None:
 
 @given("ann deletes the Slack bot")
 def deletes(schedule: Schedule) -> None:
-    assert schedule.sending.way.delete("ann", schedule.sending.id).outcome == "done"
+    assert schedule.sending.rest.delete("ann", schedule.sending.id).outcome == "done"
 
 
 @when("it fires")
@@ -229,7 +228,7 @@ def asks_for(schedule: Schedule, destination: str) -> None:
         "to two lines through the Slack bot": {"deliverInstanceId": sending.id, "deliverTo": "C0ROOM\nC1"},
     }
     if destination == "through bob's Slack bot":
-        bobs = sending.way.create("bob", bob).body["instanceId"]
+        bobs = sending.rest.create("bob", bob).body["instanceId"]
         destinations[destination] = {"deliverInstanceId": bobs, "deliverTo": "C0ROOM"}
     if destination == "through another schedule":
         other = sending.create("cron", BASE, "Other")
@@ -240,13 +239,13 @@ def asks_for(schedule: Schedule, destination: str) -> None:
         "config": {**BASE, **destinations[destination]},
         "downStreamResourceId": "workflow::7",
     }
-    sending.replies.append(sending.way.create("ann", body))
+    sending.replies.append(sending.rest.create("ann", body))
 
 
 @when("ann changes it to deliver through an instance that does not exist")
 def changes(schedule: Schedule) -> None:
     config = {**BASE, "deliverInstanceId": 999_999}
-    schedule.sending.replies.append(schedule.sending.way.update("ann", schedule.id, {"config": config}))
+    schedule.sending.replies.append(schedule.sending.rest.update("ann", schedule.id, {"config": config}))
 
 
 @then(parsers.parse("the request is refused, naming {field}"))

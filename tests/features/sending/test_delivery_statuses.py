@@ -17,7 +17,6 @@ from tests.support.platforms.twilio import Twilio
 from tests.support.platforms.whatsapp import WhatsApp
 from tests.support.waiting import until
 
-THROUGH = "way"
 AGENT = "https://switchboard.example.com"
 MORE_SETTINGS = {"AGENT_URL": AGENT}
 scenarios("delivery_statuses.feature")
@@ -43,7 +42,7 @@ def twilio(sending: Sending) -> Twilio:
 
 def _call(sending: Sending, body: Any) -> None:
     call = whatsapp_samples.posted(body)
-    reply = sending.way.call("business-messaging", sending.id, call.body, call.headers, "webhook")
+    reply = sending.rest.call("business-messaging", sending.id, call.body, call.headers, "webhook")
     assert reply.outcome == "done", reply
 
 
@@ -110,7 +109,7 @@ def twilio_reports(sending: Sending, twilio: Twilio, reports: str) -> None:
         }
         headers = {"content-type": "application/x-www-form-urlencoded"}
         body = urlencode(form).encode()
-        reply = sending.way.call("sms-provider", sending.id, body, headers, "webhook")
+        reply = sending.rest.call("sms-provider", sending.id, body, headers, "webhook")
         assert reply.outcome == "done", reply
 
 
@@ -136,8 +135,8 @@ def sends_template(sending: Sending, whatsapp: WhatsApp, name: str, place: str) 
 
 @when("ann replays it")
 def replays(sending: Sending) -> None:
-    [dead] = sending.way.deliveries("ann", sending.id, "dead").body["deliveries"]
-    assert sending.way.replay("ann", sending.id, dead["id"]).outcome == "accepted"
+    [dead] = sending.rest.deliveries("ann", sending.id, "dead").body["deliveries"]
+    assert sending.rest.replay("ann", sending.id, dead["id"]).outcome == "accepted"
 
 
 @then("ada has it twice")

@@ -16,7 +16,6 @@ from tests.features.sending.conftest import ROOM, Sending
 from tests.support.platforms.slack import Slack
 from tests.support.waiting import until
 
-THROUGH = "way"
 scenarios("idempotency.feature")
 
 KEYS = {"of 201 characters": "k" * 201, "of nothing": "", "with a blank": "order 4711"}
@@ -39,7 +38,7 @@ def sends_without_key(sending: Sending, slack: Slack, text: str) -> None:
 
 @when(parsers.parse('ann sends "{text}" to the channel with the key "{key}" through the other bot'))
 def sends_through(sending: Sending, other: int, text: str, key: str) -> None:
-    sending.replies.append(sending.way.send("ann", other, {"text": text, "to": ROOM}, key))
+    sending.replies.append(sending.rest.send("ann", other, {"text": text, "to": ROOM}, key))
 
 
 @when(parsers.parse('ten programs send "{text}" to the channel with the key "{key}" at once'))

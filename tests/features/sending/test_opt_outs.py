@@ -13,7 +13,6 @@ from tests.features.sending.conftest import Sending
 from tests.support.platforms.twilio import TOKEN, Twilio
 from tests.support.waiting import until
 
-THROUGH = "way"
 scenarios("opt_outs.feature")
 
 NUMBERS = {"bob": "+4915112345678", "carol": "+4915112345679"}
@@ -32,7 +31,7 @@ def _writes(sending: Sending, text: str, *, signed: bool = True) -> None:
     url = f"{BASE}/api/agent/channels/sms-provider/{sending.id}/webhook"
     signature = RequestValidator(TOKEN).compute_signature(url, fields)
     posted = call(form=fields, headers={"X-Twilio-Signature": signature} if signed else {})
-    reply = sending.way.call("sms-provider", sending.id, posted.body, posted.headers, "webhook")
+    reply = sending.rest.call("sms-provider", sending.id, posted.body, posted.headers, "webhook")
     assert reply.outcome == "done", reply
 
 
@@ -61,7 +60,7 @@ def refused(sending: Sending) -> None:
 @then("the answer is a dead letter, as bob wrote STOP")
 def dead(sending: Sending) -> None:
     def letters() -> list[dict[str, str]]:
-        return list(sending.way.deliveries("ann", sending.id, "dead").body["deliveries"])
+        return list(sending.rest.deliveries("ann", sending.id, "dead").body["deliveries"])
 
     until(lambda: len(letters()) == 1, "the answer is a dead letter")
     assert "wrote STOP" in letters()[0]["lastError"]
@@ -69,8 +68,8 @@ def dead(sending: Sending) -> None:
 
 @when("ann has the dead letter sent again")
 def replayed(sending: Sending) -> None:
-    (letter,) = sending.way.deliveries("ann", sending.id, "dead").body["deliveries"]
-    assert sending.way.replay("ann", sending.id, letter["id"]).outcome == "accepted"
+    (letter,) = sending.rest.deliveries("ann", sending.id, "dead").body["deliveries"]
+    assert sending.rest.replay("ann", sending.id, letter["id"]).outcome == "accepted"
 
 
 @then("bob gets nothing")

@@ -5,19 +5,20 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp_samples
 from adapters.outbound.channels.workspace_chat.tests import samples
-from domain.access.model import Caller, Role
+from domain.access.model import Caller
 from domain.channels.answers import Choice, Template
 from domain.conversations.model import NewFile, NewMessage
-from tests.drivers.ways import UseCases
+from domain.refusals import Invalid
+from tests.drivers.ways import Reply
 from tests.features.sending.conftest import ROOM, Sending
 from tests.support.platforms.slack import Slack
 from tests.support.platforms.whatsapp import WhatsApp
 
-THROUGH = "way"
 scenarios("refusals.feature")
 
 TEXT = {"text": "Hello", "to": ROOM}
@@ -111,13 +112,13 @@ def asks_schedule(sending: Sending) -> None:
 def asks(sending: Sending, what: str, request: Any) -> None:
     if not sending.id:
         request.getfixturevalue("slack")
-    if isinstance(sending.way, UseCases):
-        _ask_use_cases(sending, REQUESTS[what])
-    else:
-        sending.send(**REQUESTS[what])
+    body = REQUESTS[what]
+    sending.send(**body)
+    if sending.last.outcome == "invalid":
+        sending.replies.append(ask_use_case(sending, body))
 
 
-def _ask_use_cases(sending: Sending, body: dict[str, Any]) -> None:
+def ask_use_case(sending: Sending, body: dict[str, Any]) -> Reply:
     """What REST checks by its schema, the use case checks as well: callers over gRPC reach it straight."""
     template = body.get("template")
     message = NewMessage(
@@ -137,8 +138,10 @@ def _ask_use_cases(sending: Sending, body: dict[str, Any]) -> None:
         choices=tuple(Choice(choice["label"], choice["value"]) for choice in body.get("choices", ())),
         template=template and Template(template["name"], template["language"], tuple(template["parameters"])),
     )
-    assert isinstance(sending.way, UseCases)
-    sending.replies.append(sending.way.send_message(Caller("ann", Role.USER), sending.id, message))
+    messages = sending.world.container.use_cases().messages
+    with pytest.raises(Invalid) as refused:
+        sending.world.run(messages.send(Caller("ann"), sending.id, message, None))
+    return Reply("invalid", {"error": refused.value.message})
 
 
 @when(parsers.re(r'(?P<who>ann|bob|admin) sends "(?P<text>[^"]+)" to the channel'))
@@ -148,7 +151,7 @@ def somebody_sends(sending: Sending, slack: Slack, who: str, text: str) -> None:
 
 @when("ann sends through an instance that does not exist")
 def sends_through_none(sending: Sending, slack: Slack) -> None:
-    sending.replies.append(sending.way.send("ann", 999_999, TEXT))
+    sending.replies.append(sending.rest.send("ann", 999_999, TEXT))
 
 
 @when(parsers.re(r'ann sends "(?P<text>[^"]+)" to a channel that the bot is not in'))
@@ -158,7 +161,7 @@ def sends_outside(sending: Sending, slack: Slack, text: str) -> None:
 
 @when("bob looks at the message")
 def bob_looks(sending: Sending) -> None:
-    sending.replies.append(sending.way.message("bob", sending.id, sending.last.body["messageId"]))
+    sending.replies.append(sending.rest.message("bob", sending.id, sending.last.body["messageId"]))
 
 
 @when(parsers.re("ann looks for (?P<message>.+)"))
@@ -173,21 +176,22 @@ def looks_for(sending: Sending, message: str) -> None:
     instance = sending.id
     if message == "the message at another bot of hers":
         instance = sending.create("workspace-chat", samples.CONFIG, "Other")
-    sending.replies.append(sending.way.message("ann", instance, ids[message]))
+    sending.replies.append(sending.rest.message("ann", instance, ids[message]))
 
 
 @when("ann replays it")
 def replays(sending: Sending) -> None:
-    [dead] = sending.way.deliveries("ann", sending.id, "dead").body["deliveries"]
-    assert sending.way.replay("ann", sending.id, dead["id"]).outcome == "accepted"
+    [dead] = sending.rest.deliveries("ann", sending.id, "dead").body["deliveries"]
+    assert sending.rest.replay("ann", sending.id, dead["id"]).outcome == "accepted"
 
 
 @then(parsers.parse("the error names {field}"))
 def error_names(sending: Sending, field: str) -> None:
-    faults = sending.last.error.split("; ")
     named = field.replace("[", ".").replace("]", "")
-    assert any(fault.startswith((f"{field}: ", f"{named}: ")) for fault in faults), sending.last.error
-    assert len(sending.last.error) < 1500
+    for reply in sending.replies:
+        faults = reply.error.split("; ")
+        assert any(fault.startswith((f"{field}: ", f"{named}: ")) for fault in faults), reply.error
+        assert len(reply.error) < 1500
 
 
 @then("the error says that it cannot send")

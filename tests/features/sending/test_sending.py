@@ -10,7 +10,6 @@ from tests.features.sending.conftest import DIRECT, ROOM, Sending
 from tests.support.platforms.slack import Slack
 from tests.support.waiting import until
 
-THROUGH = "way"
 scenarios("sending.feature")
 
 

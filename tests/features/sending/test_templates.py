@@ -11,7 +11,6 @@ from adapters.outbound.channels.business_messaging.tests import samples
 from tests.features.sending.conftest import Sending
 from tests.support.platforms.whatsapp import WhatsApp, refusal
 
-THROUGH = "way"
 scenarios("templates.feature")
 
 ADA = "+441632960001"
@@ -28,7 +27,7 @@ def whatsapp(sending: Sending) -> WhatsApp:
 @given(parsers.parse("ada wrote {hours:d} hours ago"))
 def wrote(sending: Sending, whatsapp: WhatsApp, hours: int) -> None:
     call = samples.notification("text")
-    reply = sending.way.call("business-messaging", sending.id, call.body, call.headers, "webhook")
+    reply = sending.rest.call("business-messaging", sending.id, call.body, call.headers, "webhook")
     assert reply.outcome == "done", reply
     assert sending.driver.wait_until(lambda: len(whatsapp.messages) == 1)
     whatsapp.messages.clear()

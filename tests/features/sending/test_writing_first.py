@@ -30,7 +30,6 @@ from tests.support.platforms.telegram import Telegram
 from tests.support.platforms.twilio import Twilio
 from tests.support.platforms.whatsapp import WhatsApp
 
-THROUGH = "way"
 scenarios("writing_first.feature")
 
 Platform = Any
@@ -190,7 +189,7 @@ def reads(sending: Sending, scenes: list[Scene], text: str) -> None:
 def answers(sending: Sending, scenes: list[Scene]) -> None:
     place = scenes[0].place
     posted = place.answer(sending, sending.world.clock.now())
-    reply = sending.way.call(place.channel_id, sending.id, posted.body, posted.headers, "webhook")
+    reply = sending.rest.call(place.channel_id, sending.id, posted.body, posted.headers, "webhook")
     assert reply.outcome == "done", reply
 
 

@@ -28,6 +28,7 @@ Feature: Writing first on each platform
       When ann sends "Welcome" to the person's address
       Then it is refused with Discord's reason
 
+    @grpc
     Scenario: A platform that is away for the moment
       Given ann has an instance of Discord
       And Discord fails for the moment

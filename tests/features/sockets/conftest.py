@@ -16,7 +16,7 @@ from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.runs import PostgresCursors
 from tests.drivers.platform import PlatformDriver
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.platforms.standin import StandIn
 from tests.support.waiting import until
@@ -45,7 +45,7 @@ class Behind:
         self.driver.show(platform)
         address = {setting: self.driver.url + api} if setting else {}
         self.world = self.make_world(**address, **settings)
-        self.way = UseCases(self.world)
+        self.rest = Rest(self.world)
         self._keep(self.world.container.channels().supervisor, self.world.container.foundation().worker_id)
 
     def _keep(self, kept: Supervisor, owner: int) -> None:
@@ -87,7 +87,7 @@ class Behind:
             "config": config,
             "downStreamResourceId": resource,
         }
-        self.created = self.way.create("ann", body).body
+        self.created = self.rest.create("ann", body).body
         self.id = self.created["instanceId"]
 
     def is_live(self) -> bool:
@@ -123,5 +123,5 @@ def behind(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) ->
         for keeper in made.keepers:
             made.world.run(keeper.supervisor.stop())
             keeper.running.cancel()
-        made.way.close()
+        made.rest.close()
         assert driver.platform.faults == []

@@ -93,7 +93,7 @@ def connects_by_polling(behind: Behind) -> None:
 
 @when("Ann takes back that it is to be polled")
 def no_more_polling(behind: Behind) -> None:
-    behind.created = behind.way.update("ann", behind.id, {"config": samples.CONFIG}).body
+    behind.created = behind.rest.update("ann", behind.id, {"config": samples.CONFIG}).body
 
 
 @when("the process that polls dies")
@@ -153,7 +153,7 @@ def by_webhook(behind: Behind, post: Mapping[str, Any]) -> None:
     called |= {name: post[name] for name in ("channel_id", "user_id")}
     called |= {"post_id": post["id"], "text": post["message"], "file_ids": ""}
     posted = call(as_json=called)
-    reply = behind.way.call("community-chat", behind.id, posted.body, posted.headers, "webhook")
+    reply = behind.rest.call("community-chat", behind.id, posted.body, posted.headers, "webhook")
     assert reply.outcome == "done", reply.body
 
 
@@ -184,7 +184,7 @@ def has_connected(behind: Behind) -> None:
 
 @when("Ann removes the token of the app")
 def removes_token(behind: Behind) -> None:
-    behind.way.update("ann", behind.id, {"config": slack_samples.CONFIG})
+    behind.rest.update("ann", behind.id, {"config": slack_samples.CONFIG})
 
 
 @when("Slack announces that it will close the connection")
@@ -219,7 +219,7 @@ def breaks(behind: Behind, text: str) -> None:
 
 @then(parsers.parse('its health says "{words}", and that all is well'))
 def health_says(behind: Behind, words: str) -> None:
-    health = behind.way.health("ann", behind.id).body
+    health = behind.rest.health("ann", behind.id).body
     assert health["healthy"], health
     assert words in health["notes"][0]
 
@@ -243,7 +243,7 @@ def writes(behind: Behind, text: str) -> None:
 def delivers_twice(behind: Behind, text: str) -> None:
     body = update(text)
     posted = samples.posted(body)
-    reply = behind.way.call(CHANNEL, behind.id, posted.body, posted.headers, "webhook")
+    reply = behind.rest.call(CHANNEL, behind.id, posted.body, posted.headers, "webhook")
     assert reply.outcome == "done", reply.body
     telegram(behind).write(body)
 
@@ -290,7 +290,7 @@ def reads_once(behind: Behind, first: str, second: str) -> None:
 
 @then("its health says that updates are fetched, and that all is well")
 def well(behind: Behind) -> None:
-    health = behind.way.health("ann", behind.id).body
+    health = behind.rest.health("ann", behind.id).body
     assert health["healthy"], health
     (note,) = health["notes"]
     assert "Updates are fetched from Telegram" in note

@@ -53,6 +53,7 @@ Feature: Verification by the messenger's contact
       | /start      |
       | hello there |
 
+  @grpc
   Scenario: A bot of its own completes with the internal service key
     Given Ann started the bot
     When a service completes it with its key for +4915112345678

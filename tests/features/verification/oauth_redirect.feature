@@ -17,6 +17,7 @@ Feature: Verification by signing in elsewhere
     When Ann starts gaming-chat
     Then the address asks for the scope identify, with PKCE and a state
 
+  @grpc
   Scenario: A state is good once
     Given Ann started gaming-chat
     And Ann signed in as 80351110224678912 and came back

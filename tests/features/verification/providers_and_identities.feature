@@ -4,11 +4,13 @@ Feature: Providers and identities
 
   Rule: Anybody may see which ways are set up
 
+    @grpc
     Scenario: The list of providers
       When nobody in particular asks for the providers
       Then bot-messenger, email, gaming-chat and community-chat are offered
       And workspace-chat is not
 
+    @grpc
     Scenario: A way that is not set up
       When Ann starts workspace-chat
       Then it is refused as invalid, naming "workspace-chat"
@@ -29,6 +31,7 @@ Feature: Providers and identities
 
   Rule: An identity can be removed by its user
 
+    @grpc
     Scenario: Ann removes her address
       Given Ann verified the address ann@example.com
       When Ann removes the identity email ann@example.com
@@ -65,6 +68,7 @@ Feature: Providers and identities
 
   Rule: A verified sender is known on every channel that carries such an id
 
+    @grpc
     Scenario Outline: The phone shared with the bot opens closed instances
       Given Ann started the bot and opened its link
       And the messenger user shared the own contact +4915112345678

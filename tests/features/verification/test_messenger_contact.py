@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from pytest_bdd import scenarios
 
-THROUGH = "rest"
 WORKER = False
 scenarios("messenger_contact.feature")

@@ -19,7 +19,6 @@ from tests.support.platforms.standin import StandIn
 from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
 from tests.support.platforms.whatsapp import WhatsApp
 
-THROUGH = "rest"
 SETTINGS: dict[str, str] = {}
 scenarios("providers_and_identities.feature")
 

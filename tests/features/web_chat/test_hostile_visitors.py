@@ -19,7 +19,6 @@ from tests.support.waiting import until
 
 scenarios("hostile_visitors.feature")
 
-THROUGH = "rest"
 OTHER = "203.0.113.7"
 LARGE = base64.b64encode(b"x" * 6 * 1024 * 1024).decode()
 BODIES: dict[str, dict[str, Any]] = {

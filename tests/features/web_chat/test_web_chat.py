@@ -19,7 +19,6 @@ from tests.support.waiting import until
 
 scenarios("web_chat.feature")
 
-THROUGH = "rest"
 
 PIECE = b"The house has two floors."
 

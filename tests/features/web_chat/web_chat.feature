@@ -142,6 +142,7 @@ Feature: Web chat
       When ann writes "We are closing soon." to the visitor
       Then the panel shows "We are closing soon." from a person
 
+    @grpc
     Scenario: A conversation that is erased
       Given a visitor has asked "How late is it?" and got an answer
       When ann erases the conversation

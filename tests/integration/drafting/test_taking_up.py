@@ -14,7 +14,7 @@ from domain.routing.model import RunResult
 from tests.drivers.groups import GROUPS
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.streaming import PLATFORMS, PieceByPiece, hurry
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 
 LONG = "A first sentence " + "word " * 9000
@@ -41,16 +41,16 @@ def test_the_answer_takes_the_place_of_what_a_dead_worker_showed(
     first = World(database_url, tmp_path, **settings)
     first.start()
     resource = PieceByPiece(first)
-    way = UseCases(first)
+    rest = Rest(first)
     body = {
         "channelId": group.channel_id,
         "channelName": "Bot",
         "config": group.configured(),
         "downStreamResourceId": "agent::slow",
     }
-    instance_id = way.create("ann", body).body["instanceId"]
+    instance_id = rest.create("ann", body).body["instanceId"]
     call = group.write("ada", "hello", first.clock.now())
-    way.call(group.channel_id, instance_id, call.body, call.headers, call.callback)
+    rest.call(group.channel_id, instance_id, call.body, call.headers, call.callback)
     for text in ("A first", "A first sentence"):
         resource.say(text)
         assert driver.wait_until(lambda text=text: list(shows.visible().values()) == [f"{text} …"]), (

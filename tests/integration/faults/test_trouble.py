@@ -18,7 +18,7 @@ from aiohttp import web
 from adapters.outbound.channels.bot_messenger.tests import samples
 from domain.routing.conversation import APOLOGY
 from tests.drivers.platform import PlatformDriver
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.platforms.telegram import Telegram, refusal
 from tests.support.ports import free_port
@@ -91,7 +91,7 @@ class Town(Telegram):
         if trouble == "hangs up":
             return _hung_up(request)
         if trouble == REFUSED:
-            return web.json_response(refusal(403, "Forbidden: no\0\ud800 way").json, status=403)
+            return web.json_response(refusal(403, "Forbidden: no\0\ud800 rest").json, status=403)
         answer = await take(request)
         self.taken.append((platform, text, request.headers.get("Idempotency-Key")))
         if trouble == "loses its answer":
@@ -155,7 +155,7 @@ class Scene:
 
     def __init__(self, world: World, driver: PlatformDriver, town: Town) -> None:
         self.world, self.driver, self.town = world, driver, town
-        self.way = UseCases(world)
+        self.rest = Rest(world)
         hook = {"responseWebhookUrl": f"{driver.url}/answers"}
         self.hook = self._instance("http-webhook", hook, "agent::helper")
         self.chat = self._instance("bot-messenger", samples.CONFIG, "agent::helper")
@@ -164,11 +164,11 @@ class Scene:
 
     def _instance(self, channel_id: str, config: Any, resource: str) -> int:
         fields = {"channelId": channel_id, "channelName": f"{channel_id} {resource}", "config": dict(config)}
-        return int(self.way.create("ann", {**fields, "downStreamResourceId": resource}).body["instanceId"])
+        return int(self.rest.create("ann", {**fields, "downStreamResourceId": resource}).body["instanceId"])
 
     def post(self, text: str, session: str, instance: int | None = None) -> None:
         body = json.dumps({"message": text, "sessionId": session}).encode()
-        reply = self.way.call("http-webhook", instance or self.hook, body, {}, "webhook")
+        reply = self.rest.call("http-webhook", instance or self.hook, body, {}, "webhook")
         assert reply.outcome == "done", reply
 
     def write(self, text: str, chat: int) -> None:
@@ -176,7 +176,9 @@ class Scene:
         place = {"id": chat, "type": "private", "first_name": "Ada"}
         message = {"message_id": 1, "date": 1780000000, "chat": place, "from": who, "text": text}
         call = samples.posted({"update_id": chat, "message": message})
-        assert self.way.call("bot-messenger", self.chat, call.body, call.headers, "webhook").outcome == "done"
+        assert (
+            self.rest.call("bot-messenger", self.chat, call.body, call.headers, "webhook").outcome == "done"
+        )
 
     def settled(self) -> None:
         def look() -> bool:
@@ -188,7 +190,7 @@ class Scene:
         until(look, "everything is worked off and sent", seconds=PATIENCE)
 
     def health(self, instance: int) -> str:
-        return str(self.way.health("ann", instance).body["lastError"])
+        return str(self.rest.health("ann", instance).body["lastError"])
 
 
 @pytest.fixture(scope="module")
@@ -274,7 +276,7 @@ def test_an_odd_answer_is_told_as_far_as_it_can_be(scene: Scene, text: str) -> N
 
 
 def test_a_refusal_in_odd_words_is_a_dead_letter(scene: Scene) -> None:
-    reply = scene.way.deliveries("ann", scene.chat, "dead")
+    reply = scene.rest.deliveries("ann", scene.chat, "dead")
     (dead,) = reply.body["deliveries"]
     assert dead["attempts"] == 1
     assert "no" in dead["lastError"]

@@ -18,7 +18,7 @@ from adapters import trace_context
 from apps import logs
 from apps.settings_loading import load
 from apps.traces import traces_of
-from tests.drivers.ways import UseCases
+from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.receiver import Receiver
 from tests.support.waiting import until
@@ -78,16 +78,16 @@ def collector() -> Iterator[Collector]:
 def test_a_message_leaves_spans_of_its_way(database_url: str, tmp_path: Path, collector: Collector) -> None:
     world = World(database_url, tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
     world.start()
-    way = UseCases(world)
+    rest = Rest(world)
     body = {
         "channelId": "http-webhook",
         "channelName": "Traced",
         "config": {"syncResponse": True, "webhookSecret": ""},
         "downStreamResourceId": "agent::echo",
     }
-    instance_id = way.create("ann", body).body["instanceId"]
+    instance_id = rest.create("ann", body).body["instanceId"]
 
-    reply = way.call(
+    reply = rest.call(
         "http-webhook", instance_id, json.dumps({"message": "private words"}).encode(), {}, "webhook"
     )
     world.stop()
@@ -112,16 +112,16 @@ def test_a_message_stays_in_the_trace_of_its_caller_through_every_process(
         settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "DOWNSTREAM_URL": resource.url}
         accepting = World(database_url, tmp_path / "accepting", **settings)
         accepting.start(worker=False)
-        way = UseCases(accepting)
+        rest = Rest(accepting)
         body = {
             "channelId": "http-webhook",
             "channelName": "Traced",
             "config": {"responseWebhookUrl": receiver.url},
             "downStreamResourceId": "agent::helper",
         }
-        instance_id = way.create("ann", body).body["instanceId"]
+        instance_id = rest.create("ann", body).body["instanceId"]
         call = json.dumps({"message": "hello", "sessionId": "1"}).encode()
-        way.call("http-webhook", instance_id, call, {"traceparent": CALLER}, "webhook")
+        rest.call("http-webhook", instance_id, call, {"traceparent": CALLER}, "webhook")
         key = accepting.settings.config_encryption_key
         working = World(database_url, tmp_path / "working", **settings, CONFIG_ENCRYPTION_KEY=key)
         working.start()
