@@ -9,6 +9,7 @@ import pytest
 
 from adapters.inbound.grpc import server as health
 from adapters.inbound.rest import ops
+from adapters.outbound.knowledge.parsing import parser
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from apps import readiness
 from domain.routing import indicators as typing
@@ -18,6 +19,7 @@ from tests.drivers.receiver import Receiver
 from tests.drivers.ways import Rest, RestOverGrpc
 from tests.drivers.world import PATIENCE, World
 from tests.support.postgres import fresh_database
+from tests.support.sources import KeptForkServer
 
 SHORT = ((ops, "CHECK"), (readiness, "LOOK"), (health, "LOOK"), (prompts, "CALL"), (typing, "CALL"))
 """What the service gives up after a few seconds, for which a busy machine may stand still."""
@@ -34,6 +36,16 @@ def patience() -> Iterator[None]:
             Database, "connection", lambda self, within=None: connection(self, within and BULK_SECONDS)
         )
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fork_server() -> Iterator[None]:
+    """Files are read in children of one process, however many services are started: its imports take seconds."""
+    server = KeptForkServer()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parser, "ForkServer", lambda: server)
+        yield
+    server.end()
 
 
 @pytest.fixture
