@@ -15,12 +15,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from ports.keys import Sessions
 
 from adapters.inbound.console.sessions import SESSION
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.system.encryption import new_key
 from adapters.rpc.tables import ACCESS
+from ports.access import Sessions
 from tests.support.ports import free_port
 from tests.support.service import (
     COMMAND,
@@ -124,7 +124,7 @@ def test_logs_in_json_are_json_from_the_first_line_to_the_last(open_folder: Path
 
 
 def test_interrupted_while_it_starts_it_ends_quietly(open_folder: Path) -> None:
-    service = Service(open_folder / "data")
+    service = Service(open_folder / "data", prepared=False)
     service.launch()
     until(lambda: (service.data_dir / "postgres").exists(), "the database is being made")
     service.stop(signal.SIGINT)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import json
 import os
 import pty
@@ -19,6 +21,9 @@ from typing import Any
 
 import httpx
 
+from adapters.outbound.storage.embedded import EmbeddedPostgres
+from adapters.outbound.storage.migrate import migrate
+from tests.support.folders import an_open_folder
 from tests.support.ports import free_port
 from tests.support.waiting import until
 
@@ -84,9 +89,21 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     return done.stderr.strip()
 
 
+@functools.cache
+def prepared_database() -> Path:
+    """The folder of an embedded database that is migrated and empty. Making one takes 1.5 s of the processor."""
+    stack = contextlib.ExitStack()
+    folder = stack.enter_context(an_open_folder())
+    atexit.register(stack.close)
+    with EmbeddedPostgres(folder) as dsn:
+        migrate(dsn)
+    return folder / "postgres"
+
+
 class Service:
     """One process of the service. `settings` are environment variables; its ports are free ones. `root`: the tree
-    whose code it runs, None for what is installed; `program`: what starts it; `terminal`: it prints to a terminal."""
+    whose code it runs, None for what is installed; `program`: what starts it; `terminal`: it prints to a terminal;
+    `prepared`: a new embedded database is a copy instead of being made."""
 
     def __init__(
         self,
@@ -97,6 +114,7 @@ class Service:
         program: Sequence[str] = COMMAND,
         *,
         terminal: bool = False,
+        prepared: bool = True,
     ) -> None:
         self.data_dir = data_dir
         self.terminal = terminal
@@ -112,6 +130,8 @@ class Service:
             **(settings or {}),
         }
         self.http_port = int(self.settings["HTTP_PORT"])
+        embedded = command == "up" and "DATABASE_URL" not in self.settings
+        self.copies_database = embedded and prepared and not terminal and root == ROOT
         self.key: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -151,6 +171,9 @@ class Service:
 
     def launch(self) -> None:
         """Start it and return at once."""
+        if self.copies_database and not self.data_dir.exists():
+            self.data_dir.mkdir()
+            subprocess.run(["cp", "-a", prepared_database(), self.data_dir / "postgres"], check=True)
         with self._log.open("wb") as log, _terminal(self._log) if self.terminal else log as output:
             self._process = subprocess.Popen(
                 [*self.program, self.command],
