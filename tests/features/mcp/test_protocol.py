@@ -197,7 +197,7 @@ def test_many_users_at_once_each_see_their_own(world: McpWorld, address: str) ->
 
     async def ask_all() -> list[httpx.Response]:
         async with httpx.AsyncClient(
-            base_url=getattr(world, address), headers=JSON, trust_env=False, verify=False
+            base_url=getattr(world, address), headers=JSON, trust_env=False, verify=False, timeout=60
         ) as http:
             asked = [
                 http.post("/mcp", json=CALL, headers={"authorization": f"Bearer {key}"}) for key in keys * 3
