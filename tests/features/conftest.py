@@ -9,6 +9,7 @@ import pytest
 
 from adapters.inbound.grpc import server as health
 from adapters.inbound.rest import ops
+from adapters.outbound.channels.email import channel as mail_channel
 from adapters.outbound.knowledge.parsing import parser
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from apps import readiness
@@ -21,7 +22,14 @@ from tests.drivers.world import PATIENCE, World
 from tests.support.postgres import fresh_database
 from tests.support.sources import KeptForkServer
 
-SHORT = ((ops, "CHECK"), (readiness, "LOOK"), (health, "LOOK"), (prompts, "CALL"), (typing, "CALL"))
+SHORT = (
+    (ops, "CHECK_SECONDS"),
+    (readiness, "LOOK_SECONDS"),
+    (health, "LOOK_SECONDS"),
+    (prompts, "CALL_SECONDS"),
+    (typing, "CALL_SECONDS"),
+    (mail_channel, "PROBE_TIMEOUT"),
+)
 """What the service gives up after a few seconds, for which a busy machine may stand still."""
 
 
@@ -30,7 +38,7 @@ def patience() -> Iterator[None]:
     """More time for these, and for statements of the database."""
     with pytest.MonkeyPatch.context() as patch:
         for module, name in SHORT:
-            patch.setattr(module, f"{name}_SECONDS", PATIENCE)
+            patch.setattr(module, name, PATIENCE)
         connection = Database.connection
         patch.setattr(
             Database, "connection", lambda self, within=None: connection(self, within and BULK_SECONDS)
