@@ -24,23 +24,10 @@ TRANSFER_TIMEOUT = 120.0
 _TOO_LARGE = "file is too big"
 """https://core.telegram.org/bots/api#getfile"""
 _OF_CHAT = (
-    "chat not found",
-    "user not found",
-    "peer_id_invalid",
-    "user_is_blocked",
-    "user_deactivated",
-    "rights",
-    "chat_write_forbidden",
-    "chat_restricted",
-    "chat_admin_required",
-    "chat_send_",
-    "topic_closed",
-    "topic_deleted",
-    "thread not found",
-    "deactivated",
-    "was kicked",
-    "messages_forbidden",
-)
+    "chat not found", "user not found", "peer_id_invalid", "user_is_blocked", "user_deactivated", "rights",
+    "chat_write_forbidden", "chat_restricted", "chat_admin_required", "chat_send_", "topic_closed",
+    "topic_deleted", "thread not found", "deactivated", "was kicked", "messages_forbidden",
+)  # fmt: skip
 """Descriptions, in lower case, of what concerns one chat: Telegram gives it the status 400 beside 403."""
 MAX_DOWNLOAD = 2_000_000_000
 """Bytes that a Bot API server of one's own gives out; Telegram's gives out files of 20 MB."""

@@ -169,10 +169,7 @@ def _lines(part: Mapping[str, Any]) -> list[str]:
         return [": ".join(filter(None, (text(part, "title") or text(part, "name"), value)))]
     texts = [shown for name in _TEXTS if (shown := text(part, name) or text(part, name, "text"))]
     label = texts[0] if texts else ""
-    address = next(
-        (behind for name in _ADDRESSES if (behind := address_behind(label, text(part, name)))),
-        "",
-    )
+    address = next((behind for name in _ADDRESSES if (behind := address_behind(label, text(part, name)))), "")
     if text(part, "type") in _BUTTONS and not address:
         return []
     return [label + address, *texts[1:]]

@@ -12,27 +12,23 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, size, text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send
-from adapters.outbound.channels.community_chat.config import MattermostConfig
 from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import Attachment, ChannelMetadata, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import FormFile, Http, HttpAnswer, HttpRequest
 
+from .config import MattermostConfig
+
 UPLOAD_TIMEOUT = 120.0
 METADATA_TIMEOUT = 2.0
 """Seconds that a call may wait for the bot's own account: without it the call is read all the same."""
-_OF_CHANNEL = frozenset(
-    {
-        "api.context.permissions.app_error",
-        "api.post.create_post.can_not_post_to_deleted.error",
-        "api.post.create_post.root_id.app_error",
-        "api.post.create_post.channel_root_id.app_error",
-        "app.channel.get.existing.app_error",
-        "app.channel.get.find.app_error",
-        "store.sql_channel.get.existing.app_error",
-    }
-)
+_OF_CHANNEL = frozenset({
+    "api.context.permissions.app_error", "api.post.create_post.can_not_post_to_deleted.error",
+    "api.post.create_post.root_id.app_error", "api.post.create_post.channel_root_id.app_error",
+    "app.channel.get.existing.app_error", "app.channel.get.find.app_error",
+    "store.sql_channel.get.existing.app_error",
+})  # fmt: skip
 """Ids of errors that concern one channel: the bot is no member any more, the channel is archived or gone, the first
 post of the thread is deleted (the server's `i18n/en.json`)."""
 _POST_ANYWHERE = {"system_admin", "system_post_all"}

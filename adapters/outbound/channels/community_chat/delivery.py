@@ -22,16 +22,6 @@ from adapters.outbound.channels.common.messages import (
     text_payloads,
 )
 from adapters.outbound.channels.common.outcomes import deleted, edited, repeatable
-from adapters.outbound.channels.community_chat.api import MattermostApi, outcome
-from adapters.outbound.channels.community_chat.config import (
-    BUTTONS,
-    POST_LIMIT,
-    SOCKET,
-    MattermostConfig,
-    MattermostTarget,
-)
-from adapters.outbound.channels.community_chat.lookups import Bots
-from adapters.outbound.channels.community_chat.webhook import attached
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
@@ -39,6 +29,11 @@ from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
+
+from .api import MattermostApi, outcome
+from .config import BUTTONS, POST_LIMIT, SOCKET, MattermostConfig, MattermostTarget
+from .lookups import Bots
+from .webhook import attached
 
 MAX_CONCURRENCY = 16
 """Our choice, as a server is often small."""

@@ -12,14 +12,15 @@ from typing import Any, Generic, TypeVar
 
 from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import at, integer, text
-from adapters.outbound.channels.community_chat.api import MattermostApi
-from adapters.outbound.channels.community_chat.config import MattermostConfig, MattermostTarget, session_of
-from adapters.outbound.channels.community_chat.webhook import files_of, shown_in
 from adapters.outbound.http.paths import segment
 from domain.channels.answers import Author
 from domain.channels.messages import Quoted, Sender, ThreadMessage
 from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.system import Clock
+
+from .api import MattermostApi
+from .config import MattermostConfig, MattermostTarget, session_of
+from .webhook import files_of, shown_in
 
 KNOWN_SECONDS = 3600.0
 UNKNOWN_SECONDS = 60.0
@@ -144,9 +145,7 @@ class Conversations:
         names = await self._names(config, latest)
         return [
             ThreadMessage(
-                shown_in(post),
-                names[text(post, "user_id")],
-                datetime.fromtimestamp(_time(post) / 1000, UTC),
+                shown_in(post), names[text(post, "user_id")], datetime.fromtimestamp(_time(post) / 1000, UTC)
             )
             for post in latest
         ]

@@ -12,9 +12,6 @@ import orjson
 
 from adapters.outbound.channels.common.bodies import at, frame_object, integer, text
 from adapters.outbound.channels.common.reconnecting import Attempt, StatelessConnector, keep_connected
-from adapters.outbound.channels.community_chat.api import MattermostApi
-from adapters.outbound.channels.community_chat.config import SOCKET, MattermostConfig
-from adapters.outbound.channels.community_chat.webhook import Post, read_deletion, read_edit, read_post
 from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import ChannelMetadata, Event
 from ports.capabilities import PlatformError, Registration
@@ -22,6 +19,10 @@ from ports.channels import ChannelDependencies
 from ports.connections import Emit, LinkRecorder
 from ports.http import ConnectionClosed, Handshake, HttpFailed
 from ports.system import Clock
+
+from .api import MattermostApi
+from .config import SOCKET, MattermostConfig
+from .webhook import Post, read_deletion, read_edit, read_post
 
 log = logging.getLogger(__name__)
 
@@ -36,11 +37,7 @@ MOST_CHANNELS = 100
 
 
 _Read = Callable[[MattermostConfig, Post, ChannelMetadata], Event | None]
-_READERS: Mapping[str, _Read] = {
-    "posted": read_post,
-    "post_edited": read_edit,
-    "post_deleted": read_deletion,
-}
+_READERS: Mapping[str, _Read] = {"posted": read_post, "post_edited": read_edit, "post_deleted": read_deletion}
 
 
 class Socket(StatelessConnector):

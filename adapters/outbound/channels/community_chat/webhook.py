@@ -21,13 +21,6 @@ from adapters.outbound.channels.common.calls import json_answer, received, requi
 from adapters.outbound.channels.common.client import is_address_of
 from adapters.outbound.channels.common.contents import card_text, deletion
 from adapters.outbound.channels.common.messages import labelled, pressed_text
-from adapters.outbound.channels.community_chat.config import (
-    SOCKET,
-    TARGET,
-    MattermostConfig,
-    MattermostTarget,
-    session_of,
-)
 from domain.channels.messages import (
     Attachment,
     Change,
@@ -42,6 +35,8 @@ from domain.channels.messages import (
 )
 from domain.channels.refused import BOT, CHANNEL
 from domain.refusals import Invalid, Unauthenticated
+
+from .config import SOCKET, TARGET, MattermostConfig, MattermostTarget, session_of
 
 ACKNOWLEDGED = json_answer({})
 """Takes the call and posts nothing: the answer comes later."""

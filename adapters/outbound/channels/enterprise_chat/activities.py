@@ -16,34 +16,21 @@ from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.calls import json_answer
 from adapters.outbound.channels.common.contents import unreadable
 from adapters.outbound.channels.common.messages import is_own
-from adapters.outbound.channels.enterprise_chat.config import TARGET, TeamsTarget
-from adapters.outbound.channels.enterprise_chat.quoting import (
-    CARDS,
-    HtmlPart,
-    cards_of,
-    forwarded_in,
-    quoted_in,
-    read_html,
-)
 from adapters.outbound.links import with_addresses
 from domain.channels.messages import Attachment, Change, Event, Identity, RawAnswer, Received, Sender
 from domain.channels.refused import BOT
 from domain.refusals import Invalid
 
+from .config import TARGET, TeamsTarget
+from .quoting import CARDS, HtmlPart, cards_of, forwarded_in, quoted_in, read_html
+
 ACKNOWLEDGED = RawAnswer(200)
 FILE_INFO = "application/vnd.microsoft.teams.file.download.info"
 ACTION = "adaptiveCard/action"
 
-_KNOWN = frozenset(
-    {
-        "conversationUpdate",
-        "endOfConversation",
-        "event",
-        "installationUpdate",
-        "messageReaction",
-        "typing",
-    }
-)
+_KNOWN = frozenset({
+    "conversationUpdate", "endOfConversation", "event", "installationUpdate", "messageReaction", "typing",
+})  # fmt: skip
 _CHANGES = {"messageUpdate": Change.EDITED, "messageDelete": Change.DELETED}
 _TAG = re.compile(r"<at(?:\s[^<>]*)?>((?:[^<]|<(?!/?at\b))*)</at>")
 _MOST_MENTIONS = 20

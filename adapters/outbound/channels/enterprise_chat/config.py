@@ -33,8 +33,7 @@ class TeamsConfig(GroupConfig):
         "Client secret of the bot's Microsoft Entra app; needed to answer as the bot.", secret=True
     )
     tenant_id: str = setting(
-        "Directory (tenant) ID of a single-tenant bot. Leave it out for a multi-tenant bot.",
-        format=Format.ID,
+        "Directory (tenant) ID of a single-tenant bot. Leave it out for a multi-tenant bot.", format=Format.ID
     )
 
     @property

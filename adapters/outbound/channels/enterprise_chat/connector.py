@@ -17,7 +17,6 @@ from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send, without_token
-from adapters.outbound.channels.enterprise_chat.config import TeamsConfig, TeamsTarget
 from adapters.outbound.http.paths import base_address, segment
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Attachment, Outcome, Sent
@@ -25,6 +24,8 @@ from domain.channels.model import PlatformAddress
 from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
+
+from .config import TeamsConfig, TeamsTarget
 
 LOGIN = PlatformAddress("ENTERPRISE_CHAT_LOGIN_URL", "https://login.microsoftonline.com")
 OPENID = PlatformAddress(
@@ -41,13 +42,9 @@ _GOVERNMENT_SCOPE = "https://api.botframework.us/.default"
 _MULTI_TENANT = "botframework.com"
 _REFUSED_TOKEN = 401
 _OF_RECIPIENT = (
-    "ActivityNotFoundInConversation",
-    "BotNotInConversationRoster",
-    "ConversationBlockedByUser",
-    "ConversationNotFound",
-    "ForbiddenOperationException",
-    "MessageWritesBlocked",
-)
+    "ActivityNotFoundInConversation", "BotNotInConversationRoster", "ConversationBlockedByUser",
+    "ConversationNotFound", "ForbiddenOperationException", "MessageWritesBlocked",
+)  # fmt: skip
 """Codes and sub-codes of what concerns one person or conversation: the app was blocked or removed there
 (https://learn.microsoft.com/microsoftteams/platform/bots/build-conversational-capability#status-code-responses)."""
 _CONFLICT = 412

@@ -28,13 +28,6 @@ from adapters.outbound.channels.common.messages import (
     split_question,
 )
 from adapters.outbound.channels.common.outcomes import by_status, deleted, edited, excerpt, send
-from adapters.outbound.channels.enterprise_chat.config import (
-    BOT_LIMIT,
-    WEBHOOK_LIMIT,
-    TeamsConfig,
-    TeamsTarget,
-)
-from adapters.outbound.channels.enterprise_chat.connector import Connector
 from adapters.outbound.rendering import Markup, Rendered, literal_body, render
 from adapters.outbound.rendering.markup_writer import ZERO_WIDTH
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
@@ -44,6 +37,9 @@ from domain.channels.model import TextLimit
 from domain.conversations.choices import numbered
 from ports.channels import ChannelDependencies
 from ports.http import Http, HttpAnswer, HttpRequest
+
+from .config import BOT_LIMIT, WEBHOOK_LIMIT, TeamsConfig, TeamsTarget
+from .connector import Connector
 
 _ENVELOPE = 4 * 1024
 """Bytes kept free for what stands around the text."""

@@ -13,12 +13,13 @@ import jwt
 
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook
-from adapters.outbound.channels.enterprise_chat import activities
-from adapters.outbound.channels.enterprise_chat.config import TeamsConfig
 from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.channels.refused import CHANNEL
 from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
+
+from . import activities
+from .config import TeamsConfig
 
 ALGORITHM = "RS256"
 LEEWAY = 300.0

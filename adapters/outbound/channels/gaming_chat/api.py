@@ -134,11 +134,7 @@ def _bot(config: DiscordConfig) -> dict[str, str]:
 
 
 def _request(
-    method: str,
-    url: str,
-    headers: Mapping[str, str],
-    body: Mapping[str, Any],
-    file: FormFile | None = None,
+    method: str, url: str, headers: Mapping[str, str], body: Mapping[str, Any], file: FormFile | None = None
 ) -> HttpRequest:
     if file:
         fields = {"payload_json": orjson.dumps(body).decode()}

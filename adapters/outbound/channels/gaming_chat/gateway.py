@@ -19,8 +19,6 @@ from adapters.outbound.channels.common.reconnecting import (
     StatelessConnector,
     keep_connected,
 )
-from adapters.outbound.channels.gaming_chat.messages import READ_TIMEOUT, Threads
-from adapters.outbound.channels.gaming_chat.webhook import read_interaction
 from domain.channels.messages import Event
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
@@ -29,7 +27,8 @@ from ports.http import ConnectionClosed, Handshake, HttpFailed, WebSocket
 
 from .api import DiscordApi
 from .config import DiscordConfig
-from .messages import mentions, read_edit, read_message, read_reaction
+from .messages import READ_TIMEOUT, Threads, mentions, read_edit, read_message, read_reaction
+from .webhook import read_interaction
 
 INTENTS = 1 << 9 | 1 << 12
 """Messages in servers and direct messages. The content of mentions and direct messages comes without the

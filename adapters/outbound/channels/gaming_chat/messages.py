@@ -12,13 +12,14 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
 from adapters.outbound.channels.common.contents import card_text, forwarded, unreadable
-from adapters.outbound.channels.gaming_chat.api import DiscordApi
-from adapters.outbound.channels.gaming_chat.config import TARGET, DiscordConfig, DiscordTarget
 from adapters.outbound.http.paths import segment
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Change, Event, Identity, Quoted, Sender, ThreadMessage
 from domain.channels.refused import BOT, CHANNEL
 from ports.capabilities import PlatformError
+
+from .api import DiscordApi
+from .config import TARGET, DiscordConfig, DiscordTarget
 
 GREETING = "Hello! Write your question behind my name, or send me a direct message."
 _UNREADABLE = {"poll": "polls", "sticker_items": "stickers", "activity": "invitations"}

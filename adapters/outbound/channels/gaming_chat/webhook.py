@@ -16,8 +16,11 @@ from nacl.signing import VerifyKey
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, size, text
 from adapters.outbound.channels.common.calls import json_answer, received, require_webhook, signed_at
 from adapters.outbound.channels.common.messages import pressed_text
-from adapters.outbound.channels.gaming_chat.config import TARGET, DiscordConfig, DiscordTarget
-from adapters.outbound.channels.gaming_chat.messages import (
+from domain.channels.messages import Attachment, ChannelMetadata, Event, Merge, RawCall, Received
+from domain.refusals import Unauthenticated
+
+from .config import TARGET, DiscordConfig, DiscordTarget
+from .messages import (
     attachment_of,
     mentions,
     of_forwarder,
@@ -27,8 +30,6 @@ from adapters.outbound.channels.gaming_chat.messages import (
     sender_of,
     session_of,
 )
-from domain.channels.messages import Attachment, ChannelMetadata, Event, Merge, RawCall, Received
-from domain.refusals import Unauthenticated
 
 FORWARDER_HEADER = "x-discord-gateway-token"
 _FORWARDED = ("MESSAGE_CREATE", "GATEWAY_MESSAGE_CREATE")

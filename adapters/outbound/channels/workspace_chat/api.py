@@ -12,15 +12,7 @@ from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, is_address_of
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
-from domain.channels.messages import (
-    Attachment,
-    ChannelMetadata,
-    Event,
-    Outcome,
-    Quoted,
-    Sent,
-    ThreadMessage,
-)
+from domain.channels.messages import Attachment, ChannelMetadata, Event, Outcome, Quoted, Sent, ThreadMessage
 from domain.channels.model import PlatformAddress
 from ports.capabilities import Opened, OpenRequest, PlatformError
 from ports.channels import ChannelDependencies
@@ -43,34 +35,15 @@ PAGE = 200
 MOST_PAGES = 5
 """Slack lists a thread from its beginning: messages of longer ones come from the first pages."""
 _ADDRESS = re.compile(r"(?:([CGD][A-Z0-9]{2,20})(?::([0-9]{10}\.[0-9]{6}))?)|([UW][A-Z0-9]{2,20})")
-_TRY_AGAIN = frozenset(
-    {
-        "internal_error",
-        "fatal_error",
-        "service_unavailable",
-        "request_timeout",
-        "team_added_to_org",
-        "accesslimited",
-        "external_channel_migrating",
-        "org_login_required",
-    }
-)
-_OF_RECIPIENT = frozenset(
-    {
-        "user_not_found",
-        "users_not_found",
-        "user_disabled",
-        "user_not_visible",
-        "cannot_dm_bot",
-        "channel_not_found",
-        "not_in_channel",
-        "is_archived",
-        "is_inactive",
-        "thread_not_found",
-        "thread_locked",
-        "cannot_reply_to_message",
-    }
-)
+_TRY_AGAIN = frozenset({
+    "internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org",
+    "accesslimited", "external_channel_migrating", "org_login_required",
+})  # fmt: skip
+_OF_RECIPIENT = frozenset({
+    "user_not_found", "users_not_found", "user_disabled", "user_not_visible", "cannot_dm_bot",
+    "channel_not_found", "not_in_channel", "is_archived", "is_inactive", "thread_not_found",
+    "thread_locked", "cannot_reply_to_message",
+})  # fmt: skip
 """A person who left, or a channel that is gone or from which the bot was removed."""
 _WORKSPACE_LIMIT = "message_limit_exceeded"
 _TOO_OFTEN = frozenset({"ratelimited", "rate_limited", _WORKSPACE_LIMIT})
@@ -251,9 +224,15 @@ class Workspace:
         latest: list[ThreadMessage] = []
         for _ in range(MOST_PAGES):
             page = await self._api.read(config, "conversations.replies", READ_TIMEOUT, **form)
-            messages = (message for message in items(page, "messages") if text(message, "ts") != before)
-            earlier = (_thread_message(message, target.bot) for message in messages)
-            latest = [*latest, *filter(None, earlier)][-most:]
+            for message in items(page, "messages"):
+                content, ts = posted(message, target.bot), text(message, "ts")
+                try:
+                    written_at = datetime.fromtimestamp(float(ts), UTC)
+                except (ValueError, OverflowError, OSError):
+                    continue
+                if content.text and ts != before:
+                    latest.append(ThreadMessage(content.text, content.author, written_at))
+            latest = latest[-most:]
             cursor = text(page, "response_metadata", "next_cursor")
             if not cursor:
                 break
@@ -290,12 +269,3 @@ def _reason(answer: HttpAnswer) -> str:
     body = answer.json()
     error, needed = text(body, "error"), text(body, "needed")
     return f"{error} (needed: {needed})" if needed else error
-
-
-def _thread_message(message: object, bot: str) -> ThreadMessage | None:
-    content = posted(message, bot)
-    try:
-        written_at = datetime.fromtimestamp(float(text(message, "ts")), UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-    return ThreadMessage(content.text, content.author, written_at) if content.text else None

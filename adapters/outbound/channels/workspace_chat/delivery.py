@@ -52,12 +52,8 @@ NO_ANSWER = "Done. There is no answer to show."
 TYPING = "is writing ..."
 _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_action")
 _NOT_EDITABLE = (
-    "message_not_found",
-    "cant_update_message",
-    "edit_window_closed",
-    "channel_not_found",
-    "is_archived",
-)
+    "message_not_found", "cant_update_message", "edit_window_closed", "channel_not_found", "is_archived",
+)  # fmt: skip
 _DELETED = ("message_not_found", "cant_delete_message")
 _REACTED = ("already_reacted", "no_reaction", "message_not_found")
 _OF_CHANNEL = (Quota(4, 4.0, burst=2),)
@@ -135,7 +131,19 @@ class Delivery:
     async def _send_text(
         self, config: SlackConfig, target: SlackTarget, payload: Mapping[str, Any], key: str
     ) -> Sent:
-        sent = await self._deliver(config, target, payload, _message(payload), key)
+        message: dict[str, Any] = {"text": payload["text"]}
+        if choices := payload.get("choices"):
+            buttons = [
+                {
+                    "type": "button",
+                    "text": {"type": "plain_text", "text": label},
+                    "action_id": f"{ACTION}{number}",
+                    "value": value,
+                }
+                for number, (label, value) in enumerate(labelled(choices, LONGEST_LABEL), 1)
+            ]
+            message["blocks"] = [_section(payload["text"]), {"type": "actions", "elements": buttons}]
+        sent = await self._deliver(config, target, payload, message, key)
         if sent.outcome is Outcome.PERMANENT and "invalid_blocks" in sent.detail:
             sent = await self._deliver(config, target, payload, {"text": payload["plain"]}, key)
         of_recipient = sent.of_recipient and _channel(config, target) != config.default_channel
@@ -304,23 +312,6 @@ def _other_way_may_help(sent: Sent) -> bool:
     return sent.outcome is Outcome.PERMANENT and (
         RESPONSE_URL in sent.detail or sent.detail.startswith(_NOT_THERE)
     )
-
-
-def _message(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The text of a message, and with choices its blocks."""
-    message: dict[str, Any] = {"text": payload["text"]}
-    buttons = [
-        {
-            "type": "button",
-            "text": {"type": "plain_text", "text": label},
-            "action_id": f"{ACTION}{number}",
-            "value": value,
-        }
-        for number, (label, value) in enumerate(labelled(payload.get("choices") or (), LONGEST_LABEL), 1)
-    ]
-    if buttons:
-        message["blocks"] = [_section(payload["text"]), {"type": "actions", "elements": buttons}]
-    return message
 
 
 def _section(markup: str) -> dict[str, Any]:
