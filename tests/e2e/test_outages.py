@@ -21,7 +21,7 @@ import pytest
 from adapters.inbound.jobs.uploads import STEADY_SECONDS
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
-from adapters.outbound.storage.queue.leases import LEASE_SECONDS
+from adapters.outbound.storage.queue.statements import LEASE_SECONDS
 from tests.drivers.platform import PlatformDriver
 from tests.support.folders import an_open_folder
 from tests.support.forked import Forked
