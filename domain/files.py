@@ -31,6 +31,9 @@ from ports.files import (
 from ports.instances import HealthStore
 from ports.system import Clock
 
+log = logging.getLogger(__name__)
+
+
 MAX_FILES = 20
 
 
@@ -60,8 +63,6 @@ def _is_web_address(url: str) -> bool:
     except ValueError:
         return False
 
-
-log = logging.getLogger(__name__)
 
 MOST_FILES = 20
 """Attachments of one message that are fetched."""

@@ -170,7 +170,11 @@ class SendingService:
                 raise Conflict(NO_ADDRESS)
             if known.target is None:
                 raise NotFound(f"the instance has no conversation '{message.session_id[:100]}'")
-            conversation = _Conversation(message.session_id, _continued(channel, known.target))
+            target = known.target
+            if channel.conversation_target is not None:  # the message answers no event
+                continued = channel.conversation_target.continued(channel.target.load(target))
+                target = channel.target.dump(continued)
+            conversation = _Conversation(message.session_id, target)
         check_window(channel.template_rules, message, known.silence)
         return conversation
 
@@ -257,13 +261,6 @@ class MessageService:
         except TimeoutError:
             log.warning("files of a message take long to fetch", extra={"instance": instance.id})
         return await self.messages.find(instance.id, id) or message
-
-
-def _continued(channel: AnyChannel, target: Target) -> Target:
-    """Where a message goes that does not answer the event of this target."""
-    if channel.conversation_target is None:
-        return target
-    return channel.target.dump(channel.conversation_target.continued(channel.target.load(target)))
 
 
 def _queued(stored: StoredSend, digest: str) -> QueuedSend:

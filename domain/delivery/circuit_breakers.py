@@ -9,6 +9,9 @@ from domain.channels.messages import Outcome, Sent
 from domain.delivery.model import MIN_WAIT, OpenBreaker, SendRequest
 from ports.outbox import SharedLimits
 
+log = logging.getLogger(__name__)
+
+
 THRESHOLD = 5
 """Failures in a row that open a breaker."""
 CONVERSATIONS = 3
@@ -65,8 +68,6 @@ def opening(openings: int) -> float:
     return min(LONGEST_OPEN, FIRST_OPEN * 2.0 ** min(openings - 1, 10))
 
 
-log = logging.getLogger(__name__)
-
 PROBE_SECONDS = 60.0
 """After so long without a result another conversation may be the probe."""
 
@@ -115,25 +116,23 @@ class CircuitBreakers:
         """Counts a failure, or ends the count, and tells the other workers if that opened or closed the breaker."""
         instance_id = request.instance_id
         if sent.outcome in FAILURES:
-            await self._count_failure(request, sent.detail, now)
-        elif breaker := self._breakers.get(instance_id):
+            breaker = self._breakers.setdefault(instance_id, Breaker())
+            if not breaker.failed(request.queue_key, now):
+                return
+            self._probes.pop(instance_id, None)
+            seconds = breaker.until - now
+            log.warning(
+                "the platform does not answer: replies wait for %d s",
+                seconds,
+                extra={"instance": instance_id},
+            )
+            opened = OpenBreaker(instance_id, seconds, breaker.openings)
+            await self._publish(instance_id, self._shared.open_breaker(opened, sent.detail))
+        elif ended := self._breakers.get(instance_id):
             self.forget(instance_id)
-            if breaker.openings:
+            if ended.openings:
                 log.info("the platform answers again: replies are sent", extra={"instance": instance_id})
                 await self._publish(instance_id, self._shared.close_breaker(instance_id))
-
-    async def _count_failure(self, request: SendRequest, reason: str, now: float) -> None:
-        instance_id = request.instance_id
-        breaker = self._breakers.setdefault(instance_id, Breaker())
-        if not breaker.failed(request.queue_key, now):
-            return
-        self._probes.pop(instance_id, None)
-        seconds = breaker.until - now
-        log.warning(
-            "the platform does not answer: replies wait for %d s", seconds, extra={"instance": instance_id}
-        )
-        opened = OpenBreaker(instance_id, seconds, breaker.openings)
-        await self._publish(instance_id, self._shared.open_breaker(opened, reason))
 
     async def _publish(self, instance_id: int, written: Awaitable[None]) -> None:
         """Shared state that was read before the end of this is older than ours."""

@@ -43,7 +43,11 @@ class MessageSender:
         self.typing.stop(QueueKey(request.instance_id, request.queue_key))
         started = self.clock.now()
         try:
-            sent = await _send(instance, channel, sender, message)
+            config, target = channel.config.load(instance.config), channel.target.load(message.target)
+            sent = await sender.send(config, target, message.message, message.key)
+        except Exception as unexpected:
+            log.exception("a channel failed to send", extra={"instance": instance.id})
+            sent = Sent(Outcome.UNKNOWN, reason_of(unexpected))
         finally:
             self.limiter.release(request)
         seconds = (self.clock.now() - started).total_seconds()
@@ -56,15 +60,6 @@ class MessageSender:
             log.warning("a reply was not taken: %s", sent.detail, extra={"instance": instance.id})
         await self.limiter.record(request, sent)
         return sent
-
-
-async def _send(instance: Instance, channel: AnyChannel, sender: Sender, message: QueuedMessage) -> Sent:
-    try:
-        config, target = channel.config.load(instance.config), channel.target.load(message.target)
-        return await sender.send(config, target, message.message, message.key)
-    except Exception as unexpected:
-        log.exception("a channel failed to send", extra={"instance": instance.id})
-        return Sent(Outcome.UNKNOWN, reason_of(unexpected))
 
 
 CALL_SECONDS = 5.0

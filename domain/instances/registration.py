@@ -110,7 +110,12 @@ class RegistrationService:
                 registered = not register and await registrar.registered(config, address)
                 if not registered:
                     registered = await self._register(instance, channel, registrar, config)
-            if channel.probe and _is_probed(instance, channel):
+            # A required registration checks the credentials too; an incomplete configuration needs no check.
+            if (
+                channel.probe
+                and not _must_register(channel)
+                and not advice(channel.definition, instance.config)
+            ):
                 account = await channel.probe.probe(config)
         except PlatformError as refused:
             registered, error = False, refused
@@ -142,8 +147,3 @@ class RegistrationService:
 
 def _must_register(channel: AnyChannel) -> bool:
     return channel.registrar is not None and channel.definition.setup.webhook_required
-
-
-def _is_probed(instance: Instance, channel: AnyChannel) -> bool:
-    """A required registration checks the credentials too; an incomplete configuration needs no check."""
-    return not _must_register(channel) and not advice(channel.definition, instance.config)

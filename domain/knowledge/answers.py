@@ -20,6 +20,9 @@ from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult, 
 from ports.resources import DownstreamFailed, KnowledgeModels, Role, Turn
 from ports.system import Ids
 
+log = logging.getLogger(__name__)
+
+
 NOT_SEARCHED = "(The documents were not searched for this answer.)"
 """Ends an answer of a model that could search, and did not."""
 
@@ -33,8 +36,6 @@ def is_empty(answer: str) -> bool:
     """True for an answer without a letter, digit or sign: white space and punctuation alone."""
     return not answer.strip(" \t\r\n.,;:!?*_#>-")
 
-
-log = logging.getLogger(__name__)
 
 MOST_PASSAGES = 3
 LEAST_SIMILARITY = 0.3

@@ -23,6 +23,9 @@ from ports.indexing import Embedder, Embedders, Parser
 from ports.knowledge_storage import Failure, Staging, UploadStore, Work
 from ports.system import Clock, Ids
 
+logger = logging.getLogger(__name__)
+
+
 _TOLD: dict[str, type[Refusal]] = {
     kind.reason: kind for kind in (Conflict, TooLarge, Unreadable, Unsupported, Unavailable)
 }
@@ -56,8 +59,6 @@ LOOK_AHEAD, SLICE = 512, 64
 their turns."""
 
 UNNAMED = Failure("INTERNAL", "processing failed")
-
-logger = logging.getLogger(__name__)
 
 
 class _ReadProgress:

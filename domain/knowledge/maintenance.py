@@ -10,6 +10,9 @@ from ports.indexing import Embedder, Embedders
 from ports.knowledge_storage import BlobReferences, Reindexing, UploadStore
 from ports.system import Clock, MemoryNodes, MemoryRefused, MemoryTasks
 
+logger = logging.getLogger(__name__)
+
+
 STRAY_AGE = timedelta(hours=1)
 """A blob that no row knows of and that is older than this was left by a process that died."""
 
@@ -118,18 +121,14 @@ class ReindexService:
             return 0
         progress = _Progress(*await self._chunks.progress(fingerprint), tell)
         for base_id in bases:
-            if not await self._change_over(base_id, embedder, progress):
+            # Uploads may bring chunks with former vectors until the end.
+            while await self._embed(base_id, fingerprint, embedder, progress):
+                if await self._chunks.change_over(base_id, fingerprint):
+                    break
+            else:  # another process is at it
                 return None
         await self._embedder.release({fingerprint})
         return progress.embedded
-
-    async def _change_over(self, base_id: int, embedder: Embedder, progress: _Progress) -> bool:
-        """Uploads may bring chunks with former vectors until the end. False where another process is at it."""
-        fingerprint = (await embedder.model()).fingerprint
-        while await self._embed(base_id, fingerprint, embedder, progress):
-            if await self._chunks.change_over(base_id, fingerprint):
-                return True
-        return False
 
     async def _embed(self, base_id: int, fingerprint: str, embedder: Embedder, progress: _Progress) -> bool:
         """Embeds what lacks a vector. False where another process is at it."""
@@ -146,8 +145,6 @@ class ReindexService:
 
 
 LONGEST_PAUSE = 3600.0
-
-logger = logging.getLogger(__name__)
 
 
 class MemoryService:

@@ -183,7 +183,14 @@ class TextMatch:
 
     def possible(self, held: Collection[str]) -> Evidence:
         """What may stand in a chunk that holds these words."""
-        return Evidence(tuple(phrase for phrase in self._phrases if self._may_stand(phrase, held)))
+        readings = self._query.readings
+        return Evidence(
+            tuple(
+                phrase
+                for phrase in self._phrases
+                if joined(phrase) in held or (phrase not in readings and all(word in held for word in phrase))
+            )
+        )
 
     def evidence(self, held: Collection[str], context: str, text: str) -> Evidence:
         """What stands in a chunk, now that its text is at hand."""
@@ -197,11 +204,6 @@ class TextMatch:
         beginning = [*heading, *standing[:_BEGINNING]]
         leading = any(stands_in(phrase, beginning) for phrase in there if phrase not in self._query.numbered)
         return Evidence(tuple(there), leading)
-
-    def _may_stand(self, phrase: Phrase, held: Collection[str]) -> bool:
-        if joined(phrase) in held:
-            return True
-        return phrase not in self._query.readings and all(word in held for word in phrase)
 
     def score(
         self,

@@ -26,6 +26,8 @@ from ports.conversations import OfferStore
 from ports.outbox import Prompts
 from ports.queue import QueuedEvent
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Picked:
@@ -81,8 +83,6 @@ class ChoiceService:
         choice = typed_choice(offer.choices, event.text) if offer else None
         return Picked(choice, offer, message) if offer and choice else None
 
-
-log = logging.getLogger(__name__)
 
 YOU_CHOSE = "You chose: "
 CALL_SECONDS = 5.0

@@ -45,7 +45,12 @@ class PushService:
             if not subscriptions:
                 return
             if page.cursor <= stored or not (
-                _is_wanted(page, subscriptions) or page.cursor - stored >= MOST_BEHIND
+                page.cursor - stored >= MOST_BEHIND
+                or any(
+                    subscription.wanted.takes(event)
+                    for event in page.events
+                    for subscription in subscriptions
+                )
             ):
                 continue
             if not await self._advance(subscriptions, stored, page):
@@ -101,8 +106,3 @@ class PushService:
         for subscription_id in await self.queue.failing():
             log.warning("the subscription %d is switched off: %s", subscription_id, FAILED_LONG)
             await self.store.switch_off(subscription_id, FAILED_LONG)
-
-
-def _is_wanted(page: EventPage, subscriptions: Sequence[Subscription]) -> bool:
-    filters = [subscription.wanted for subscription in subscriptions]
-    return any(filter_.takes(event) for event in page.events for filter_ in filters)

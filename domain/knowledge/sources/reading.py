@@ -30,6 +30,9 @@ from ports.instances import InstanceStore
 from ports.knowledge import IncomingFile, SourceLeases, SourceOrigin, SourcePages, SourceStore
 from ports.knowledge_storage import FileChanges
 
+logger = logging.getLogger(__name__)
+
+
 STEP_SECONDS = 140.0
 """For one page; shorter than a lease, so that nobody else takes the source meanwhile."""
 MOST_PROCESSING = 20
@@ -41,8 +44,6 @@ MOST_ATTEMPTS = 4
 MOST_TROUBLE = 10
 """Pages in a row that cannot be reached, after which a pass is ended."""
 UNUSED_AT_A_TIME = 20
-
-logger = logging.getLogger(__name__)
 
 
 class SourceReader:
