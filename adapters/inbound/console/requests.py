@@ -30,9 +30,17 @@ from adapters.inbound.console.sessions import (
     visit_of,
 )
 from adapters.inbound.console.static import static_address
-from adapters.inbound.rest.routing import NO_INSTANCE, Gateway, path_id
+from adapters.inbound.rest.routing import (
+    NO_INSTANCE,
+    Gateway,
+    RequestedCursor,
+    comma_separated,
+    parsed_id,
+    path_id,
+)
 from domain.access.model import Caller
-from domain.refusals import Invalid
+from domain.paging import DEFAULT_LIMIT
+from domain.refusals import Fault, Invalid
 from ports.use_cases import UseCases
 
 NOTICE = "switchboard_notice"
@@ -70,6 +78,22 @@ def caller_of(request: Request) -> Caller:
 def instance_of(request: Request) -> int:
     """The instance that the path names. Raises `NotFound` for what cannot be an id."""
     return path_id(request.path_params["instance"], NO_INSTANCE)
+
+
+def named_instances(request: Request) -> list[int]:
+    """The instances of the query, separated by commas. Raises `Invalid`."""
+    ids = []
+    for text in comma_separated(request.query_params.getlist("instanceId")):
+        instance_id = parsed_id(text)
+        if instance_id is None:
+            raise Invalid.of([Fault("instanceId", f"'{text[:30]}' is not the id of an instance")])
+        ids.append(instance_id)
+    return ids
+
+
+def cursor_page(request: Request) -> RequestedCursor:
+    """Where a list goes on, by the query."""
+    return RequestedCursor(DEFAULT_LIMIT, request.query_params.get("cursor", ""))
 
 
 def is_htmx(request: Request) -> bool:

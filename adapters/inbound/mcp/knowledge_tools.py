@@ -10,7 +10,8 @@ from pydantic import BeforeValidator, Field, JsonValue
 
 from adapters.inbound.mcp.tools import Cursor, Limit, Next, ToolCall
 from adapters.inbound.rest.bodies import Answer, Text, WholeNumber, attribute
-from adapters.inbound.rest.knowledge_schemas import SearchRequest, TextWindow
+from adapters.inbound.rest.knowledge import SearchRequest
+from adapters.inbound.rest.knowledge_files import TextWindow
 from adapters.inbound.rest.routing import parsed_id
 from domain.access.model import Caller
 from domain.knowledge.model import Base, Level

@@ -24,7 +24,7 @@ from adapters.inbound.mcp.knowledge_tools import (
     page_of_bases,
 )
 from adapters.inbound.rest.bodies import Answer, Timestamp, attribute
-from adapters.inbound.rest.knowledge_schemas import FileStatus
+from adapters.inbound.rest.knowledge_files import FileStatus
 from domain.access.model import Caller
 from domain.knowledge.model import Base
 from domain.knowledge.rules import LARGEST_WINDOW

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 from pydantic.alias_generators import to_snake
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from adapters.inbound.rest.bodies import (
     Answer,
@@ -18,9 +19,9 @@ from adapters.inbound.rest.bodies import (
     attribute,
     standard_schema,
 )
-from adapters.inbound.rest.conversation_schemas import Conversation
-from adapters.inbound.rest.message_schemas import ConversationMessage, MessageQueued
-from adapters.inbound.rest.message_schemas import SendMessage as Message
+from adapters.inbound.rest.conversations import Conversation
+from adapters.inbound.rest.messages import ConversationMessage, MessageQueued
+from adapters.inbound.rest.messages import SendMessage as Message
 from domain import limits
 from domain.access.model import Caller
 from domain.conversations.model import ConversationFilter, Handler, MessagesWanted
@@ -37,10 +38,25 @@ Next = Annotated[
 
 
 class Untitled(GenerateJsonSchema):
-    """Leaves out titles, which only say the names of fields again: models pay for each word."""
+    """Leaves out titles, which only say the names of fields again, and examples: models pay for each word."""
+
+    def generate(self, schema: CoreSchema, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
+        kept: JsonSchemaValue = _without_examples(super().generate(schema, mode))
+        return kept
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
+
+
+def _without_examples(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_examples(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    is_list = isinstance(schema.get("examples"), list)  # else it is a field of that name
+    return {
+        name: _without_examples(part) for name, part in schema.items() if not (is_list and name == "examples")
+    }
 
 
 class ToolCall(BaseModel):

@@ -8,10 +8,23 @@ import json
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AliasGenerator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
+from pydantic import (
+    AliasGenerator,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictStr,
+)
 from pydantic.alias_generators import to_snake
 
 from domain.values import iso_milliseconds
+
+AT = "2026-03-01T09:30:00.000Z"
+HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+REQUEST_ID = "6f1c1b0e-6d0e-4f7e-9a54-0a4c3f5f2b11"
+"""Values of examples."""
 
 
 class Body(BaseModel):
@@ -116,6 +129,30 @@ Text = Annotated[StrictStr, BeforeValidator(_text)]
 WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
 Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]
 Id = Annotated[WholeNumber, Field(ge=1, le=2**63 - 1)]
-Timestamp = Annotated[str, BeforeValidator(_timestamp)]
+Timestamp = Annotated[str, BeforeValidator(_timestamp), Field(examples=[AT])]
 """UTC, ISO 8601, milliseconds and Z."""
 OptionalTimestamp = Annotated[str | None, BeforeValidator(_timestamp)]
+
+
+class ErrorBody(BaseModel):
+    """Every error of the service."""
+
+    error: str = Field(description="What is wrong, with which field, and how to mend it.")
+
+    model_config = ConfigDict(json_schema_extra={"example": {"error": "config.smtpPort: must be a number"}})
+
+
+class Empty(Answer):
+    """An object with nothing in it."""
+
+
+class Pagination(Answer):
+    currentPage: int = attribute("current")
+    totalPages: int = attribute("pages")
+    totalCount: int = attribute("total")
+    limit: int = Field(examples=[5])
+    offset: int = Field(examples=[0])
+
+
+class Accepted(Done):
+    message: str = Field(examples=["It is sent again."])

@@ -1,23 +1,88 @@
 """What a form for a configuration is made from, and the checks of what is written into it, over REST."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from fastapi import APIRouter, Request
+from pydantic import Field
 
-from adapters.inbound.rest import config_check_schemas as schemas
-from adapters.inbound.rest.instances import BASE, require_ownership
+from adapters.inbound.rest.bodies import Answer, Body, Config, Text
+from adapters.inbound.rest.instances import BASE
 from adapters.inbound.rest.routing import (
+    ChannelType,
     CurrentCaller,
     InstanceId,
     JsonRoute,
+    OwnerRoute,
     Services,
-    before_body,
     errors,
 )
+from domain import limits
 from domain.channels.model import ChannelDefinition
 from domain.instances.model import ConfigDraft, CredentialsCheck
 from domain.refusals import Fault
-from ports.use_cases import UseCases
+
+
+class ConfigToCheck(Body):
+    config: Config = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
+    channelName: Text | None = Field(
+        None, description="Left out: not checked.", max_length=limits.CHANNEL_NAME
+    )
+    downStreamResourceId: Text | None = Field(None, max_length=limits.RESOURCE_ID)
+
+    def draft(self, channel_id: str = "", instance_id: int | None = None) -> ConfigDraft:
+        return ConfigDraft(channel_id, self.config, self.channelName, self.downStreamResourceId, instance_id)
+
+
+class CredentialsToCheck(Body):
+    config: Config = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
+
+
+class StoredCredentialsToCheck(Body):
+    config: Config | None = Field(
+        None, description="Left out: as it is stored. The stored secrets stand for those that it leaves out."
+    )
+
+
+class FieldFault(Answer):
+    field: str = Field(examples=["email"])
+    message: str
+
+
+class ConfigFaults(Answer):
+    faults: list[FieldFault] = Field(description="What saving would refuse; empty where it would not.")
+
+
+class CredentialsAnswer(Answer):
+    state: Literal["accepted", "refused", "unreachable", "nothing-to-check"]
+    message: str = Field(description="In the platform's words where it refused.")
+    action: str = Field(description="What to do; empty for nothing.")
+
+
+class ConfigFieldAnswer(Answer):
+    name: str = Field(examples=["Handbook"])
+    type: Literal["string", "number", "boolean"]
+    description: str = Field(examples=["How we work"])
+    required: bool
+    secret: bool = Field(description="A password, key or token.")
+    basic: bool = Field(description="Shown without asking for more settings.")
+    format: str = Field(description="A rule of the value besides its type, such as `url` or `port`.")
+    choices: list[str] = Field(description="The values that are allowed; empty for any.")
+    suggested: str = Field(description="What a form for a new instance proposes.")
+
+
+class ChannelForm(Answer):
+    id: str
+    name: str = Field(examples=["Handbook"])
+    fields: list[ConfigFieldAnswer]
+    advice: list[list[list[str]]] = Field(
+        description="Of each entry at least one list of fields should be given in full."
+    )
+    withoutPublicAddress: str = Field(
+        description="How it works where the platform cannot call this server; empty where it does not."
+    )
+    checksCredentials: bool = Field(description="Whether the platform can be asked about the credentials.")
+
 
 FORMS = "/api/agent/channel-forms"
 FORM = FORMS + "/{type}"
@@ -25,8 +90,6 @@ CREDENTIALS = (
     "Has the platform try the credentials, and answers in its words. Saves nothing and registers nothing. Addresses"
     " of the configuration obey OUTBOUND_POLICY. 20 checks in five minutes for each user (429)."
 )
-
-router = APIRouter(route_class=JsonRoute, tags=["channel instances"])
 
 
 def _form(definition: ChannelDefinition) -> dict[str, object]:
@@ -54,64 +117,69 @@ def _form(definition: ChannelDefinition) -> dict[str, object]:
     }
 
 
-async def require_channel(services: UseCases, request: Request) -> None:
-    """Raises `NotFound`."""
-    await services.catalogue.definition(request.path_params["type"])
+class ChannelRoute(JsonRoute):
+    """A route whose body is read for channels that exist."""
+
+    async def before_body(self, request: Request) -> None:
+        """Raises `NotFound`."""
+        await request.app.state.gateway.use_cases.catalogue.definition(request.path_params["type"])
 
 
-@router.get(FORM, response_model=schemas.ChannelForm, responses=errors(404), summary="The form of a channel")
-async def form(services: Services, type: str) -> dict[str, object]:
+router = APIRouter(route_class=JsonRoute, tags=["channel instances"])
+of_channel = APIRouter(route_class=ChannelRoute)
+owned = APIRouter(route_class=OwnerRoute)
+
+
+@router.get(FORM, response_model=ChannelForm, responses=errors(404), summary="The form of a channel")
+async def form(services: Services, type: ChannelType) -> dict[str, object]:
     """The fields of a channel's configuration with what a form needs: which are secret, which come first, which
     values are allowed."""
     return _form(await services.catalogue.definition(type))
 
 
-@router.post(
+@of_channel.post(
     FORM + "/check",
-    response_model=schemas.ConfigFaults,
+    response_model=ConfigFaults,
     responses=errors(400, 404, 413),
     summary="Check a new configuration",
 )
-@before_body(require_channel)
 async def check(
-    services: Services, caller: CurrentCaller, type: str, body: schemas.ConfigToCheck
+    services: Services, caller: CurrentCaller, type: ChannelType, body: ConfigToCheck
 ) -> dict[str, Sequence[Fault]]:
     """The faults for which creating an instance would be refused, per field. Saves nothing, and asks no platform."""
     return {"faults": await services.checks.faults(caller, body.draft(channel_id=type))}
 
 
-@router.post(
+@of_channel.post(
     FORM + "/check-credentials",
-    response_model=schemas.CredentialsAnswer,
+    response_model=CredentialsAnswer,
     responses=errors(400, 404, 413, 429),
     summary="Check new credentials",
     description=CREDENTIALS,
 )
-@before_body(require_channel)
 async def check_credentials(
-    services: Services, caller: CurrentCaller, type: str, body: schemas.CredentialsToCheck
+    services: Services, caller: CurrentCaller, type: ChannelType, body: CredentialsToCheck
 ) -> CredentialsCheck:
     return await services.checks.credentials(caller, ConfigDraft(type, body.config))
 
 
-@router.post(
+@owned.post(
     BASE + "/{instanceId}/check",
-    response_model=schemas.ConfigFaults,
+    response_model=ConfigFaults,
     responses=errors(400, 403, 404, 413),
     summary="Check a change of a configuration",
 )
-@before_body(require_ownership)
 async def check_change(
-    services: Services, caller: CurrentCaller, instance: InstanceId, body: schemas.ConfigToCheck
+    services: Services, caller: CurrentCaller, instance: InstanceId, body: ConfigToCheck
 ) -> dict[str, Sequence[Fault]]:
     """The faults for which updating the instance would be refused, per field. Stored secrets stand for those that the
     configuration leaves out; null takes one away. Saves nothing, and asks no platform."""
     return {"faults": await services.checks.faults(caller, body.draft(instance_id=instance))}
 
 
-@router.post(
+@owned.post(
     BASE + "/{instanceId}/check-credentials",
-    response_model=schemas.CredentialsAnswer,
+    response_model=CredentialsAnswer,
     responses=errors(400, 403, 404, 409, 413, 429),
     summary="Check the credentials of an instance",
     description=(
@@ -120,8 +188,11 @@ async def check_change(
         " result is noted in the health."
     ),
 )
-@before_body(require_ownership)
 async def check_stored_credentials(
-    services: Services, caller: CurrentCaller, instance: InstanceId, body: schemas.StoredCredentialsToCheck
+    services: Services, caller: CurrentCaller, instance: InstanceId, body: StoredCredentialsToCheck
 ) -> CredentialsCheck:
     return await services.checks.credentials(caller, ConfigDraft(config=body.config, instance_id=instance))
+
+
+router.include_router(of_channel)
+router.include_router(owned)

@@ -1,26 +1,36 @@
 """Conversations over REST."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Query
+from pydantic import Field
 
-from adapters.inbound.rest import conversation_schemas as schemas
-from adapters.inbound.rest.instances import BASE, require_ownership
+from adapters.inbound.rest.bodies import (
+    Accepted,
+    Answer,
+    Body,
+    OptionalTimestamp,
+    Timestamp,
+    WholeNumber,
+    attribute,
+)
+from adapters.inbound.rest.instances import BASE
+from adapters.inbound.rest.messages import ConversationMessage
 from adapters.inbound.rest.routing import (
-    CURSOR_PARAMETERS,
-    INSTANCES_PARAMETER,
     CurrentCaller,
     CursorPage,
+    EmptyIsFalse,
+    EmptyIsNone,
     InstanceId,
     JsonRoute,
+    MessageId,
+    OnlyInstances,
+    OwnerRoute,
     Services,
-    before_body,
     errors,
-    named_instances,
-    query_word,
 )
-from adapters.inbound.rest.schemas import Accepted
+from domain import limits
+from domain.conversations.history import HANDLER_MINUTES, MOST_MINUTES
 from domain.conversations.model import (
     ConversationFilter,
     ConversationView,
@@ -29,145 +39,191 @@ from domain.conversations.model import (
     MessagesWanted,
 )
 from domain.paging import Page
-from domain.refusals import Fault, Invalid
+
+Next = Annotated[str | None, Field(description="The cursor of the next page; null on the last one.")]
+
+
+class ConversationSender(Answer):
+    externalId: str = Field(
+        description="The platform's id; empty where nobody has written yet.", examples=["U0123456789"]
+    )
+    displayName: str = Field(examples=["Ada"])
+    userId: str | None = Field(
+        description="The platform user, where the instance identifies its senders.", examples=["ann"]
+    )
+
+
+class Conversation(Answer):
+    instanceId: int
+    channelId: str = Field(examples=["http-webhook"])
+    channelName: str = Field(examples=["Support"])
+    sessionId: str = Field(examples=["C0123456789"])
+    sender: ConversationSender = Field(description="Who wrote last.")
+    lastText: str = Field(description="The beginning of the latest message.", examples=["The pump runs dry."])
+    lastAt: Timestamp
+    messages: int = Field(description="Counted up to 1000.", examples=[12])
+    waiting: bool = Field(description="Whether messages of the sender have no answer yet.")
+    handler: Literal["resource", "person"] = Field(examples=["person"])
+    handlerUntil: OptionalTimestamp = attribute(
+        "held_until", description="Until when a person has the conversation; null where the resource has it."
+    )
+    handledBy: str | None = attribute(
+        "held_by",
+        description="The user who took it over; null where the resource has it, or asked for a person.",
+        examples=["ann"],
+    )
+    pendingConfirmation: bool = Field(
+        description="Whether a question about a tool is open.", examples=[False]
+    )
+
+
+class ConversationList(Answer):
+    conversations: list[Conversation] = attribute(
+        "items",
+        description="A page of a search may hold fewer than the limit, even none, while others follow.",
+    )
+    next: Next
+
+
+class MessageList(Answer):
+    messages: list[ConversationMessage] = attribute("items")
+    next: Next
+
+
+class SetHandler(Body):
+    handler: Literal["person", "resource"]
+    minutes: WholeNumber | None = Field(
+        None,
+        ge=1,
+        le=MOST_MINUTES,
+        description=f"How long a person has the conversation after each message of theirs; {HANDLER_MINUTES}"
+        " where it is not given.",
+        examples=[60],
+    )
+
 
 CONVERSATION = BASE + "/{instanceId}/conversations/{sessionId:path}"
 
 router = APIRouter(route_class=JsonRoute, tags=["conversations"])
+owned = APIRouter(route_class=OwnerRoute)
 
-
-SEARCH_PARAMETERS: list[dict[str, Any]] = [
-    {
-        "name": "query",
-        "in": "query",
-        "description": "Looked for in the name and id of the sender and in the texts.",
-        "schema": {"type": "string", "maxLength": 200},
-    },
-    {
-        "name": "waiting",
-        "in": "query",
-        "description": "Only those with (true) or without (false) messages that have no answer yet.",
-        "schema": {"type": "boolean"},
-    },
-    {
-        "name": "handler",
-        "in": "query",
-        "description": "Only those that a person or the resource has.",
-        "schema": {"enum": list(Handler)},
-    },
-    *CURSOR_PARAMETERS,
+SessionId = Annotated[
+    str,
+    Path(alias="sessionId", description="Id of a conversation, as its messages have it.", examples=["4711"]),
 ]
-
-
-def _filter(
-    request: Request, instance_ids: Sequence[int], session_id: str | None = None
-) -> ConversationFilter:
-    """Raises `Invalid`."""
-    handler = request.query_params.get("handler", "")
-    if handler and handler not in list(Handler):
-        raise Invalid.of([Fault("handler", "must be person or resource")])
-    return ConversationFilter(
-        request.query_params.get("query", ""),
-        query_word(request, "waiting"),
-        Handler(handler) if handler else None,
-        tuple(instance_ids),
-        session_id,
-    )
+SearchText = Annotated[
+    str,
+    Query(
+        alias="query",
+        max_length=limits.CONVERSATION_QUERY,
+        description="Looked for in the name and id of the sender and in the texts.",
+        examples=["pump"],
+    ),
+]
+Waiting = Annotated[
+    bool | None,
+    EmptyIsNone,
+    Query(
+        description="Only those with (true) or without (false) messages that have no answer yet.",
+        examples=[True],
+    ),
+]
+HandledBy = Annotated[
+    Literal["resource", "person"] | None,
+    EmptyIsNone,
+    Query(alias="handler", description="Only those that a person or the resource has.", examples=["person"]),
+]
 
 
 @router.get(
     "/api/agent/conversations",
-    response_model=schemas.ConversationList,
+    response_model=ConversationList,
     responses=errors(400, 403, 404),
     summary="Conversations of all instances, the latest first",
-    openapi_extra={"parameters": [INSTANCES_PARAMETER, *SEARCH_PARAMETERS]},
 )
 async def list_all_conversations(
-    services: Services, caller: CurrentCaller, page: CursorPage, request: Request
+    services: Services,
+    caller: CurrentCaller,
+    page: CursorPage,
+    instances: OnlyInstances = [],  # noqa: B006 - not changed
+    query: SearchText = "",
+    waiting: Waiting = None,
+    handler: HandledBy = None,
 ) -> Page[ConversationView, str]:
     """The conversations of all of the caller's instances, an admin's: of everybody's, or of those that are named.
     Otherwise as the list of one instance."""
-    wanted = _filter(request, named_instances(request))
-    return await services.conversations.list(caller, wanted, page.limit, page.cursor)
+    search = ConversationFilter(query, waiting, Handler(handler) if handler else None, tuple(instances))
+    return await services.conversations.list(caller, search, page.limit, page.cursor)
 
 
 @router.get(
     BASE + "/{instanceId}/conversations",
-    response_model=schemas.ConversationList,
+    response_model=ConversationList,
     responses=errors(400, 403, 404),
     summary="Conversations, the latest first",
-    openapi_extra={
-        "parameters": [
-            {
-                "name": "sessionId",
-                "in": "query",
-                "description": "That conversation alone.",
-                "schema": {"type": "string"},
-            },
-            *SEARCH_PARAMETERS,
-        ]
-    },
 )
 async def list_conversations(
-    services: Services, caller: CurrentCaller, instance: InstanceId, page: CursorPage, request: Request
+    services: Services,
+    caller: CurrentCaller,
+    instance: InstanceId,
+    page: CursorPage,
+    session: Annotated[
+        str | None, Query(alias="sessionId", description="That conversation alone.", examples=["4711"])
+    ] = None,
+    query: SearchText = "",
+    waiting: Waiting = None,
+    handler: HandledBy = None,
 ) -> Page[ConversationView, str]:
     """The conversations of an instance with their latest message, and who has them. A search looks at some
     conversations for each page: a page may be short, even empty, while `next` leads on."""
-    wanted = _filter(request, [instance], request.query_params.get("sessionId"))
-    return await services.conversations.list(caller, wanted, page.limit, page.cursor)
+    search = ConversationFilter(query, waiting, Handler(handler) if handler else None, (instance,), session)
+    return await services.conversations.list(caller, search, page.limit, page.cursor)
 
 
 @router.get(
     CONVERSATION + "/messages",
-    response_model=schemas.MessageList,
+    response_model=MessageList,
     responses=errors(400, 403, 404),
     summary="The messages of a conversation",
-    openapi_extra={
-        "parameters": [
-            *CURSOR_PARAMETERS,
-            {
-                "name": "latestFirst",
-                "in": "query",
-                "description": "From the end of the chat to its beginning.",
-                "schema": {"type": "boolean", "default": False},
-            },
-        ]
-    },
 )
 async def list_messages(
     services: Services,
     caller: CurrentCaller,
     instance: InstanceId,
-    sessionId: str,
+    session: SessionId,
     page: CursorPage,
-    request: Request,
+    latest_first: Annotated[
+        bool,
+        EmptyIsFalse,
+        Query(
+            alias="latestFirst", description="From the end of the chat to its beginning.", examples=[False]
+        ),
+    ] = False,
 ) -> Page[Message, str]:
     """What a person would see in the chat, in that order, with the state of each message. Files that we hold a copy
     of have a signed address that expires."""
-    latest_first = bool(query_word(request, "latestFirst"))
-    wanted = MessagesWanted(page.limit, page.cursor, latest_first)
-    return await services.conversations.messages(caller, instance, sessionId, wanted)
+    window = MessagesWanted(page.limit, page.cursor, latest_first)
+    return await services.conversations.messages(caller, instance, session, window)
 
 
-@router.put(
+@owned.put(
     CONVERSATION + "/handler",
     status_code=204,
     responses=errors(400, 403, 404),
     summary="Hand a conversation over",
 )
-@before_body(require_ownership)
 async def set_handler(
     services: Services,
     caller: CurrentCaller,
     instance: InstanceId,
-    sessionId: str,
-    body: schemas.SetHandler,
+    session: SessionId,
+    body: SetHandler,
 ) -> None:
     """Gives a conversation to a person, or back to the resource. While a person has it, messages are stored and not
     given to the resource; each message of theirs begins the time anew. When it is over, the resource gets what nobody
     has answered. A message that the resource is working on is finished."""
     handler = Handler(body.handler)
-    await services.conversations.set_handler(caller, instance, sessionId, handler, body.minutes)
+    await services.conversations.set_handler(caller, instance, session, handler, body.minutes)
 
 
 @router.delete(
@@ -177,39 +233,27 @@ async def set_handler(
     summary="Erase a conversation",
 )
 async def erase_conversation(
-    services: Services, caller: CurrentCaller, instance: InstanceId, sessionId: str
+    services: Services, caller: CurrentCaller, instance: InstanceId, session: SessionId
 ) -> None:
     """Erases the texts and files of a conversation and all that is on record of it, at once and for good: messages
     in all states, notices, questions about tools, dead letters, events. What has not been sent is not sent."""
-    await services.conversations.erase(caller, instance, sessionId)
+    await services.conversations.erase(caller, instance, session)
+
+
+Failed = Annotated[Literal["failed"], Query(description="What was given up.", examples=["failed"])]
 
 
 @router.get(
     BASE + "/{instanceId}/messages",
-    response_model=schemas.MessageList,
+    response_model=MessageList,
     responses=errors(400, 403, 404),
     summary="Messages that were given up",
-    openapi_extra={
-        "parameters": [
-            {
-                "name": "status",
-                "in": "query",
-                "description": "What was given up.",
-                "required": True,
-                "example": "failed",
-                "schema": {"enum": ["failed"]},
-            },
-            *CURSOR_PARAMETERS,
-        ]
-    },
 )
 async def failed_messages(
-    services: Services, caller: CurrentCaller, instance: InstanceId, page: CursorPage, request: Request
+    services: Services, caller: CurrentCaller, instance: InstanceId, page: CursorPage, status: Failed
 ) -> Page[Message, str]:
     """The messages of both directions that were given up, the latest first, with the reason: messages of senders that
     could not be processed, and messages that the platform did not take."""
-    if request.query_params.get("status") != "failed":
-        raise Invalid.of([Fault("status", "must be failed")])
     return await services.conversations.failed(caller, instance, page.limit, page.cursor)
 
 
@@ -221,9 +265,12 @@ async def failed_messages(
     summary="Run a message again",
 )
 async def rerun_message(
-    services: Services, caller: CurrentCaller, instance: InstanceId, messageId: str
+    services: Services, caller: CurrentCaller, instance: InstanceId, messageId: MessageId
 ) -> Accepted:
     """Has a message processed again that was given up, with another request id, or sends its dead parts again. 409
     for one that was not given up. An apology that was sent for it stays."""
     await services.conversations.rerun(caller, instance, messageId)
     return Accepted(message="The message is run again")
+
+
+router.include_router(owned)

@@ -11,6 +11,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from domain.access.service import NO_KEY
+from domain.knowledge.rules import NO_BASE
+from domain.knowledge.sources.service import NO_SOURCE
 from domain.refusals import (
     Conflict,
     Forbidden,
@@ -45,9 +48,37 @@ STATUS: Mapping[type[Refusal], int] = {
 INTERNAL = "Internal server error"
 STOPPING = "the service is stopping"
 """For calls that outlast the grace of a stop: the server cancels them."""
+ABSENT = {
+    "deliveryId": "there is no delivery {}",
+    "id": NO_BASE,
+    "instanceId": "there is no instance {}",
+    "keyId": NO_KEY,
+    "pushId": "there is no push {}",
+    "sourceId": NO_SOURCE,
+    "subscriptionId": "there is no subscription {}",
+    "unansweredId": "there is no unanswered message {}",
+}
+"""What is said of an id in a path that cannot be one."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 UNPARSED = "There was an error parsing the body"
 """What FastAPI says of a body that its JSON parser gives up on."""
+
+
+WRONG_BODY = "the body must be a JSON object, sent with the header Content-Type: application/json"
+WHOLE_BODY = {
+    "dict_type": WRONG_BODY,
+    "missing": "the body is missing; send a JSON object",
+    "model_attributes_type": WRONG_BODY,
+}
+TEXTS = {
+    "bool_parsing": "must be true or false",
+    "dict_type": "must be a JSON object",
+    "extra_forbidden": "is not a field of this request; leave it out, or correct its name",
+    "int_parsing": "must be a whole number",
+    "missing": "is required",
+    "model_attributes_type": "must be a JSON object",
+}
+"""What is said of an error, by the type that pydantic gives it; of all others its own message."""
 
 
 class JsonResponse(Response):
@@ -106,34 +137,27 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 def invalid_response(error: RequestValidationError) -> JsonResponse:
+    """400 with all that is wrong; 404 for an id in the path that cannot be one."""
+    for fault in error.errors():
+        if fault["loc"][0] == "path":
+            return error_response(404, ABSENT[str(fault["loc"][1])].format(str(fault["input"])[:30]))
     return error_response(400, "; ".join(fault_text(fault) for fault in error.errors()))
 
 
 def fault_text(fault: Mapping[str, Any]) -> str:
     """What pydantic found wrong with a body; the first step of its place is where the body was."""
     location = list(fault["loc"])
-    where = _place(location[1:] or location)
-    match fault["type"]:
-        case "json_invalid":
-            return f"the body is not valid JSON ({fault['ctx']['error']} at position {location[-1]})"
-        case "missing" if where == "body":
-            return "the body is missing; send a JSON object"
-        case "missing":
-            return f"{where}: is required"
-        case "model_attributes_type" | "dict_type" if where == "body":
-            return "the body must be a JSON object, sent with the header Content-Type: application/json"
-        case "model_attributes_type" | "dict_type":
-            return f"{where}: must be a JSON object"
-        case "extra_forbidden":
-            return f"{where}: is not a field of this request; leave it out, or correct its name"
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location[1:] or location)
+    where = "".join(steps).removeprefix(".")
+    kind = fault["type"]
+    if kind == "json_invalid":
+        return f"the body is not valid JSON ({fault['ctx']['error']} at position {location[-1]})"
+    if where == "body" and kind in WHOLE_BODY:
+        return WHOLE_BODY[kind]
+    if kind in TEXTS:
+        return f"{where}: {TEXTS[kind]}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return f"{where}: {message[:1].lower()}{message[1:]}"
-
-
-def _place(location: list[str | int]) -> str:
-    """Where in a body: `files[0].name`."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
-    return "".join(steps).removeprefix(".")
 
 
 async def _http(request: Request, error: Exception) -> Response:

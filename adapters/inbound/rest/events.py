@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import Field
 
 from adapters.inbound.rest.page_stream import TEXT_EVENTS, PageStream
 from adapters.inbound.rest.routing import (
-    INSTANCES_PARAMETER,
-    LARGEST_ID,
+    CommaSeparated,
     CurrentCaller,
+    EventId,
+    OnlyInstances,
     Services,
     errors,
-    listed,
-    named_instances,
 )
 from adapters.inbound.streams import while_allowed
 from domain.access.model import Caller
 from domain.events import EventKind, EventPage, LoggedEvent
-from domain.refusals import Fault, Invalid, TooMany
+from domain.refusals import TooMany
 from ports.use_cases import UseCases
 
 BUSY_SECONDS = 5.0
@@ -30,27 +31,6 @@ PIECE = 16 * 1024
 """Bytes that are written at once, or one event."""
 FRAMES_CACHED = 32
 
-PARAMETERS = {
-    "parameters": [
-        {
-            "name": "kinds",
-            "in": "query",
-            "schema": {"type": "array", "items": {"enum": list(EventKind)}},
-            "explode": False,
-        },
-        INSTANCES_PARAMETER,
-        {
-            "name": "after",
-            "in": "query",
-            "schema": {"type": "integer"},
-        },
-        {
-            "name": "Last-Event-ID",
-            "in": "header",
-            "schema": {"type": "integer"},
-        },
-    ]
-}
 STREAM = "Each event with its id, its kind, and as data an object with id, kind, at, instanceId, sessionId and data."
 
 DESCRIPTION = """
@@ -80,21 +60,49 @@ router = APIRouter(tags=["events"])
     },
     summary="Events as they happen, as Server-Sent Events",
     description=DESCRIPTION,
-    openapi_extra=PARAMETERS,
 )
-async def watch(services: Services, caller: CurrentCaller, request: Request) -> Response:
-    return await stream_of(request, services, caller)
+async def watch(
+    services: Services,
+    caller: CurrentCaller,
+    request: Request,
+    kinds: Annotated[
+        list[Annotated[str, Field(json_schema_extra={"enum": [*EventKind]})]],
+        CommaSeparated,
+        Query(
+            description="Only these kinds of events, separated by commas.",
+            examples=[["message.answered", "delivery.dead"]],
+        ),
+    ] = [],  # noqa: B006 - not changed
+    instances: OnlyInstances = [],  # noqa: B006 - not changed
+    after: Annotated[
+        EventId,
+        Query(description="Go on behind the event of this id; without it, from now on.", examples=[41]),
+    ] = None,
+    last_event_id: Annotated[
+        EventId,
+        Header(
+            alias="Last-Event-ID",
+            description="As `after`, and counts before it: browsers send it when they connect again.",
+            examples=[41],
+        ),
+    ] = None,
+) -> Response:
+    cursor = after if last_event_id is None else last_event_id
+    return await stream_of(request, services, caller, cursor, kinds, instances)
 
 
-async def stream_of(request: Request, services: UseCases, caller: Caller) -> Response:
-    """The stream that the request's query asks for. `request.state.authenticate` is asked again while it goes on."""
-    query = request.query_params
-    instance_ids = named_instances(request)
+async def stream_of(
+    request: Request,
+    services: UseCases,
+    caller: Caller,
+    cursor: int | None,
+    kinds: Sequence[str] = (),
+    instance_ids: Sequence[int] = (),
+) -> Response:
+    """The stream of events behind `cursor`. `request.state.authenticate` is asked again while it goes on."""
     streams: Streams = request.app.state.streams
     streams.check()
-    pages = await services.events.watch(
-        caller, _cursor(request), listed(query.getlist("kinds")), instance_ids
-    )
+    pages = await services.events.watch(caller, cursor, kinds, instance_ids)
     allowed = while_allowed(pages, request.state.authenticate)
     first = await anext(allowed)
     return PageStream(b"id: %d\n\n" % first.cursor, allowed, _frames, streams.counted())
@@ -143,17 +151,3 @@ def _frame(event: LoggedEvent) -> bytes:
         event.kind.encode(),
         orjson.dumps(event.document()),
     )
-
-
-def _cursor(request: Request) -> int | None:
-    """Raises `Invalid`."""
-    for name, text in (
-        ("Last-Event-ID", request.headers.get("last-event-id")),
-        ("after", request.query_params.get("after")),
-    ):
-        if not text:
-            continue
-        if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= LARGEST_ID):
-            raise Invalid.of([Fault(name, "must be the id of an event, a whole number")])
-        return int(text)
-    return None

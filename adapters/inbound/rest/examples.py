@@ -1,299 +1,224 @@
-"""Examples of the OpenAPI description: one for each body and parameter, and one for each status of an error."""
+"""Examples of the OpenAPI description that no model has: errors, other types, callbacks of platforms, and requests to
+create an instance of each channel."""
 
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel
+from adapters.inbound.rest.bodies import REQUEST_ID
 
-from adapters.inbound.rest.example_values import (
-    AT,
-    CONFIG_DEFINITION,
-    FIELDS,
-    HASH,
-    PAIRING_HINT,
-    REQUEST_ID,
-    SOCKET,
-    VISITOR,
-)
+ERRORS: dict[str, str] = {
+    "400": "config.smtpPort: must be a number",
+    "401": "Unauthorized",
+    "403": "Forbidden",
+    "404": "there is no instance 99",
+    "405": "PATCH is not allowed at /api/agent/channel-instances/1",
+    "409": "channelName: you have an active http-webhook instance named 'Support' already",
+    "413": "the body is over 1024 KB",
+    "415": "pump.dwg: this format is not supported",
+    "416": "range: lies outside the file, which has 48213 bytes",
+    "422": "pump.pdf: the file is encrypted",
+    "429": "too many codes were sent within the hour; try again later",
+    "500": "Internal server error",
+    "503": "the database is away for the moment; try again shortly",
+}
 
-MODELS: dict[str, dict[str, Any]] = {
-    "Accepted": {"message": "It is sent again."},
-    "AskAnswer": {"answer": "The pump runs dry [1]."},
-    "AskRequest": {"question": "What does error ERR-4711 mean?"},
-    "AskTurn": {"role": "user", "content": "Which errors are there?"},
-    "Citation": {"index": 1, "page": 3, "quote": "ERR-4711: the pump runs dry."},
-    "BotCallback": {"bot_messenger_id": "77"},
-    "BotLinkAnswer": {
-        "expiresInSeconds": 300,
-        "message": "Open the link, press Start and share your contact.",
-    },
-    "BotVerified": {"message": "The phone number is verified."},
-    "ChannelDefinition": {
-        "id": "cron",
-        "name": "Cron",
-        "description": "Sends a message to the downstream resource on a schedule.",
-        "configDefinition": CONFIG_DEFINITION,
-        "type": "cron",
-    },
-    "ChannelStatus": {"connectedChannels": {"4": SOCKET}},
-    "CodeSent": {"message": "A code was sent to ann@example.com."},
-    "CreatedInstance": {"message": "The instance was created."},
-    "CreateInstance": {"downStreamResourceId": "agent::echo"},
-    "CreateKnowledgeBase": {"description": "How we work"},
-    "ChoiceToSend": {"label": "Yes", "value": "order"},
-    "Conversation": {
-        "sessionId": "C0123456789",
-        "lastText": "The pump runs dry.",
-        "messages": 12,
-        "handler": "person",
-        "handlerUntil": AT,
-        "handledBy": "ann",
-        "pendingConfirmation": False,
-    },
-    "MessageTimeline": {"messageId": "send-7"},
-    "TimelineStep": {
-        "kind": "sent",
-        "part": None,
-        "attempts": 2,
-        "reason": "HTTP 503",
-        "tool": None,
-        "decision": None,
-        "decider": None,
-        "nextAttemptAt": None,
-        "platformId": "1760000000.000100",
-    },
-    "ConversationSender": {"externalId": "U0123456789", "displayName": "Ada"},
-    "ResourceRule": {
-        "match": "agent::support-*",
-        "kind": "http",
-        "target": "https://agents.example.com/ask",
-        "seconds": 60.0,
-        "line": 3,
-        "model": "",
-        "tools": [],
-        "knowledge": [],
-    },
-    "ResourceRules": {"file": "/etc/switchboard/resources.toml", "fault": ""},
-    "ResourceTrial": {"resource": "agent::support-de_0", "kind": "http", "rule": None},
-    "TrialAnswer": {
-        "files": [],
-        "choices": [],
-        "tool": "",
-        "wantsPerson": False,
-        "error": "",
-        "seconds": 0.8,
-    },
-    "TryResource": {"text": "How late is it?", "ask": True},
-    "Schedule": {
-        "channelId": "cron",
-        "channelName": "Morning report",
-        "description": "At 09:00 on Monday through Friday",
-        "expression": "0 9 * * 1-5",
-        "timezone": "Europe/Berlin",
-        "nextRun": AT,
-        "following": ["2026-03-02T09:30:00.000Z"],
-        "running": False,
-        "failures": 0,
-    },
-    "SetHandler": {"handler": "person", "minutes": 60},
-    "ConversationMessage": {
-        "id": "send-7",
-        "sessionId": "C0123456789",
-        "direction": "out",
-        "text": "Your order 4711 is ready.",
-        "author": "person",
-        "senderName": "",
-        "status": "delivered",
-        "error": None,
-        "requestId": REQUEST_ID,
-    },
-    "ChangeSubscription": {"kinds": ["message.answered", "delivery.dead"]},
-    "CreateSubscription": {"url": "https://events.example.com/switchboard"},
-    "EventSubscription": {
-        "id": 12,
-        "url": "https://events.example.com/switchboard",
-        "kinds": ["message.answered"],
-        "reason": None,
-    },
-    "PushRecord": {"id": 7, "eventId": 42, "status": "sent", "error": None},
-    "PushTestAnswer": {"error": None},
-    "DeadLetterName": {"instanceId": 1, "messageId": "out-7"},
-    "DeadLetterResult": {"instanceId": 1, "messageId": "out-7", "error": None},
-    "DeadPart": {
-        "deliveryId": 7,
-        "attempts": 8,
-        "error": "HTTP 503",
-        "payload": '{"text":"Your order 4711 is ready."}',
-    },
-    "Backlog": {"waitingSeconds": 0.0, "pendingSeconds": 0.0},
-    "Cooldown": {"seconds": 0.0, "conversations": 0},
-    "Counts": {"received": 120, "answered": 118, "failed": 2, "p50Seconds": 1.4, "p95Seconds": 6.2},
-    "FigureReport": {"stepSeconds": 60},
-    "Finding": {
-        "grade": "note",
-        "subject": "AGENT_URL",
-        "text": "is http://localhost:3011: set it to a public https address",
-    },
-    "SubscriptionAnswer": {"pending": 0, "dead": 0},
-    "SubscriptionList": {"next": None},
-    "PushList": {"next": None},
-    "DeletedInstance": {"message": "The instance was deleted.", "instanceId": "1"},
-    "InstanceHealth": {"unanswered": {"list": 2}},
-    "UnansweredRecord": {
-        "id": 12,
-        "reason": "list",
-        "sender": "news@shop.example",
-        "senderName": "Shop",
-        "subject": "News of the week",
-        "text": "Three new kettles.",
-    },
-    "DeliveryRecord": {"id": 7, "status": "dead", "attempts": 8, "lastError": "HTTP 503"},
-    "CreateKey": {"name": "Nightly export", "userId": None, "expiresInDays": 90},
-    "CreatedKeyAnswer": {"token": "sb_Zp3vHkQ2mN8xR5tYwL1cD4fG7jK0bV6sA9eU2iO"},
-    "KeyList": {"next": None},
-    "KeyRecord": {
-        "id": 3,
-        "role": "user",
-        "kind": "key",
-        "name": "Nightly export",
-        "prefix": "sb_Zp3vHkQ2",
-        "live": True,
-        "revokedAt": None,
-        "parentId": None,
-    },
-    "EmailVerified": {"message": "It is verified."},
-    "FileRecord": {"id": 3, "status": "ready", "warnings": [], "queuePosition": None},
-    "FileFormat": {"format": "pdf", "how": "pypdf"},
-    "FileState": {
-        "id": 3,
-        "status": "processing",
-        "progress": 0.0,
-        "step": "waiting",
-        "queuePosition": 2,
-        "warnings": [],
-        "chunkCount": 0,
-    },
-    "FileStateList": {"next": None},
-    "ChunkPlace": {"position": 0, "start": 0, "end": 28},
-    "FileTextAnswer": {"start": 0, "length": 28},
-    "QueryWord": {"word": "err", "similar": []},
-    "ExplainedHit": {
-        "textScore": 0.872,
-        "vectorScore": 0.641,
-        "textRank": 1,
-        "vectorRank": 3,
-        "highlights": [[0, 3], [4, 8]],
-    },
-    "Place": {
-        "position": 0,
-        "title": "The pump",
-        "headingPath": ["Faults"],
-        **dict.fromkeys(("pageEnd", "slide", "sheet", "rowStart", "rowEnd", "timeStart", "timeEnd")),
-        "page": 3,
-    },
-    "AddPages": {"url": "https://docs.example.com/sitemap.xml", "every": 1440},
-    "Source": {
-        "id": 5,
-        "address": "https://docs.example.com/sitemap.xml",
-        "every": 1440,
-        "createdBy": "ann",
-        "state": "idle",
-        "readAt": AT,
-        "found": 120,
-        "read": 118,
-        "failed": 2,
-        "waiting": 0,
-    },
-    "SourcePage": {
-        "id": 9,
-        "address": "https://docs.example.com/pumps",
-        "name": "Pumps",
-        "status": "read",
-        "readAt": AT,
-    },
-    "SearchRequest": {
-        "topK": 10,
-        "minSimilarity": 0.3,
-        "fileIds": [HASH],
-        "perFile": 2,
-        "mode": "hybrid",
-        "highlight": True,
-    },
-    "SearchResult": {
-        "url": "https://agents.example.com/api/agent/files/mF2/pump.pdf",
-        "textScore": 0.872,
-        "vectorScore": 0.641,
-        "highlights": [[0, 3], [4, 8]],
-    },
-    "UploadRules": {"maxFileBytes": 104857600, "maxFiles": 20},
-    "IdentityRemoved": {"message": "The identity email ann@example.com is removed."},
-    "ListedKnowledgeBase": {"permission_level": 3},
-    "FileToSend": {
-        "name": "report.pdf",
-        "mimeType": "application/pdf",
-        "url": "https://files.example.com/report.pdf",
-    },
-    "MessageFile": {"name": "report.pdf", "size": 48213, "url": "https://files.example.com/report.pdf"},
-    "MessageQueued": {"messageId": "send-7", "sessionId": "C0123456789", "status": "queued"},
-    "NotReady": {
-        "error": "database: the database cannot be written: its disk is full",
-        "checks": {
-            "database": "the database cannot be written: its disk is full",
-            "queue": "ok",
-            "migrations": "ok",
-        },
-    },
-    "ChatMessageTaken": {"id": REQUEST_ID},
-    "ChatSession": {"visitor": VISITOR, "title": "Help", "greeting": "How can we help?", "colour": "#0b5fff"},
-    "FileOfVisitor": {"name": "plan.txt", "mimeType": "text/plain", "dataBase64": "SGVsbG8="},
-    "OpenChat": {"visitor": "", "identity": ""},
-    "PostChatMessage": {"id": REQUEST_ID, "text": "How late is it?"},
-    "PairingAnswer": {"pairingCode": "ABCD-1234", "message": PAIRING_HINT},
-    "Permission": {"userId": "bob"},
-    "Ready": {
-        "checks": {"database": "ok", "queue": "degraded", "migrations": "ok"},
-        "reasons": {"queue": "the job queue is away for the moment; try again shortly"},
-    },
-    "SendMessage": {"sessionId": "C0123456789", "text": "Your order 4711 is ready."},
-    "SetPermission": {"userId": "bob"},
-    "Socket": SOCKET,
-    "SetupInstructions": {
-        "webhookRequired": False,
-        "webhookPath": "webhook",
-        "title": "Set up a schedule",
-        "steps": ["Write the schedule as a cron expression.", "Write the message to send."],
-        "docsUrl": "https://en.wikipedia.org/wiki/Cron",
-    },
-    "TemplateToSend": {"name": "order_ready", "language": "en_US", "parameters": ["4711"]},
-    "UpdatedInstance": {"message": "The instance was updated."},
-    "UpdateInstance": {"channelName": "Support"},
-    "UpdateKnowledgeBase": {"name": "Handbook"},
-    "UploadAnswer": {
-        "message": "1 file was uploaded.",
-        **{name: FIELDS[name] for name in ("fileId", "fileHash", "fileName", "fileSize", "mimeType")},
+TEXTS: dict[str, str] = {
+    "application/octet-stream": "(the bytes of the file)",
+    "text/event-stream": (
+        "retry: 3000\nid: 41\n\nid: 42\nevent: delivery.sent\n"
+        'data: {"id":42,"kind":"delivery.sent","at":"2026-03-01T09:30:00.000Z","instanceId":1,"sessionId":"s-1",'
+        '"data":{"messageId":"out-7","deliveryId":9}}\n\n'
+    ),
+    "text/html": "<!doctype html><title>Verification</title><p>Your identity is verified.</p>",
+    "text/plain": "switchboard_accepted_total 42.0\n",
+}
+"""What answers in other types look like, by the type."""
+
+BOT_UPDATE: dict[str, Any] = {
+    "update_id": 10000,
+    "message": {
+        "message_id": 1,
+        "date": 1767225600,
+        "chat": {"id": 77, "type": "private"},
+        "from": {"id": 77, "is_bot": False, "first_name": "Ann"},
+        "text": "/start uV7bghk9JEVYMDCwcJITYhWDUUu1AEoX4R",
     },
 }
-"""What differs from `FIELDS`, by the name of a model; and its optional fields, which are left out otherwise."""
 
-
-def example_of(model: type[BaseModel]) -> dict[str, Any]:
-    own = MODELS.get(model.__name__, {})
-    return {
-        name: own[name] if name in own else _value(name, field.annotation)
-        for name, field in model.model_fields.items()
-        if name in own or name == "success" or field.is_required()
+CALLBACK_BODIES: dict[str, Any] = {
+    "http-webhook": {"summary": "http-webhook", "value": {"message": "Hello", "sessionId": "session-1"}},
+    "cron": {"summary": "cron: manual_trigger", "value": {"message": "Check the machines now."}},
+    "workspace-chat": {
+        "summary": "workspace-chat: the challenge of the set-up",
+        "value": {
+            "type": "url_verification",
+            "challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P",
+        },
+    },
+    "bot-messenger": {"summary": "bot-messenger", "value": BOT_UPDATE},
+}
+CALLBACK_FORMS: dict[str, Any] = {
+    "sms-provider": {
+        "summary": "sms-provider",
+        "value": {
+            "AccountSid": "AC0123456789abcdef0123456789abcdef",
+            "MessageSid": "SM0123456789abcdef0123456789abcdef",
+            "From": "+14155550123",
+            "To": "+14155550100",
+            "Body": "Hello",
+        },
     }
+}
 
+CALLBACKS: dict[str, Any] = {
+    "200": {"status": "accepted", "requestId": REQUEST_ID, "message": "The message was accepted."},
+    "202": {"status": "accepted", "requestId": REQUEST_ID},
+    "502": {"status": "error", "requestId": REQUEST_ID, "message": "The resource could not answer."},
+    "504": {"status": "timeout", "requestId": REQUEST_ID, "message": "No answer within 30 seconds."},
+}
 
-def _value(name: str, annotation: Any) -> Any:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return example_of(annotation)
-    if name in FIELDS:
-        return FIELDS[name]
-    if get_origin(annotation) is Literal:
-        return get_args(annotation)[0]
-    if get_origin(annotation) is list:
-        return [_value("", get_args(annotation)[0])]
-    if NoneType in get_args(annotation):
-        return None
-    return {int: 1, str: AT, bool: True}[annotation]
+_KEY = "8f0e5b7c1d2a4e6f9b3c5d7e1f2a4b6c8d0e2f4a6b8c0d1e3f5a7b9c1d3e5f70"
+
+CONFIGS: dict[str, dict[str, Any]] = {
+    "workspace-chat": {
+        "botToken": "xoxb-1234567890-abcdefghij",
+        "signingSecret": "8f742231b10e8888abcd99yyyzzz85a5",
+        "defaultChannel": "C0123456789",
+        "allowedChannels": "C0123456789,C0123456790",
+        "replyInThread": True,
+    },
+    "enterprise-chat": {
+        "appId": "2b6f1c0e-6d0e-4f7e-9a54-0a4c3f5f2b11",
+        "appPassword": "app-password",
+        "tenantId": "7a1d9c3e-1b2c-4d5e-8f90-112233445566",
+    },
+    "community-chat": {
+        "SERVER_URL": "https://chat.example.com",
+        "channelId": "4yuhb4ksfbyibqaxa7x3c8z5he",
+        "token": "x8fkz5d4wtgmxqu6o1rjc3h7ne",
+    },
+    "gaming-chat": {
+        "botToken": "MTA1.bot.token",
+        "applicationId": "845027738276462632",
+        "publicKey": _KEY,
+        "defaultChannelId": "645027906669510667",
+    },
+    "bot-messenger": {"botToken": "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw", "parseMode": "HTML"},
+    "business-messaging": {
+        "phoneNumberId": "106540352242922",
+        "accessToken": "EAAJB-access-token",
+        "webhookVerifyToken": "chosen-by-you",
+        "appSecret": "app-secret",
+        "apiVersion": "v21.0",
+    },
+    "linked-device-messaging": {"phoneNumber": "4915112345678", "allowedNumbers": "4917012345678"},
+    "sms-provider": {
+        "accountSid": "AC0123456789abcdef0123456789abcdef",
+        "authToken": "auth-token",
+        "providerPhoneNumber": "+14155550100",
+    },
+    "email": {
+        "smtpHost": "smtp.example.com",
+        "smtpPort": 587,
+        "smtpSecure": False,
+        "imapHost": "imap.example.com",
+        "imapPort": 993,
+        "imapSecure": True,
+        "username": "support@example.com",
+        "password": "app-password",
+        "fromEmail": "support@example.com",
+        "checkInterval": 5,
+    },
+    "mail-api": {
+        "clientId": "1234.apps.googleusercontent.com",
+        "clientSecret": "client-secret",
+        "refreshToken": "1//refresh-token",
+        "checkInterval": 5,
+    },
+    "http-webhook": {
+        "webhookSecret": "s3cret",
+        "messageField": "data.message",
+        "sessionIdField": "data.session",
+        "syncResponse": True,
+    },
+    "cron": {
+        "cronSchedule": "0 9 * * 1-5",
+        "message": "What happened since yesterday?",
+        "timezone": "Europe/Berlin",
+        "enabled": True,
+    },
+    "drive-folder": {
+        "clientId": "1234.apps.googleusercontent.com",
+        "clientSecret": "client-secret",
+        "refreshToken": "1//refresh-token",
+        "folderId": "1AbCdEfGhIjKlMnOpQrStUvWxYz",
+        "fileTypes": "pdf,docx",
+        "checkInterval": 10,
+    },
+    "erp-events": {
+        "erpUrl": "https://odoo.example.com",
+        "database": "production",
+        "username": "agent@example.com",
+        "password": "api-key",
+        "models": "sale.order,res.partner",
+        "events": "create,write",
+        "checkInterval": 5,
+    },
+    "web-chat": {
+        "allowedOrigins": "https://www.example.com",
+        "title": "Help",
+        "greeting": "How can we help?",
+        "colour": "#0b5fff",
+    },
+}
+
+CREATE: dict[str, Any] = {
+    channel_id: {
+        "summary": channel_id,
+        "value": {
+            "channelId": channel_id,
+            "channelName": f"My {channel_id}",
+            "config": config,
+            "downStreamResourceId": "agent::echo",
+        },
+    }
+    for channel_id, config in CONFIGS.items()
+}
+UPDATE: dict[str, Any] = {
+    channel_id: {"summary": channel_id, "value": {"config": config, "channelName": f"My {channel_id}"}}
+    for channel_id, config in CONFIGS.items()
+}
+
+SEND: dict[str, Any] = {
+    "conversation": {
+        "summary": "To a known conversation",
+        "value": {"sessionId": "C0123456789", "text": "Your order **4711** is ready."},
+    },
+    "address": {
+        "summary": "To an address, with a file and choices",
+        "value": {
+            "to": "C0123456789",
+            "text": "Here is the report. Shall I order the spare part?",
+            "files": [
+                {
+                    "name": "report.pdf",
+                    "mimeType": "application/pdf",
+                    "url": "https://files.example.com/report.pdf",
+                },
+                {"name": "note.txt", "mimeType": "text/plain", "dataBase64": "SGVsbG8="},
+            ],
+            "choices": [{"label": "Yes", "value": "order"}, {"label": "No", "value": "leave"}],
+        },
+    },
+    "default": {"summary": "To the default channel", "value": {"text": "Good morning"}},
+    "mail": {
+        "summary": "As a mail",
+        "value": {"to": "ann@example.com", "subject": "Your order", "text": "It is ready."},
+    },
+    "template": {
+        "summary": "WhatsApp, after 24 hours without a message of the person",
+        "value": {
+            "to": "+4915112345678",
+            "template": {"name": "order_ready", "language": "en_US", "parameters": ["4711"]},
+        },
+    },
+}

@@ -1,23 +1,38 @@
 """Channel instances over REST, with the two legacy aliases."""
 
 from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
+from pydantic import Field, StrictBool
 
-from adapters.inbound.rest import schemas
+from adapters.inbound.rest.bodies import (
+    AT,
+    Accepted,
+    Answer,
+    Body,
+    Config,
+    Done,
+    Id,
+    OptionalTimestamp,
+    Pagination,
+    Text,
+    Timestamp,
+    attribute,
+    is_none,
+)
 from adapters.inbound.rest.routing import (
     CurrentCaller,
-    DeliveryId,
+    DeliveryStatus,
     InstanceId,
     JsonRoute,
+    OwnerRoute,
     RequestedPage,
     Services,
-    UnansweredId,
-    before_body,
-    caller_of,
     errors,
-    instance_id,
+    id_in_path,
 )
+from domain import limits
 from domain.instances.model import (
     Delivery,
     Health,
@@ -29,19 +44,145 @@ from domain.instances.model import (
     UnansweredMessage,
 )
 from domain.paging import Slice
-from ports.use_cases import UseCases
+
+
+class ChannelInstance(Answer):
+    id: int = attribute("instance.id")
+    channelId: str = attribute("instance.channel_id", examples=["http-webhook"])
+    channelName: str = attribute("instance.channel_name", examples=["Support"])
+    downStreamResourceId: str | None = attribute("instance.resource_id", examples=["agent::echo"])
+    config: dict[str, Any] = attribute(
+        "instance.config", examples=[{"webhookSecret": "s3cret", "syncResponse": True}]
+    )
+    userId: str = attribute("instance.user_id", examples=["ann"])
+    status: Literal["active"] = attribute("instance.status")
+    channelType: str = Field(examples=["HTTP webhook"])
+    channelTypeName: str = attribute("instance.channel_id", examples=["http-webhook"])
+    trusted: bool = attribute(
+        "instance.trusted", description="An admin takes the owner's word for who the senders are."
+    )
+    publicId: str | None = Field(
+        None, description="Present only for web-chat: by it web pages name the instance.", exclude_if=is_none
+    )
+    embedTag: str | None = Field(
+        None, description="Present only for web-chat: the tag for web pages.", exclude_if=is_none
+    )
+
+
+class CreateInstance(Body):
+    channelId: Text = Field(
+        description="Channel definition id.", max_length=limits.CHANNEL_ID, examples=["http-webhook"]
+    )
+    channelName: Text = Field(
+        description="Display name.", max_length=limits.CHANNEL_NAME, examples=["Support"]
+    )
+    config: Config = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
+    downStreamResourceId: Text | None = Field(None, max_length=limits.RESOURCE_ID, examples=["agent::echo"])
+    id: Id | None = Field(None, description="Names an instance of the caller: that one is updated.")
+
+
+class UpdateInstance(Body):
+    config: Config = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
+    downStreamResourceId: Text | None = Field(None, max_length=limits.RESOURCE_ID)
+    channelName: Text | None = Field(None, max_length=limits.CHANNEL_NAME, examples=["Support"])
+
+
+class InstanceTrust(Body):
+    trusted: StrictBool = Field(description="Whether the owner's word counts for who the senders are.")
+
+
+class UpdatedInstance(Done):
+    message: str = Field(examples=["The instance was updated."])
+    instanceId: int
+    microserviceConnected: bool = attribute("worker_alive", description="Whether a worker is alive.")
+    webhookRegistered: bool | None = Field(
+        None,
+        description="Present only for bot-messenger instances. False with webhookError null: updates are fetched.",
+        exclude_if=is_none,
+    )
+    webhookError: str | None
+
+
+class CreatedInstance(UpdatedInstance):
+    operation: Literal["created", "updated"]
+
+
+class DeletedInstance(Done):
+    message: str = Field(examples=["The instance was deleted."])
+    instanceId: str = Field(examples=["1"])
+
+
+class PairingAnswer(Answer):
+    success: bool
+    pairingCode: str | None = attribute("code", examples=["ABCD-1234"])
+    message: str = Field(
+        examples=["On the phone open WhatsApp > Settings > Linked devices, and enter the code."]
+    )
+
+
+class ActivityHealth(Answer):
+    healthy: bool = Field(description="False while the latest try failed and nothing made up for that.")
+    lastSuccess: OptionalTimestamp = Field(examples=[AT])
+    lastError: str | None
+    lastErrorAt: OptionalTimestamp
+
+
+class InstanceHealth(Answer):
+    instanceId: int
+    healthy: bool
+    warnings: list[str] = Field(examples=[[]])
+    notes: list[str] = Field(description="What is worth knowing and needs no action.", examples=[[]])
+    lastSuccess: OptionalTimestamp = Field(examples=[AT])
+    lastError: str | None
+    lastErrorAt: OptionalTimestamp
+    nextRun: OptionalTimestamp
+    queue: dict[str, int] = Field(examples=[{"waiting": 0, "pending": 0, "dead": 0}])
+    pairingCode: str | None
+    breaker: Literal["closed", "open", "half_open"]
+    breakerUntil: OptionalTimestamp
+    receiving: ActivityHealth = Field(description="Polls, schedules, connections, calls of the platform.")
+    processing: ActivityHealth = Field(
+        description="From a message to its answer: reading it, fetching its attachments, asking the resource.",
+    )
+    sending: ActivityHealth = Field(description="Handing replies to the platform.")
+    unanswered: dict[str, int] = Field(
+        description="Messages that are not answered, by the reason.", examples=[{"list": 2}]
+    )
+
+
+class DeliveryRecord(Answer):
+    id: int = Field(examples=[7])
+    status: Literal["pending", "sent", "dead"] = Field(examples=["dead"])
+    attempts: int = Field(examples=[8])
+    lastError: str | None = Field(examples=["HTTP 503"])
+    createdAt: Timestamp
+    nextAttemptAt: OptionalTimestamp
+
+
+class DeliveryList(Answer):
+    deliveries: list[DeliveryRecord] = attribute("items")
+    pagination: Pagination = attribute("window")
+
+
+class UnansweredRecord(Answer):
+    id: int = Field(examples=[12])
+    reason: str = Field(description="One word, such as list or auto-submitted.", examples=["list"])
+    sender: str = Field(examples=["news@shop.example"])
+    senderName: str = attribute("sender_name", examples=["Shop"])
+    subject: str = Field(examples=["News of the week"])
+    text: str = Field(description="Its beginning.", examples=["Three new kettles."])
+    receivedAt: Timestamp
+
+
+class UnansweredList(Answer):
+    unanswered: list[UnansweredRecord] = attribute("items")
+    pagination: Pagination = attribute("window")
+
 
 BASE = "/api/agent/channel-instances"
 CREATED = {
     **errors(400, 403, 409, 413),
-    200: {"model": schemas.CreatedInstance, "description": "The instance named by id was updated."},
-}
-PAGING = {
-    "parameters": [
-        {"name": "status", "in": "query", "schema": {"enum": ["pending", "sent", "dead"]}},
-        {"name": "limit", "in": "query", "schema": {"type": "integer", "default": 5}},
-        {"name": "offset", "in": "query", "schema": {"type": "integer", "default": 0}},
-    ]
+    200: {"model": CreatedInstance, "description": "The instance named by id was updated."},
 }
 CREATE = (
     "Checks the configuration against the channel's definition and stores it encrypted. Names of instances are unique"
@@ -52,19 +193,16 @@ DELETE = (
     "Deletes the instance, its waiting messages and its replies on their way, and takes back the webhook that was"
     " registered for it. Only the owner may."
 )
-
 router = APIRouter(route_class=JsonRoute, tags=["channel instances"])
+owned = APIRouter(route_class=OwnerRoute)
 
-
-async def require_ownership(services: UseCases, request: Request) -> None:
-    """Raises `NotFound`, `Forbidden`."""
-    instance = await instance_id(request.path_params["instanceId"])
-    await services.instances.get(await caller_of(request), instance)
+DeliveryId = Annotated[int, id_in_path("deliveryId", "Id of a delivery.", 7)]
+UnansweredId = Annotated[int, id_in_path("unansweredId", "Id of a message that is not answered.", 12)]
 
 
 @router.get(
     BASE,
-    response_model=list[schemas.ChannelInstance],
+    response_model=list[ChannelInstance],
     responses=errors(400),
     summary="The caller's instances",
 )
@@ -75,7 +213,7 @@ async def list_instances(services: Services, caller: CurrentCaller) -> Sequence[
 
 @router.get(
     BASE + "/{instanceId}",
-    response_model=schemas.ChannelInstance,
+    response_model=ChannelInstance,
     responses=errors(403, 404),
     summary="One instance",
 )
@@ -87,7 +225,7 @@ async def get_instance(services: Services, caller: CurrentCaller, instance: Inst
 @router.post(
     BASE,
     status_code=201,
-    response_model=schemas.CreatedInstance,
+    response_model=CreatedInstance,
     responses=CREATED,
     summary="Create an instance, or update the one named by id",
     description=CREATE,
@@ -95,13 +233,13 @@ async def get_instance(services: Services, caller: CurrentCaller, instance: Inst
 @router.post(
     "/api/agent/channels",
     status_code=201,
-    response_model=schemas.CreatedInstance,
+    response_model=CreatedInstance,
     responses=CREATED,
     summary="Create an instance (legacy alias)",
     description=f"{CREATE} The older path of POST {BASE}.",
 )
 async def create_instance(
-    services: Services, caller: CurrentCaller, body: schemas.CreateInstance, response: Response
+    services: Services, caller: CurrentCaller, body: CreateInstance, response: Response
 ) -> SaveResult:
     new = NewInstance(body.channelId, body.channelName, body.config, body.downStreamResourceId, body.id)
     result = await services.instances.create(caller, new)
@@ -109,15 +247,14 @@ async def create_instance(
     return result
 
 
-@router.put(
+@owned.put(
     BASE + "/{instanceId}",
-    response_model=schemas.UpdatedInstance,
+    response_model=UpdatedInstance,
     responses=errors(400, 403, 404, 409, 413),
     summary="Update an instance",
 )
-@before_body(require_ownership)
 async def update_instance(
-    services: Services, caller: CurrentCaller, instance: InstanceId, body: schemas.UpdateInstance
+    services: Services, caller: CurrentCaller, instance: InstanceId, body: UpdateInstance
 ) -> SaveResult:
     """Replaces the configuration, and the name and resource where they are given. Only the owner may."""
     change = InstanceChange(body.config, body.downStreamResourceId, body.channelName)
@@ -126,12 +263,12 @@ async def update_instance(
 
 @router.put(
     BASE + "/{instanceId}/trusted",
-    response_model=schemas.ChannelInstance,
+    response_model=ChannelInstance,
     responses=errors(400, 403, 404, 413),
     summary="Trust an instance, or trust it no longer",
 )
 async def set_trusted(
-    services: Services, caller: CurrentCaller, instance: InstanceId, body: schemas.InstanceTrust
+    services: Services, caller: CurrentCaller, instance: InstanceId, body: InstanceTrust
 ) -> InstanceView:
     """Senders who are proved by a secret or server of the instance's owner count as other users only where an admin
     has marked the instance as trusted. Admins alone may."""
@@ -140,28 +277,26 @@ async def set_trusted(
 
 @router.delete(
     BASE + "/{instanceId}",
-    response_model=schemas.DeletedInstance,
+    response_model=DeletedInstance,
     responses=errors(403, 404),
     summary="Delete an instance",
     description=DELETE,
 )
 @router.delete(
     "/api/agent/channels/instance/{instanceId}",
-    response_model=schemas.DeletedInstance,
+    response_model=DeletedInstance,
     responses=errors(403, 404),
     summary="Delete an instance (legacy alias)",
     description=f"{DELETE} The older path of DELETE {BASE}/{{instanceId}}.",
 )
-async def delete_instance(
-    services: Services, caller: CurrentCaller, instance: InstanceId
-) -> schemas.DeletedInstance:
+async def delete_instance(services: Services, caller: CurrentCaller, instance: InstanceId) -> DeletedInstance:
     await services.instances.delete(caller, instance)
-    return schemas.DeletedInstance(message="Instance deleted", instanceId=str(instance))
+    return DeletedInstance(message="Instance deleted", instanceId=str(instance))
 
 
 @router.post(
     BASE + "/{instanceId}/request-pairing",
-    response_model=schemas.PairingAnswer,
+    response_model=PairingAnswer,
     responses=errors(400, 403, 404, 429),
     summary="Force a new pairing code",
 )
@@ -173,7 +308,7 @@ async def request_pairing(services: Services, caller: CurrentCaller, instance: I
 
 @router.get(
     BASE + "/{instanceId}/health",
-    response_model=schemas.InstanceHealth,
+    response_model=InstanceHealth,
     responses=errors(403, 404),
     summary="What works and what does not",
 )
@@ -184,32 +319,34 @@ async def health(services: Services, caller: CurrentCaller, instance: InstanceId
 
 @router.get(
     BASE + "/{instanceId}/deliveries",
-    response_model=schemas.DeliveryList,
+    response_model=DeliveryList,
     responses=errors(400, 403, 404),
     summary="Reply parts on their way, sent, or given up",
-    openapi_extra=PAGING,
 )
 async def deliveries(
-    services: Services, caller: CurrentCaller, instance: InstanceId, page: RequestedPage, request: Request
+    services: Services,
+    caller: CurrentCaller,
+    instance: InstanceId,
+    page: RequestedPage,
+    status: DeliveryStatus = None,
 ) -> Slice[Delivery]:
     """The parts of replies, ordered by id: on their way, sent, or given up."""
-    status = request.query_params.get("status") or None
     return await services.operations.deliveries(caller, instance, status, page.limit, page.offset)
 
 
 @router.post(
     BASE + "/{instanceId}/deliveries/{deliveryId}/replay",
     status_code=202,
-    response_model=schemas.Accepted,
+    response_model=Accepted,
     responses=errors(403, 404, 409),
     summary="Send a delivery again",
 )
 async def replay(
     services: Services, caller: CurrentCaller, instance: InstanceId, delivery: DeliveryId
-) -> schemas.Accepted:
+) -> Accepted:
     """Sends a part again that was given up. 409 for one that was sent or is on its way."""
     await services.operations.replay(caller, instance, delivery)
-    return schemas.Accepted(message="The delivery is sent again")
+    return Accepted(message="The delivery is sent again")
 
 
 @router.delete(
@@ -225,10 +362,9 @@ async def drop(services: Services, caller: CurrentCaller, instance: InstanceId, 
 
 @router.get(
     BASE + "/{instanceId}/unanswered",
-    response_model=schemas.UnansweredList,
+    response_model=UnansweredList,
     responses=errors(400, 403, 404),
     summary="Messages that are not answered",
-    openapi_extra=PAGING,
 )
 async def unanswered(
     services: Services, caller: CurrentCaller, instance: InstanceId, page: RequestedPage
@@ -240,13 +376,16 @@ async def unanswered(
 @router.post(
     BASE + "/{instanceId}/unanswered/{unansweredId}/release",
     status_code=202,
-    response_model=schemas.Accepted,
+    response_model=Accepted,
     responses=errors(403, 404),
     summary="Answer a message that was not answered",
 )
 async def release(
     services: Services, caller: CurrentCaller, instance: InstanceId, message: UnansweredId
-) -> schemas.Accepted:
+) -> Accepted:
     """Hands a message to the resource as if it had just come, and takes it off the list."""
     await services.operations.release(caller, instance, message)
-    return schemas.Accepted(message="The message is answered")
+    return Accepted(message="The message is answered")
+
+
+router.include_router(owned)

@@ -1,66 +1,122 @@
 """API keys over REST."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Query
+from pydantic import BeforeValidator, Field
 
-from adapters.inbound.rest import key_schemas as schemas
+from adapters.inbound.rest.bodies import (
+    Answer,
+    Done,
+    OptionalTimestamp,
+    StrictBody,
+    Text,
+    Timestamp,
+    WholeNumber,
+    attribute,
+)
 from adapters.inbound.rest.routing import (
-    CURSOR_PARAMETERS,
     CurrentCaller,
     CursorPage,
     JsonRoute,
     Services,
     errors,
-    path_id,
+    id_in_path,
 )
-from domain.access.model import ApiKey, CreatedKey, KeyKind
-from domain.access.service import NO_KEY
+from domain import limits
+from domain.access.model import ApiKey, CreatedKey, NewKey, Role
 from domain.paging import Page
 
+
+class CreateKey(StrictBody):
+    name: Text | None = Field(
+        None,
+        description="What the key is for.",
+        min_length=1,
+        max_length=limits.KEY_NAME,
+        examples=["Nightly export"],
+    )
+    role: Literal["user", "admin"] = "user"
+    userId: Text | None = Field(
+        None,
+        description="The user whom it stands for; without it the caller. Another one only by an admin.",
+        max_length=limits.USER_ID,
+    )
+    expiresInDays: WholeNumber | None = Field(
+        None,
+        description="Not longer than the key lives that makes it; without it the key ends with that one.",
+        ge=1,
+        le=limits.KEY_DAYS,
+        examples=[90],
+    )
+
+    def new(self) -> NewKey:
+        return NewKey(Role(self.role), self.name or "", self.userId, self.expiresInDays)
+
+
+class KeyRecord(Answer):
+    id: int = Field(examples=[3])
+    userId: str = Field(examples=["ann"])
+    role: Literal["user", "admin"]
+    kind: Literal["key", "session"]
+    name: str = Field(examples=["Nightly export"])
+    prefix: str = Field(description="The first characters of the key.", examples=["sb_Zp3vHkQ2"])
+    live: bool = Field(description="Neither revoked nor expired.")
+    createdAt: Timestamp
+    expiresAt: OptionalTimestamp
+    revokedAt: OptionalTimestamp
+    parentId: int | None = Field(description="What it was made with, and ends with.")
+
+
+class CreatedKeyAnswer(Done):
+    key: KeyRecord
+    token: str = Field(
+        description="The key itself. Shown once.", examples=["sb_Zp3vHkQ2mN8xR5tYwL1cD4fG7jK0bV6sA9eU2iO"]
+    )
+
+
+class KeyList(Answer):
+    keys: list[KeyRecord] = attribute("items")
+    next: int | None
+
+
 BASE = "/api/agent/keys"
-KIND = {
-    "name": "kind",
-    "in": "query",
-    "schema": {"enum": [KeyKind.KEY, KeyKind.SESSION], "default": KeyKind.KEY},
-}
+Kind = Annotated[
+    Literal["key", "session"],
+    BeforeValidator(lambda text: text or "key"),
+    Query(description="`key` for API keys, `session` for sessions in browsers.", examples=["key"]),
+]
 
 router = APIRouter(route_class=JsonRoute, tags=["keys"])
 
 
-async def _key_id(keyId: str) -> int:
-    return path_id(keyId, NO_KEY)
-
-
-KeyId = Annotated[int, Depends(_key_id)]
+KeyId = Annotated[int, id_in_path("keyId", "Id of an API key or of a session.", 3)]
 
 
 @router.get(
     BASE,
-    response_model=schemas.KeyList,
+    response_model=KeyList,
     responses=errors(400),
     summary="API keys",
-    openapi_extra={"parameters": [KIND, *CURSOR_PARAMETERS]},
 )
 async def list_keys(
-    services: Services, caller: CurrentCaller, page: CursorPage, request: Request
+    services: Services, caller: CurrentCaller, page: CursorPage, kind: Kind = "key"
 ) -> Page[ApiKey, int]:
     """The caller's keys, or with `kind=session` the caller's sessions in browsers; an admin sees those of all users.
 
     Ordered by id; revoked and expired keys stay in the list, sessions that have ended do not.
     """
-    kind = request.query_params.get("kind") or KeyKind.KEY
     return await services.keys.list(caller, kind, page.number, page.limit)
 
 
 @router.post(
     BASE,
     status_code=201,
-    response_model=schemas.CreatedKeyAnswer,
+    response_model=CreatedKeyAnswer,
     responses=errors(400, 403, 413),
     summary="Create an API key",
 )
-async def create(services: Services, caller: CurrentCaller, body: schemas.CreateKey) -> CreatedKey:
+async def create(services: Services, caller: CurrentCaller, body: CreateKey) -> CreatedKey:
     """The key is shown in this answer alone, and ends with the key that makes it. Only an admin makes keys for other
     users, and with the role admin."""
     return await services.keys.create(caller, body.new())

@@ -1,6 +1,8 @@
 """Files of messages under signed addresses; the signature is the only key."""
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
 from starlette.responses import StreamingResponse
 
 from adapters.inbound.rest.ranges import attachment
@@ -33,7 +35,12 @@ router = APIRouter(tags=["files"])
     },
     summary="A file of a message, by its signed, expiring address; needs no key",
 )
-async def download(services: Services, request: Request, token: str, name: str) -> Response:
+async def download(
+    services: Services,
+    request: Request,
+    token: Annotated[str, Path(description="Signed token of a file.", examples=["c2lnbmVkLXRva2Vu"])],
+    name: Annotated[str, Path(description="Name of a file.", examples=["pump.pdf"])],
+) -> Response:
     """A file of a message. The signed token in the path is the only key; it expires. 404 for a token that is wrong
     or expired."""
     file = await services.shared.open(token)

@@ -6,35 +6,18 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from adapters.inbound.rest import (
-    base_file_schemas,
-    config_check_schemas,
-    conversation_schemas,
-    key_schemas,
-    knowledge_schemas,
-    message_schemas,
-    monitoring_schemas,
-    question_schemas,
-    resource_schemas,
-    schedule_schemas,
-    schemas,
-    source_schemas,
-    subscription_schemas,
-    web_chat_schemas,
-)
 from adapters.inbound.rest.auth_middleware import PROTECTED
-from adapters.inbound.rest.bodies import standard_schema
-from adapters.inbound.rest.call_examples import (
+from adapters.inbound.rest.bodies import AT, ErrorBody, standard_schema
+from adapters.inbound.rest.examples import (
     CALLBACK_BODIES,
     CALLBACK_FORMS,
     CALLBACKS,
+    CREATE,
     ERRORS,
-    PARAMETERS,
+    SEND,
     TEXTS,
+    UPDATE,
 )
-from adapters.inbound.rest.config_examples import CREATE, UPDATE
-from adapters.inbound.rest.examples import example_of
-from adapters.inbound.rest.message_examples import SEND
 from adapters.inbound.rest.routing import ERROR_SCHEMA, MEANING, PUBLIC
 
 DESCRIPTION = """
@@ -60,23 +43,8 @@ CALLBACK_PATH = "/api/agent/channels/{type}/{instanceId}/{callback}"
 CREATE_PATHS = ("/api/agent/channel-instances", "/api/agent/channels")
 SEND_PATH = "/api/agent/channel-instances/{instanceId}/messages"
 UPDATE_PATH = "/api/agent/channel-instances/{instanceId}"
-MODEL_MODULES = (
-    schemas,
-    config_check_schemas,
-    knowledge_schemas,
-    base_file_schemas,
-    question_schemas,
-    message_schemas,
-    conversation_schemas,
-    subscription_schemas,
-    web_chat_schemas,
-    resource_schemas,
-    source_schemas,
-    schedule_schemas,
-    key_schemas,
-    monitoring_schemas,
-)
-"""Modules with the models of bodies."""
+
+BY_TYPE = {"integer": 1, "number": 1.0, "string": AT, "boolean": True, "object": {}}
 
 
 def describe(api: FastAPI) -> dict[str, Any]:
@@ -90,27 +58,26 @@ def describe(api: FastAPI) -> dict[str, Any]:
     components = document.setdefault("components", {})
     components["securitySchemes"] = {"apiKey": {"type": "http", "scheme": "bearer"}}
     models = components["schemas"]
-    models["ErrorBody"] = schemas.ErrorBody.model_json_schema()
     for name in ("HTTPValidationError", "ValidationError"):
         models.pop(name, None)
-    for name in models.keys() - {"ErrorBody"}:
-        models[name]["examples"] = [_example(name)]
+    for name in models:
+        models[name]["examples"] = [_example(models[name], models)]
+    models["ErrorBody"] = ErrorBody.model_json_schema()
     for path, operations in document["paths"].items():
+        # as the middleware sees it
+        is_open = path == CALLBACK_PATH or not PROTECTED.fullmatch(path) or PUBLIC.fullmatch(path) is not None
         for operation in operations.values():
-            operation["security"] = [] if _is_open(path) else [{"apiKey": []}]
+            operation["security"] = [] if is_open else [{"apiKey": []}]
             operation["description"] = " ".join(operation["description"].split())
-            _complete(operation)
+            if "HTTPValidationError" in str(operation["responses"].get("422", {})):
+                del operation["responses"]["422"]  # it is a 400 here
+            _add_examples(operation, models)
     for path in CREATE_PATHS:
         _body_of(document["paths"][path]["post"])["examples"] = CREATE
     _body_of(document["paths"][UPDATE_PATH]["put"])["examples"] = UPDATE
     _body_of(document["paths"][SEND_PATH]["post"])["examples"] = SEND
     api.openapi_schema = document
     return document
-
-
-def _is_open(path: str) -> bool:
-    """Whether a path needs no key, as the middleware sees it."""
-    return path == CALLBACK_PATH or not PROTECTED.fullmatch(path) or PUBLIC.fullmatch(path) is not None
 
 
 def _body_of(operation: dict[str, Any]) -> dict[str, Any]:
@@ -120,53 +87,62 @@ def _body_of(operation: dict[str, Any]) -> dict[str, Any]:
     return media
 
 
-def _complete(operation: dict[str, Any]) -> None:
-    """Takes away the 422 that is a 400 here; gives every parameter and every body an example."""
-    invalid = operation["responses"].get("422", {})
-    if "HTTPValidationError" in str(invalid):
-        del operation["responses"]["422"]
-    for parameter in operation.get("parameters", []):
-        description, example = PARAMETERS[parameter["name"]]
-        parameter.setdefault("description", description)
-        parameter.setdefault("example", example)
-    for kind, media in operation.get("requestBody", {}).get("content", {}).items():
-        _show(kind, media)
+def _add_examples(operation: dict[str, Any], models: dict[str, Any]) -> None:
+    """Gives each body an example, unless it has one."""
+    bodies = [
+        (kind, media, "") for kind, media in operation.get("requestBody", {}).get("content", {}).items()
+    ]
     for status, response in operation["responses"].items():
-        for kind, media in response.get("content", {}).items():
-            if media.get("schema") == ERROR_SCHEMA:
-                media["example"] = {"error": ERRORS[status]}
-            else:
-                _show(kind, media)
+        bodies += [(kind, media, status) for kind, media in response.get("content", {}).items()]
+    for kind, media, status in bodies:
+        if media.get("schema") == ERROR_SCHEMA:
+            media["example"] = {"error": ERRORS[status]}
+        elif "example" not in media and "examples" not in media:
+            media["example"] = TEXTS[kind] if kind in TEXTS else _example(media["schema"], models)
 
 
-def _show(kind: str, media: dict[str, Any]) -> None:
-    """Gives a body its example, unless it has one."""
-    if "example" in media or "examples" in media:
-        return
-    if kind in TEXTS:
-        media["example"] = TEXTS[kind]
-        return
-    example = _example(_model_name(media["schema"]))
-    media["example"] = [example] if "items" in media["schema"] else example
-
-
-def _model_name(schema: dict[str, Any]) -> str:
-    name: str = (schema.get("items") or schema)["$ref"].rpartition("/")[2]
-    return name
-
-
-def _example(name: str) -> dict[str, Any]:
-    return example_of(next(getattr(module, name) for module in MODEL_MODULES if hasattr(module, name)))
+def _example(schema: dict[str, Any], models: dict[str, Any]) -> Any:
+    """A value of a schema, made of the examples at its fields. Optional fields without one are left out."""
+    if "$ref" in schema:
+        return _example(models[schema["$ref"].rpartition("/")[2]], models)
+    if "examples" in schema:
+        return schema["examples"][0]
+    if "properties" in schema:
+        required = schema.get("required", ())
+        return {
+            name: _example(field, models)
+            for name, field in schema["properties"].items()
+            if name in required or "examples" in field
+        }
+    if "anyOf" in schema:
+        return None  # all others have examples
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("type") == "array":
+        return [_example(schema["items"], models)]
+    return schema["enum"][0] if "enum" in schema else BY_TYPE[schema["type"]]
 
 
 def _callback() -> dict[str, Any]:
-    names = ("type", "instanceId", "callback")
+    examples = {
+        "type": ("Id of a channel.", "http-webhook"),
+        "instanceId": ("Id of an instance.", "1"),
+        "callback": ("Name of the callback: `webhook`, or what the channel's page names.", "webhook"),
+    }
     operation = {
         "summary": "Webhook callback of a platform (any method)",
         "description": CALLBACK_DESCRIPTION,
         "tags": ["callbacks"],
         "parameters": [
-            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": description,
+                "schema": {"type": "string"},
+                "example": example,
+            }
+            for name, (description, example) in examples.items()
         ],
         "responses": _callback_responses(),
     }

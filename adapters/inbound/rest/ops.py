@@ -3,25 +3,58 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import Field
 
-from adapters.inbound.rest import errors, schemas
+from adapters.inbound.rest import errors
 from adapters.inbound.rest.asgi import App
+from adapters.inbound.rest.bodies import (
+    Answer,
+)
 from adapters.inbound.rest.errors import JsonResponse
 from domain.refusals import INTERNAL
 
-Checks = Mapping[str, Callable[[], Awaitable[None]]]
 
+class Alive(Answer):
+    status: Literal["ok"]
+
+
+class Ready(Answer):
+    status: Literal["ok"]
+    checks: dict[str, Literal["ok", "degraded"]] = Field(
+        description="What was looked at, and how it is.",
+        examples=[{"database": "ok", "queue": "degraded", "migrations": "ok"}],
+    )
+    reasons: dict[str, str] = Field(
+        description="What is wrong with what is degraded.",
+        examples=[{"queue": "the job queue is away for the moment; try again shortly"}],
+    )
+
+
+class NotReady(Answer):
+    error: str = Field(examples=["database: the database cannot be written: its disk is full"])
+    status: Literal["not ready"]
+    checks: dict[str, str] = Field(
+        description="What was looked at, and what is wrong with it.",
+        examples=[
+            {
+                "database": "the database cannot be written: its disk is full",
+                "queue": "ok",
+                "migrations": "ok",
+            }
+        ],
+    )
+
+
+Checks = Mapping[str, Callable[[], Awaitable[None]]]
 CHECK_SECONDS = 3.0
 """How long one look at the database or the queue may take: who asks for readiness does not wait for long."""
-
 OPTIONAL = ("queue", "certificates", "workers")
 """Nothing durable depends on the queue, the former certificates serve while new ones cannot be used, and messages are
 taken and kept while no worker runs: the service is ready, and degraded."""
-
 router = APIRouter(tags=["operations"])
 
 
@@ -60,18 +93,18 @@ AskedOperations = Annotated[Operations, Depends(_operations)]
 
 
 @router.head("/healthz", include_in_schema=False)
-@router.get("/healthz", response_model=schemas.Alive, summary="The process is up")
-async def healthz() -> schemas.Alive:
+@router.get("/healthz", response_model=Alive, summary="The process is up")
+async def healthz() -> Alive:
     """Answers as long as the process runs."""
-    return schemas.Alive(status="ok")
+    return Alive(status="ok")
 
 
 @router.head("/readyz", response_model=None, include_in_schema=False)
 @router.get(
     "/readyz",
-    response_model=schemas.Ready,
+    response_model=Ready,
     summary="The database takes writes and has the newest schema; a queue that is away is told",
-    responses={503: {"model": schemas.NotReady, "description": "What is not ready is named."}},
+    responses={503: {"model": NotReady, "description": "What is not ready is named."}},
 )
 async def readyz(operations: AskedOperations) -> Response | dict[str, object]:
     """Looks at the database, the job queue and the schema. The database and the schema are needed; the queue may be
@@ -81,7 +114,7 @@ async def readyz(operations: AskedOperations) -> Response | dict[str, object]:
     missing = [f"{name}: {state}" for name, state in states.items() if state != "ok" and name not in OPTIONAL]
     if not missing:
         return _ready(states)
-    body = schemas.NotReady(error="; ".join(missing), status="not ready", checks=states)
+    body = NotReady(error="; ".join(missing), status="not ready", checks=states)
     return JsonResponse(body.model_dump(), status_code=503, headers={"retry-after": "2"})
 
 

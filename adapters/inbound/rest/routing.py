@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 from fastapi.routing import APIRoute
+from pydantic import BeforeValidator, Field
 from starlette.exceptions import HTTPException
 
-from domain import limits, paging
+from adapters.inbound.rest.bodies import HASH
+from domain import limits
 from domain.access.model import Caller
 from domain.json_text import TOO_DEEP, TOO_LONG, TOO_MANY, TooDeep, TooLong, TooMany, loads
-from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW, NO_BASE
-from domain.paging import DEFAULT_LIMIT, Window, unknown_cursor
-from domain.refusals import Fault, Invalid, NotFound
+from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW
+from domain.paging import DEFAULT_LIMIT, LARGEST_LIMIT, Window, unknown_cursor
+from domain.refusals import NotFound
 from ports.system import Clock, Ids, Span, no_span
 from ports.use_cases import UseCases
 
@@ -28,8 +30,7 @@ PUBLIC = re.compile(
 
 NO_INSTANCE = "there is no instance {}"
 LARGEST_ID = 2**63 - 1
-LARGEST_LIMIT = 1000
-LARGEST_OFFSET = 2**31 - 1
+LARGEST_PAGE = 1000
 
 ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 MEANING = {
@@ -83,35 +84,6 @@ class Gateway:
     options: GatewayOptions
 
 
-def parsed_id(text: str) -> int | None:
-    """The id that a path holds; None for what cannot be one."""
-    plain = text.isascii() and text.isdigit() and len(text) < 20
-    return int(text) if plain and 0 < int(text) <= LARGEST_ID else None
-
-
-def named_instances(request: Request) -> list[int]:
-    """The instances of the query, separated by commas. Raises `Invalid`."""
-    ids = []
-    for text in listed(request.query_params.getlist("instanceId")):
-        instance_id = parsed_id(text)
-        if instance_id is None:
-            raise Invalid.of([Fault("instanceId", f"'{text[:30]}' is not the id of an instance")])
-        ids.append(instance_id)
-    return ids
-
-
-def listed(values: Sequence[str]) -> list[str]:
-    return [item.strip() for value in values for item in value.split(",") if item.strip()]
-
-
-def path_id(text: str, message: str) -> int:
-    """Raises `NotFound` with that message for what cannot be an id."""
-    number = parsed_id(text)
-    if number is None:
-        raise NotFound(message.format(text[:30]))
-    return number
-
-
 async def _gateway(request: Request) -> Gateway:
     gateway: Gateway = request.app.state.gateway
     return gateway
@@ -127,54 +99,33 @@ async def caller_of(request: Request) -> Caller:
     return caller
 
 
-async def instance_id(instanceId: str) -> int:
-    return path_id(instanceId, NO_INSTANCE)
+def parsed_id(text: str) -> int | None:
+    """The id that a text stands for; None for what cannot be one."""
+    plain = text.isascii() and text.isdigit() and len(text) < 20
+    return int(text) if plain and 0 < int(text) <= LARGEST_ID else None
 
 
-async def _delivery_id(deliveryId: str) -> int:
-    return path_id(deliveryId, "there is no delivery {}")
+def path_id(text: str, message: str) -> int:
+    """Raises `NotFound` with that message for what cannot be an id."""
+    number = parsed_id(text)
+    if number is None:
+        raise NotFound(message.format(text[:30]))
+    return number
 
 
-async def _unanswered_id(unansweredId: str) -> int:
-    return path_id(unansweredId, "there is no unanswered message {}")
+def comma_separated(values: Sequence[str]) -> list[str]:
+    return [item.strip() for value in values for item in value.split(",") if item.strip()]
 
 
-async def base_id(id: str) -> int:
-    return path_id(id, NO_BASE)
+EmptyIsNone = BeforeValidator(lambda text: None if text == "" else text)
+EmptyIsFalse = BeforeValidator(lambda text: text or False)
+CommaSeparated = BeforeValidator(comma_separated)
+EventId = Annotated[int | None, Field(ge=0, le=LARGEST_ID), EmptyIsNone]
 
 
-async def _page(request: Request) -> Window:
-    """limit (default 5) and offset (default 0) of the query. Raises `Invalid`."""
-    return _window(request, 5, LARGEST_LIMIT)
-
-
-async def _text_window(request: Request) -> Window:
-    """The same in characters of a text."""
-    return _window(request, DEFAULT_WINDOW, LARGEST_WINDOW)
-
-
-def _window(request: Request, default: int, most: int) -> Window:
-    limit = whole_number(request, "limit", default, 1, most)
-    return Window(limit, whole_number(request, "offset", 0, 0, LARGEST_OFFSET), 0)
-
-
-def whole_number(request: Request, name: str, default: int, least: int, most: int) -> int:
-    """A field of the query. Raises `Invalid`."""
-    text = request.query_params.get(name, str(default))
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
-        raise Invalid.of([Fault(name, f"must be a whole number from {least} to {most}")])
-    return int(text)
-
-
-_WORDS = {"true": True, "false": False, "": None}
-
-
-def query_word(request: Request, name: str) -> bool | None:
-    """A condition of the query. Raises `Invalid`."""
-    text = request.query_params.get(name, "")
-    if text not in _WORDS:
-        raise Invalid.of([Fault(name, "must be true or false")])
-    return _WORDS[text]
+def id_in_path(name: str, description: str, example: int) -> Any:
+    """An id in a path. What cannot be one is answered with 404: see `errors.ABSENT`."""
+    return Path(alias=name, ge=1, le=LARGEST_ID, description=description, examples=[example])
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,55 +144,69 @@ class RequestedCursor:
         return number
 
 
-async def cursor_page(request: Request) -> RequestedCursor:
-    """limit (default 50) and cursor of the query. Raises `Invalid`."""
-    limit = whole_number(request, "limit", DEFAULT_LIMIT, 1, paging.LARGEST_LIMIT)
-    cursor = request.query_params.get("cursor", "")
-    if len(cursor) > limits.CURSOR:
-        raise unknown_cursor()
+async def _cursor_page(
+    limit: Annotated[
+        int,
+        Query(
+            ge=1, le=LARGEST_LIMIT, description=f"How many, 1 to {LARGEST_LIMIT}.", examples=[DEFAULT_LIMIT]
+        ),
+    ] = DEFAULT_LIMIT,
+    cursor: Annotated[
+        str,
+        Query(
+            max_length=limits.CURSOR,
+            description="The value of `next` in the answer before.",
+            examples=["WzE3NjcyMjU2MDAwMDAwMDAsIjQ3MTEiXQ"],
+        ),
+    ] = "",
+) -> RequestedCursor:
     return RequestedCursor(limit, cursor)
 
 
-CURSOR_PARAMETERS: list[dict[str, Any]] = [
-    {
-        "name": "limit",
-        "in": "query",
-        "description": f"How many, 1 to {paging.LARGEST_LIMIT}.",
-        "example": DEFAULT_LIMIT,
-        "schema": {
-            "type": "integer",
-            "default": DEFAULT_LIMIT,
-            "minimum": 1,
-            "maximum": paging.LARGEST_LIMIT,
-        },
-    },
-    {
-        "name": "cursor",
-        "in": "query",
-        "description": "The value of `next` in the answer before.",
-        "schema": {"type": "string"},
-    },
+Offset = Annotated[
+    int, Query(ge=0, le=2**31 - 1, description="How many to leave out at the beginning.", examples=[0])
 ]
-"""Of lists that go on from a cursor, in the OpenAPI description."""
 
-INSTANCES_PARAMETER: dict[str, Any] = {
-    "name": "instanceId",
-    "in": "query",
-    "description": "Only these instances, separated by commas.",
-    "schema": {"type": "array", "items": {"type": "integer"}},
-    "explode": False,
-}
+
+async def _window(
+    limit: Annotated[
+        int, Query(ge=1, le=LARGEST_PAGE, description=f"How many, 1 to {LARGEST_PAGE}.", examples=[5])
+    ] = 5,
+    offset: Offset = 0,
+) -> Window:
+    return Window(limit, offset, 0)
+
+
+async def _text_window(
+    limit: Annotated[
+        int, Query(ge=1, le=LARGEST_WINDOW, description="How many characters.", examples=[5000])
+    ] = DEFAULT_WINDOW,
+    offset: Offset = 0,
+) -> Window:
+    return Window(limit, offset, 0)
+
 
 GatewayState = Annotated[Gateway, Depends(_gateway)]
 Services = Annotated[UseCases, Depends(_use_cases)]
 CurrentCaller = Annotated[Caller, Depends(caller_of)]
-InstanceId = Annotated[int, Depends(instance_id)]
-DeliveryId = Annotated[int, Depends(_delivery_id)]
-UnansweredId = Annotated[int, Depends(_unanswered_id)]
-BaseId = Annotated[int, Depends(base_id)]
-RequestedPage = Annotated[Window, Depends(_page)]
+InstanceId = Annotated[int, id_in_path("instanceId", "Id of an instance.", 1)]
+BaseId = Annotated[int, id_in_path("id", "Id of a knowledge base.", 1)]
+FileHash = Annotated[str, Path(alias="fileId", description="Hash of a file.", examples=[HASH])]
+MessageId = Annotated[str, Path(alias="messageId", description="Id of a message.", examples=["send-7"])]
+ChannelType = Annotated[str, Path(alias="type", description="Id of a channel.", examples=["http-webhook"])]
+RequestedPage = Annotated[Window, Depends(_window)]
 RequestedWindow = Annotated[Window, Depends(_text_window)]
-CursorPage = Annotated[RequestedCursor, Depends(cursor_page)]
+CursorPage = Annotated[RequestedCursor, Depends(_cursor_page)]
+DeliveryStatus = Annotated[
+    Literal["pending", "sent", "dead"] | None,
+    EmptyIsNone,
+    Query(description="Only deliveries in this state.", examples=["dead"]),
+]
+OnlyInstances = Annotated[
+    list[Annotated[int, Field(ge=1, le=LARGEST_ID)]],
+    CommaSeparated,
+    Query(alias="instanceId", description="Only these instances, separated by commas.", examples=[[1, 2]]),
+]
 
 
 def json_of(body: bytes) -> Any:
@@ -262,33 +227,29 @@ class _JsonRequest(Request):
         return json_of(await self.body())
 
 
-Check = Callable[[UseCases, Request], Awaitable[None]]
-Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
-
-
-def before_body(check: Check) -> Callable[[Endpoint], Endpoint]:
-    """Lets a `JsonRoute` make the check before a byte of the body is read. The check raises refusals."""
-
-    def marked(endpoint: Endpoint) -> Endpoint:
-        endpoint.before_body = check  # type: ignore[attr-defined]
-        return endpoint
-
-    return marked
-
-
 class JsonRoute(APIRoute):
-    """A route whose JSON body is read under the limits of all JSON, after the check of `before_body`."""
+    """A route whose JSON body is read under the limits of all JSON."""
+
+    async def before_body(self, request: Request) -> None:
+        """Checks a request before a byte of its body is read, which FastAPI reads before all dependencies."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        check: Check | None = getattr(self.endpoint, "before_body", None)
 
         async def handled(request: Request) -> Response:
-            if check is not None:
-                await check(await _use_cases(request), request)
+            await self.before_body(request)
             return await handle(_JsonRequest(request.scope, request.receive))
 
         return handled
+
+
+class OwnerRoute(JsonRoute):
+    """A route whose body is read for the owner of the instance alone."""
+
+    async def before_body(self, request: Request) -> None:
+        """Raises `NotFound`, `Forbidden`."""
+        instance_id = path_id(request.path_params["instanceId"], NO_INSTANCE)
+        await (await _use_cases(request)).instances.get(await caller_of(request), instance_id)
 
 
 def errors(*statuses: int, key: bool = True) -> dict[int | str, dict[str, Any]]:

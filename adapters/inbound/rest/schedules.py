@@ -1,10 +1,12 @@
 """What runs by the clock over REST."""
 
-from fastapi import APIRouter
+from typing import Literal
 
-from adapters.inbound.rest import schedule_schemas as schemas
+from fastapi import APIRouter
+from pydantic import Field
+
+from adapters.inbound.rest.bodies import AT, Accepted, Answer, OptionalTimestamp, Timestamp, attribute
 from adapters.inbound.rest.routing import (
-    CURSOR_PARAMETERS,
     CurrentCaller,
     CursorPage,
     InstanceId,
@@ -12,21 +14,48 @@ from adapters.inbound.rest.routing import (
     Services,
     errors,
 )
-from adapters.inbound.rest.schemas import Accepted
 from domain.paging import Page
 from domain.polling.model import ScheduleView
 
-BASE = "/api/agent/schedules"
 
+class Schedule(Answer):
+    instanceId: int
+    userId: str = Field(examples=["ann"])
+    channelId: str = Field(examples=["cron"])
+    channelName: str = Field(examples=["Morning report"])
+    kind: Literal["schedule", "poll"] = Field(
+        description="schedule: fires by the clock; poll: asked every so often."
+    )
+    description: str = Field(
+        description="When it runs, in words.", examples=["At 09:00 on Monday through Friday"]
+    )
+    expression: str = Field(description="The cron expression; empty for polls.", examples=["0 9 * * 1-5"])
+    timezone: str = Field(description="Of the expression; empty for polls.", examples=["Europe/Berlin"])
+    nextRun: OptionalTimestamp = Field(description="null: not before it is changed, or run by hand.")
+    following: list[Timestamp] = Field(
+        description="The times of the clock after that, at most 4.", examples=[["2026-03-02T09:30:00.000Z"]]
+    )
+    running: bool = Field(validation_alias="is_running", examples=[False])
+    failures: int = Field(description="Failed runs since the last good one.", examples=[0])
+    lastSuccess: OptionalTimestamp = Field(examples=[AT])
+    lastError: str | None
+    lastErrorAt: OptionalTimestamp
+
+
+class ScheduleList(Answer):
+    schedules: list[Schedule] = attribute("items")
+    next: int | None
+
+
+BASE = "/api/agent/schedules"
 router = APIRouter(route_class=JsonRoute, tags=["schedules"])
 
 
 @router.get(
     BASE,
-    response_model=schemas.ScheduleList,
+    response_model=ScheduleList,
     responses=errors(400),
     summary="What runs by the clock",
-    openapi_extra={"parameters": CURSOR_PARAMETERS},
 )
 async def list_schedules(
     services: Services, caller: CurrentCaller, page: CursorPage

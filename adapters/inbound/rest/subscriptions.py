@@ -1,28 +1,132 @@
 """Subscriptions to events over REST."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
+from pydantic import BeforeValidator, Field
 
-from adapters.inbound.rest import subscription_schemas as schemas
+from adapters.inbound.rest.bodies import (
+    Accepted,
+    Answer,
+    Body,
+    Done,
+    Id,
+    OptionalTimestamp,
+    Text,
+    Timestamp,
+    attribute,
+    is_none,
+)
+from adapters.inbound.rest.instances import ActivityHealth
 from adapters.inbound.rest.routing import (
-    CURSOR_PARAMETERS,
     CurrentCaller,
     CursorPage,
+    DeliveryStatus,
     JsonRoute,
     Services,
     errors,
-    path_id,
+    id_in_path,
 )
-from adapters.inbound.rest.schemas import Accepted
+from domain import limits
 from domain.paging import Page
 from domain.subscriptions.model import (
     Push,
     PushTest,
     Subscription,
+    SubscriptionFields,
     SubscriptionView,
 )
+
+
+class SubscriptionBody(Body):
+    kinds: list[Text] | None = Field(None, description="Kinds of events; without it all.", max_length=50)
+    instanceIds: list[Id] | None = Field(
+        None, description="Instances of the caller; without it all.", max_length=100
+    )
+    secret: Text | None = Field(None, description="whsec_ and 24 to 64 bytes in base64.", max_length=200)
+
+    def fields(self, url: str | None) -> SubscriptionFields:
+        return SubscriptionFields(
+            url,
+            None if self.kinds is None else tuple(self.kinds),
+            None if self.instanceIds is None else tuple(self.instanceIds),
+            self.secret,
+        )
+
+
+class CreateSubscription(SubscriptionBody):
+    url: Text = Field(
+        description="The address that events are pushed to.",
+        max_length=limits.ADDRESS,
+        examples=["https://events.example.com/switchboard"],
+    )
+
+
+class ChangeSubscription(SubscriptionBody):
+    url: Text | None = Field(None, max_length=limits.ADDRESS)
+    status: Literal["active", "off"] | None = Field(
+        None, description="off switches it off; else it is switched on."
+    )
+
+
+class EventSubscription(Answer):
+    id: int = Field(examples=[12])
+    url: str = Field(examples=["https://events.example.com/switchboard"])
+    kinds: list[str] = Field(description="Empty: all.", examples=[["message.answered"]])
+    instanceIds: list[int] = Field(description="Empty: all of the user; for an admin all.")
+    userId: str = Field(examples=["ann"])
+    status: Literal["active", "off"]
+    reason: Annotated[str | None, BeforeValidator(lambda off: off or None)] = attribute(
+        "off", description="Why it is off."
+    )
+    healthy: bool = attribute(
+        "is_healthy",
+        description="False while the last push failed, or nothing was taken for an hour although events wait.",
+    )
+    problem: Annotated[str | None, BeforeValidator(lambda problem: problem or None)] = Field(
+        description="Why it is not healthy."
+    )
+    createdAt: Timestamp
+    updatedAt: Timestamp
+
+
+class SubscriptionAnswer(Done):
+    subscription: EventSubscription
+    health: ActivityHealth = attribute("sending")
+    pending: int = Field(description="Pushes on their way.", examples=[0])
+    dead: int = Field(description="Pushes that were given up.", examples=[0])
+    secret: str | None = Field(None, description="Shown once.", exclude_if=is_none)
+
+
+class SubscriptionList(Answer):
+    subscriptions: list[EventSubscription] = attribute("items")
+    next: int | None
+
+
+class PushTestAnswer(Answer):
+    success: bool
+    error: Annotated[str | None, BeforeValidator(lambda error: error or None)] = Field(
+        description="How the address answered, where it did not take the trial event."
+    )
+
+
+class PushRecord(Answer):
+    id: int = Field(examples=[7])
+    eventId: int = Field(examples=[42])
+    status: Literal["pending", "sent", "dead"] = Field(examples=["sent"])
+    attempts: int
+    error: str | None
+    createdAt: Timestamp
+    nextAttemptAt: OptionalTimestamp
+    kind: str = Field(description="Kind of the event; empty once the event is deleted.")
+    answer: int | None = Field(description="HTTP status of the last try that was answered.")
+
+
+class PushList(Answer):
+    deliveries: list[PushRecord] = attribute("items")
+    next: int | None
+
 
 BASE = "/api/agent/event-subscriptions"
 ONE = BASE + "/{subscriptionId}"
@@ -32,42 +136,30 @@ CREATE = (
     " alone. A push that is not answered with 2xx is sent again as replies are; after five days without success the"
     " subscription is switched off, and at once by 410."
 )
-
 router = APIRouter(route_class=JsonRoute, tags=["events"])
 
 
-async def _subscription_id(subscriptionId: str) -> int:
-    return path_id(subscriptionId, "there is no subscription {}")
-
-
-async def _push_id(pushId: str) -> int:
-    return path_id(pushId, "there is no push {}")
-
-
-SubscriptionId = Annotated[int, Depends(_subscription_id)]
-PushId = Annotated[int, Depends(_push_id)]
+SubscriptionId = Annotated[int, id_in_path("subscriptionId", "Id of a subscription.", 12)]
+PushId = Annotated[int, id_in_path("pushId", "Id of a push.", 7)]
 
 
 @router.post(
     BASE,
     status_code=201,
-    response_model=schemas.SubscriptionAnswer,
+    response_model=SubscriptionAnswer,
     responses=errors(400, 403, 404, 409, 413),
     summary="Subscribe to events",
     description=CREATE,
 )
-async def create(
-    services: Services, caller: CurrentCaller, body: schemas.CreateSubscription
-) -> SubscriptionView:
+async def create(services: Services, caller: CurrentCaller, body: CreateSubscription) -> SubscriptionView:
     return await services.subscriptions.create(caller, body.fields(body.url))
 
 
 @router.get(
     BASE,
-    response_model=schemas.SubscriptionList,
+    response_model=SubscriptionList,
     responses=errors(400),
     summary="The caller's subscriptions",
-    openapi_extra={"parameters": CURSOR_PARAMETERS},
 )
 async def list_subscriptions(
     services: Services, caller: CurrentCaller, page: CursorPage
@@ -76,9 +168,7 @@ async def list_subscriptions(
     return await services.subscriptions.list(caller, page.number, page.limit)
 
 
-@router.get(
-    ONE, response_model=schemas.SubscriptionAnswer, responses=errors(403, 404), summary="One subscription"
-)
+@router.get(ONE, response_model=SubscriptionAnswer, responses=errors(403, 404), summary="One subscription")
 async def get(services: Services, caller: CurrentCaller, subscription: SubscriptionId) -> SubscriptionView:
     """With its health."""
     return await services.subscriptions.get(caller, subscription)
@@ -86,12 +176,12 @@ async def get(services: Services, caller: CurrentCaller, subscription: Subscript
 
 @router.put(
     ONE,
-    response_model=schemas.SubscriptionAnswer,
+    response_model=SubscriptionAnswer,
     responses=errors(400, 403, 404, 413),
     summary="Change a subscription, and switch it on or off",
 )
 async def change(
-    services: Services, caller: CurrentCaller, subscription: SubscriptionId, body: schemas.ChangeSubscription
+    services: Services, caller: CurrentCaller, subscription: SubscriptionId, body: ChangeSubscription
 ) -> SubscriptionView:
     """Changes the fields that are given. One that was switched off gets the events from now on; with the status off,
     one that was on gets no more."""
@@ -107,7 +197,7 @@ async def remove(services: Services, caller: CurrentCaller, subscription: Subscr
 
 @router.post(
     ONE + "/test",
-    response_model=schemas.PushTestAnswer,
+    response_model=PushTestAnswer,
     responses=errors(403, 404),
     summary="Push a trial event",
 )
@@ -118,25 +208,18 @@ async def test(services: Services, caller: CurrentCaller, subscription: Subscrip
 
 @router.get(
     ONE + "/deliveries",
-    response_model=schemas.PushList,
+    response_model=PushList,
     responses=errors(400, 403, 404),
     summary="What was pushed",
-    openapi_extra={
-        "parameters": [
-            {"name": "status", "in": "query", "schema": {"enum": ["pending", "sent", "dead"]}},
-            *CURSOR_PARAMETERS,
-        ]
-    },
 )
 async def deliveries(
     services: Services,
     caller: CurrentCaller,
     subscription: SubscriptionId,
     page: CursorPage,
-    request: Request,
+    status: DeliveryStatus = None,
 ) -> Page[Push, int]:
     """The newest first."""
-    status = request.query_params.get("status") or None
     return await services.pushes.pushes(caller, subscription, status, page.number, page.limit)
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import Field, StrictInt
 
 from adapters.inbound.console.static import static_address
-from adapters.inbound.rest import call_examples, schemas
+from adapters.inbound.rest import examples
+from adapters.inbound.rest.bodies import (
+    Answer,
+    Body,
+    Done,
+    Empty,
+    Text,
+    attribute,
+)
 from adapters.inbound.rest.routing import (
     CurrentCaller,
     GatewayOptions,
@@ -18,8 +27,83 @@ from adapters.inbound.rest.routing import (
     errors,
 )
 from adapters.inbound.rest.verification_page import Addresses, closing_page
+from domain import limits
 from domain.channels.messages import Identity
-from domain.verification.model import OAUTH_PROVIDERS, BotLink, CodeSent, Provider
+from domain.verification import model
+from domain.verification.model import OAUTH_PROVIDERS, BotLink, Provider
+
+
+class VerificationProviders(Done):
+    providers: dict[str, bool] = Field(
+        examples=[
+            {
+                "bot-messenger": True,
+                "email": True,
+                "workspace-chat": True,
+                "gaming-chat": True,
+                "community-chat": True,
+            }
+        ]
+    )
+
+
+class VerifiedIdentity(Answer):
+    field: str = Field(examples=["email"])
+    value: str = Field(examples=["ann@example.com"])
+
+
+class VerifiedIdentities(Done):
+    identities: list[VerifiedIdentity]
+
+
+class IdentityRemoved(Done):
+    message: str = Field(examples=["The identity email ann@example.com is removed."])
+
+
+class StartEmail(Body):
+    email: Text = Field(max_length=limits.EMAIL, examples=["ann@example.com"])
+
+
+class CodeSent(Done):
+    expiresInSeconds: int = Field(examples=[600])
+    message: str = Field(examples=["A code was sent to ann@example.com."])
+
+
+class VerifyEmail(Body):
+    otp: Text = Field(
+        description="The 6 digits that were sent.", max_length=limits.ONE_TIME_CODE, examples=["123456"]
+    )
+
+
+class EmailVerified(Done):
+    message: str = Field(examples=["It is verified."])
+    email: str = Field(examples=["ann@example.com"])
+
+
+class BotLinkAnswer(Done):
+    deepLink: str = attribute(
+        "address", examples=["https://t.me/verify_bot?start=uV7bghk9JEVYMDCwcJITYhWDUUu1AEoX4R"]
+    )
+    expiresInSeconds: int = Field(examples=[300])
+    message: str = Field(examples=["Open the link, press Start and share your contact."])
+
+
+class BotCallback(Body):
+    token: Text = Field(max_length=limits.LINK_TOKEN, examples=["uV7bghk9JEVYMDCwcJITYhWDUUu1AEoX4R"])
+    bot_messenger_id: Annotated[Text, Field(max_length=limits.MESSENGER_ID)] | StrictInt = Field(
+        examples=["77"]
+    )
+    phone: Annotated[Text, Field(max_length=limits.PHONE)] | StrictInt = Field(examples=["+4915112345678"])
+
+
+class BotVerified(Done):
+    message: str = Field(examples=["The phone number is verified."])
+    userId: str = Field(examples=["ann"])
+
+
+class AuthUrl(Done):
+    authUrl: str = Field(examples=["https://discord.com/oauth2/authorize?client_id=1&state=mF2"])
+
 
 MAX_PARAMETERS = 50
 BOT_UPDATE: dict[str, Any] = {
@@ -28,7 +112,7 @@ BOT_UPDATE: dict[str, Any] = {
         "content": {
             "application/json": {
                 "schema": {"type": "object", "description": "An Update of Telegram's Bot API."},
-                "example": call_examples.BOT_UPDATE,
+                "example": examples.BOT_UPDATE,
             }
         },
     }
@@ -41,13 +125,12 @@ START_OAUTH = (
     "Gives the address of the provider to open in a browser. The provider sends the browser back to"
     " `/api/agent/verification/callback/{provider}` within 600 seconds. 400 where the provider is not set up."
 )
-
 router = APIRouter(route_class=JsonRoute, prefix="/api/agent/verification", tags=["identity verification"])
 
 
 @router.get(
     "/providers",
-    response_model=schemas.VerificationProviders,
+    response_model=VerificationProviders,
     summary="Which ways of verification this server offers (no key needed)",
 )
 async def providers(services: Services) -> dict[str, object]:
@@ -57,7 +140,7 @@ async def providers(services: Services) -> dict[str, object]:
 
 @router.get(
     "/identities",
-    response_model=schemas.VerifiedIdentities,
+    response_model=VerifiedIdentities,
     responses=errors(400),
     summary="The caller's verified identities",
 )
@@ -68,46 +151,47 @@ async def identities(services: Services, caller: CurrentCaller) -> dict[str, obj
 
 @router.delete(
     "/identities/{field}/{value:path}",
-    response_model=schemas.IdentityRemoved,
+    response_model=IdentityRemoved,
     responses=errors(400, 404),
     summary="Remove one of the caller's verified identities",
 )
 async def remove_identity(
-    services: Services, caller: CurrentCaller, field: str, value: str
-) -> schemas.IdentityRemoved:
+    services: Services,
+    caller: CurrentCaller,
+    field: Annotated[str, Path(description="Type of an identity.", examples=["email"])],
+    value: Annotated[str, Path(description="Value of an identity.", examples=["ann@example.com"])],
+) -> IdentityRemoved:
     """Removes one of the caller's identities. The value may hold slashes."""
     await services.verification.identities.remove_identity(caller, Identity(field, value))
-    return schemas.IdentityRemoved(message=f"The identity {field} {value} is removed.")
+    return IdentityRemoved(message=f"The identity {field} {value} is removed.")
 
 
 @router.post(
     "/start-email",
-    response_model=schemas.CodeSent,
+    response_model=CodeSent,
     responses=errors(400, 429),
     summary="Send a 6-digit code to a mail address",
 )
-async def start_email(services: Services, caller: CurrentCaller, body: schemas.StartEmail) -> CodeSent:
+async def start_email(services: Services, caller: CurrentCaller, body: StartEmail) -> model.CodeSent:
     """Sends a code of 6 digits that is valid for 600 seconds. At most five an hour for each address (429)."""
     return await services.verification.email.start_email(caller, body.email)
 
 
 @router.post(
     "/verify-email",
-    response_model=schemas.EmailVerified,
+    response_model=EmailVerified,
     responses=errors(400),
     summary="Verify the address with the code",
 )
-async def verify_email(
-    services: Services, caller: CurrentCaller, body: schemas.VerifyEmail
-) -> schemas.EmailVerified:
+async def verify_email(services: Services, caller: CurrentCaller, body: VerifyEmail) -> EmailVerified:
     """Verifies the address that the code was sent to. Five wrong tries void a code."""
     email = await services.verification.email.verify_email(caller, body.otp)
-    return schemas.EmailVerified(message=f"{email} is verified.", email=email)
+    return EmailVerified(message=f"{email} is verified.", email=email)
 
 
 @router.post(
     "/start-bot-messenger",
-    response_model=schemas.BotLinkAnswer,
+    response_model=BotLinkAnswer,
     responses=errors(400),
     summary="A link that opens the verification bot",
 )
@@ -118,46 +202,44 @@ async def start_bot_messenger(services: Services, caller: CurrentCaller) -> BotL
 
 @router.post(
     "/bot-messenger-bot-webhook",
-    response_model=schemas.Empty,
+    response_model=Empty,
     responses=errors(400, 401),
     summary="Called by the messenger platform for the verification bot",
     openapi_extra=BOT_UPDATE,
 )
-async def bot_webhook(services: Services, request: Request) -> schemas.Empty:
+async def bot_webhook(services: Services, request: Request) -> Empty:
     """Called by Telegram for the verification bot, with the secret token that was registered (401 otherwise)."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     await services.verification.bot.bot_webhook(headers, await request.body())
-    return schemas.Empty()
+    return Empty()
 
 
 @router.post(
     "/bot-messenger-callback",
-    response_model=schemas.BotVerified,
+    response_model=BotVerified,
     responses=errors(400, 403),
     summary="A contact was shared with the bot (internal service key)",
 )
-async def bot_callback(
-    services: Services, caller: CurrentCaller, body: schemas.BotCallback
-) -> schemas.BotVerified:
+async def bot_callback(services: Services, caller: CurrentCaller, body: BotCallback) -> BotVerified:
     """Stores the three identities that a shared contact proves. Needs the internal service key (403 otherwise); the
     token names the user."""
     user = await services.verification.bot.complete_bot_messenger(
         caller, body.token, str(body.bot_messenger_id), str(body.phone)
     )
-    return schemas.BotVerified(message="The phone number is verified.", userId=user)
+    return BotVerified(message="The phone number is verified.", userId=user)
 
 
 def _add_start(provider: Provider) -> None:
     @router.post(
         f"/start-{provider.value}",
-        response_model=schemas.AuthUrl,
+        response_model=AuthUrl,
         responses=errors(400),
         operation_id=f"start_{provider.value.replace('-', '_')}",
         summary=f"Where to send the browser to verify a {provider.value} identity",
         description=START_OAUTH,
     )
-    async def start(services: Services, caller: CurrentCaller) -> schemas.AuthUrl:
-        return schemas.AuthUrl(authUrl=await services.verification.oauth.start_oauth(caller, provider.value))
+    async def start(services: Services, caller: CurrentCaller) -> AuthUrl:
+        return AuthUrl(authUrl=await services.verification.oauth.start_oauth(caller, provider.value))
 
 
 for _provider in OAUTH_PROVIDERS:
@@ -170,7 +252,17 @@ for _provider in OAUTH_PROVIDERS:
     responses=CALLBACK_ANSWERS,
     summary="OAuth redirect of a provider (no key needed)",
 )
-async def callback(gateway: GatewayState, request: Request, provider: str) -> Response:
+async def callback(
+    gateway: GatewayState,
+    request: Request,
+    provider: Annotated[
+        str,
+        Path(
+            description="workspace-chat, gaming-chat, community-chat or enterprise-chat.",
+            examples=["gaming-chat"],
+        ),
+    ],
+) -> Response:
     """Reached by the browser from the provider, with `state` and `code`. Answers with a page that tells its opener
     the outcome and closes."""
     query = _query_of(request.url.query)

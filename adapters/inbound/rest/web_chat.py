@@ -4,31 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic import Field
 from starlette.exceptions import HTTPException
 
-from adapters.inbound.rest import web_chat_schemas as schemas
 from adapters.inbound.rest.auth_middleware import VISITOR_BODY
+from adapters.inbound.rest.bodies import REQUEST_ID, Answer, Body, Text
 from adapters.inbound.rest.errors import invalid_response, response_to
+from adapters.inbound.rest.messages import Base64
 from adapters.inbound.rest.page_stream import TEXT_EVENTS, PageStream
-from adapters.inbound.rest.routing import LARGEST_ID, Gateway, JsonRoute, Services, before_body, errors
+from adapters.inbound.rest.routing import EventId, Gateway, JsonRoute, Services, errors
 from adapters.inbound.visitor_limits import VisitorLimits, address_key, visitor_key
 from adapters.rpc.metadata import client_address
-from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
+from domain.refusals import Forbidden, Refusal, Unauthenticated
 from domain.values import iso_milliseconds
-from domain.web_chat.model import ChatPage, ChatSession, StoredMessage
+from domain.web_chat import model
+from domain.web_chat.model import ChatPage, StoredMessage, VisitorFile, VisitorMessage
 from ports.conversations import WebChat
-from ports.use_cases import UseCases
+
+
+class OpenChat(Body):
+    visitor: str = Field("", description="The token of an earlier session, or empty.", examples=[""])
+    identity: str = Field(
+        "",
+        description="A JSON Web Token (HS256) that the site's backend signed, or empty.",
+        examples=[""],
+    )
+
+
+class ChatSession(Answer):
+    visitor: str = Field(
+        description="The token for all further calls, to be kept in the browser.",
+        examples=["9lXq0YfD1sU2n8Zb3KcVtQ"],
+    )
+    title: str = Field(examples=["Help"])
+    greeting: str = Field(examples=["How can we help?"])
+    colour: str = Field(examples=["#0b5fff"])
+    maxFileBytes: int = Field(description="Of all files of a message.")
+    maxTextLength: int = Field(description="In characters.")
+
+
+class FileOfVisitor(Body):
+    name: Text = Field(examples=["plan.txt"])
+    mimeType: Text = Field("", examples=["text/plain"])
+    dataBase64: Base64 = Field(examples=["SGVsbG8="])
+
+
+class PostChatMessage(Body):
+    id: Text = Field(
+        description="A UUID of the client; the same id again is the same message.", examples=[REQUEST_ID]
+    )
+    text: Text = Field("", examples=["How late is it?"])
+    choice: Text = Field("", description="The value of a pressed button; the text is then its label.")
+    files: list[FileOfVisitor] = Field([], description="Together at most `maxFileBytes`.")
+
+    def message(self) -> VisitorMessage:
+        files = tuple(VisitorFile(file.name, file.mimeType, file.dataBase64) for file in self.files)
+        return VisitorMessage(self.id.lower(), self.text, self.choice, files)
+
+
+class ChatMessageTaken(Answer):
+    id: str = Field(examples=[REQUEST_ID])
+
 
 BASE = "/api/agent/web-chat/{publicId}"
-AFTER = {
-    "parameters": [{"name": "after", "in": "query", "schema": {"type": "integer"}}],
-}
 STREAM = """
 What is shown to the visitor of the token: events `message`, `removed`, `typing` and `cleared`, described in
 docs/channels/web-chat.md. Begins with the latest messages, or behind the cursor `after`, which is the id of the last
@@ -88,9 +132,6 @@ async def _cors(web_chat: WebChat, request: Request) -> dict[str, str]:
     }
 
 
-router = APIRouter(route_class=VisitorRoute, tags=["web chat"])
-
-
 def _host(request: Request) -> str:
     return request.client.host if request.client else ""
 
@@ -112,6 +153,34 @@ def _limits(request: Request) -> VisitorLimits:
     return limits
 
 
+class SessionRoute(VisitorRoute):
+    async def before_body(self, request: Request) -> None:
+        """Raises `TooMany`."""
+        _limits(request).session(_address(request))
+
+
+class MessageRoute(VisitorRoute):
+    async def before_body(self, request: Request) -> None:
+        """Raises `TooMany`, `Unauthenticated`."""
+        declared = request.headers.get("content-length", "")
+        size = int(declared) if declared.isascii() and declared.isdigit() else VISITOR_BODY
+        _limits(request).message(_address(request), visitor_key(_token(request)), size)
+
+
+router = APIRouter(route_class=VisitorRoute, tags=["web chat"])
+sessions = APIRouter(route_class=SessionRoute)
+messages = APIRouter(route_class=MessageRoute)
+
+PublicId = Annotated[
+    str,
+    Path(
+        alias="publicId",
+        description="Id by which web pages name an instance: its publicId.",
+        examples=["12-4f2c9a1b7d3e5f60718a"],
+    ),
+]
+
+
 @router.options(BASE + "/session", include_in_schema=False)
 @router.options(BASE + "/messages", include_in_schema=False)
 @router.options(BASE + "/stream", include_in_schema=False)
@@ -119,43 +188,31 @@ async def preflight() -> Response:
     return Response(status_code=204, headers=PREFLIGHT)
 
 
-async def _open_limit(services: UseCases, request: Request) -> None:
-    _limits(request).session(_address(request))
-
-
-@router.post(
+@sessions.post(
     BASE + "/session",
-    response_model=schemas.ChatSession,
+    response_model=ChatSession,
     responses=errors(400, 401, 403, 404, 413, 429, key=False),
     summary="Open the chat of a web page",
 )
-@before_body(_open_limit)
-async def open_session(services: Services, publicId: str, body: schemas.OpenChat) -> ChatSession:
+async def open_session(services: Services, public_id: PublicId, body: OpenChat) -> model.ChatSession:
     """A visitor token, and how the panel looks. A valid token comes back as it is; nothing is stored."""
-    return await services.web_chat.open(publicId, body.visitor, body.identity)
+    return await services.web_chat.open(public_id, body.visitor, body.identity)
 
 
-async def _message_limit(services: UseCases, request: Request) -> None:
-    declared = request.headers.get("content-length", "")
-    size = int(declared) if declared.isascii() and declared.isdigit() else VISITOR_BODY
-    _limits(request).message(_address(request), visitor_key(_token(request)), size)
-
-
-@router.post(
+@messages.post(
     BASE + "/messages",
     status_code=202,
-    response_model=schemas.ChatMessageTaken,
+    response_model=ChatMessageTaken,
     responses=errors(400, 401, 403, 404, 413, 429, key=False),
     summary="Write a message as a visitor",
 )
-@before_body(_message_limit)
 async def post_message(
-    services: Services, publicId: str, request: Request, body: schemas.PostChatMessage
-) -> schemas.ChatMessageTaken:
+    services: Services, public_id: PublicId, request: Request, body: PostChatMessage
+) -> ChatMessageTaken:
     """Needs the visitor token as bearer token. The same `id` again is the same message."""
     message = body.message()
-    await services.web_chat.post(publicId, _token(request), message)
-    return schemas.ChatMessageTaken(id=message.id)
+    await services.web_chat.post(public_id, _token(request), message)
+    return ChatMessageTaken(id=message.id)
 
 
 @router.get(
@@ -167,26 +224,24 @@ async def post_message(
     },
     summary="What a visitor sees, as Server-Sent Events",
     description=STREAM,
-    openapi_extra=AFTER,
 )
-async def stream(services: Services, publicId: str, request: Request) -> Response:
+async def stream(
+    services: Services,
+    public_id: PublicId,
+    request: Request,
+    after: Annotated[
+        EventId,
+        Query(description="Go on behind the event of this id; without it, from now on.", examples=[41]),
+    ] = None,
+) -> Response:
     token, limits = _token(request), _limits(request)
     holder = (_address(request), visitor_key(token))
-    after = _after(request)
     limits.open_stream(*holder)
     with ExitStack() as open_stream:
         open_stream.callback(limits.close_stream, *holder)
-        pages = await services.web_chat.watch(publicId, token, after)
+        pages = await services.web_chat.watch(public_id, token, after or 0)
         first = await anext(pages)
         return PageStream(b"\n" + b"".join(_frames(first)), pages, _frames, open_stream.pop_all())
-
-
-def _after(request: Request) -> int:
-    """Raises `Invalid`."""
-    text = request.query_params.get("after") or "0"
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= LARGEST_ID):
-        raise Invalid.of([Fault("after", "must be the id of an event, a whole number")])
-    return int(text)
 
 
 def _frames(page: ChatPage) -> Iterator[bytes]:
@@ -209,3 +264,7 @@ def _event(message: StoredMessage) -> bytes:
     at = iso_milliseconds(message.at)
     shown = {"id": message.id, "at": at, "draft": message.draft, **message.body}
     return b"event: message\ndata: %s\n\n" % orjson.dumps(shown)
+
+
+router.include_router(sessions)
+router.include_router(messages)

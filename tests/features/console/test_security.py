@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from adapters.inbound.console.app import build_console
 from adapters.inbound.console.sessions import SESSION, SIGN_IN
-from adapters.inbound.rest.config_examples import CONFIGS
+from adapters.inbound.rest.examples import CONFIGS
 from domain.access.model import Role
 from domain.instances.model import NewInstance
 from ports.channels import AnyChannel

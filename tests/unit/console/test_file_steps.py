@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adapters.inbound.console.pages.knowledge_files import STEPS
-from adapters.inbound.rest.base_file_schemas import FileState
+from adapters.inbound.rest.base_files import FileState
 from domain.knowledge.model import FileStep
 
 

@@ -27,12 +27,12 @@ from adapters.inbound.console.requests import (
     gateway_of,
     instance_of,
     is_htmx,
+    named_instances,
     redirect,
     render,
     render_part,
     services_of,
 )
-from adapters.inbound.rest.routing import named_instances
 from domain.channels.answers import Choice
 from domain.conversations.history import HANDLER_MINUTES, MOST_MINUTES
 from domain.conversations.model import (

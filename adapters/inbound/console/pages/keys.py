@@ -9,9 +9,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.requests import caller_of, faults_of, form_of, redirect, render, services_of
+from adapters.inbound.console.requests import (
+    caller_of,
+    cursor_page,
+    faults_of,
+    form_of,
+    redirect,
+    render,
+    services_of,
+)
 from adapters.inbound.console.sessions import session_of
-from adapters.inbound.rest.routing import cursor_page, path_id
+from adapters.inbound.rest.routing import path_id
 from domain.access.model import Caller, CreatedKey, KeyKind, NewKey, Role
 from domain.access.service import NO_KEY
 from domain.refusals import Fault, Invalid, Unauthenticated
@@ -30,7 +38,7 @@ async def keys(request: Request) -> Response:
 
 
 async def sessions(request: Request) -> Response:
-    page = await cursor_page(request)
+    page = cursor_page(request)
     listed = await services_of(request).keys.list(
         caller_of(request), KeyKind.SESSION, page.number, page.limit
     )
@@ -89,7 +97,7 @@ async def _page(
     created: CreatedKey | None = None,
     status: int = 200,
 ) -> Response:
-    page = await cursor_page(request)
+    page = cursor_page(request)
     listed = await services_of(request).keys.list(caller_of(request), KeyKind.KEY, page.number, page.limit)
     days = [*DAYS[:-1], ("", WITH_MAKER)] if caller_of(request).expires_at else DAYS
     shown = {

@@ -14,11 +14,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.channel_setup import FAILING_KINDS, attention
-from adapters.inbound.console.requests import caller_of, render, render_part, services_of
+from adapters.inbound.console.requests import caller_of, named_instances, render, render_part, services_of
 from adapters.inbound.console.sessions import LIVE, ROOT
 from adapters.inbound.rest.events import stream_of
+from adapters.inbound.rest.routing import comma_separated, parsed_id
 from domain.monitoring.model import Figures, Grade, Period, parse_period
 from domain.paging import LARGEST_LIMIT
+from domain.refusals import Fault, Invalid
 
 MOST_SHOWN = 10
 """Channels with problems on the first page; the others are on their own."""
@@ -167,7 +169,13 @@ async def doctor(request: Request) -> Response:
 
 async def live(request: Request) -> Response:
     """As `GET /api/agent/events`."""
-    return await stream_of(request, services_of(request), caller_of(request))
+    query = request.query_params
+    text = request.headers.get("last-event-id") or query.get("after") or ""
+    cursor = 0 if text == "0" else parsed_id(text)
+    if text and cursor is None:
+        raise Invalid.of([Fault("after", "must be the id of an event, a whole number")])
+    kinds, instances = comma_separated(query.getlist("kinds")), named_instances(request)
+    return await stream_of(request, services_of(request), caller_of(request), cursor, kinds, instances)
 
 
 ROUTES = [

@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from adapters.inbound.console.requests import (
     caller_of,
+    cursor_page,
     instance_of,
     is_htmx,
     redirect,
@@ -15,7 +16,6 @@ from adapters.inbound.console.requests import (
     render_part,
     services_of,
 )
-from adapters.inbound.rest.routing import cursor_page
 from domain.polling.model import ScheduleView
 
 PAGE = "/console/schedules"
@@ -23,7 +23,7 @@ LIVE = ("message.received", "instance.health")
 
 
 async def schedules(request: Request) -> Response:
-    page = await cursor_page(request)
+    page = cursor_page(request)
     listed = await services_of(request).schedules.list(caller_of(request), page.number, page.limit)
     failing_first = sorted(listed.items, key=lambda schedule: not _is_failing(schedule))
     values = {"schedules": failing_first, "next": listed.next, "is_failing": _is_failing}

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from adapters.inbound.console.requests import (
     caller_of,
+    cursor_page,
     faults_of,
     form_of,
     is_htmx,
@@ -20,7 +21,7 @@ from adapters.inbound.console.requests import (
     render_part,
     services_of,
 )
-from adapters.inbound.rest.routing import cursor_page, parsed_id, path_id
+from adapters.inbound.rest.routing import parsed_id, path_id
 from domain.events import EventKind
 from domain.instances.model import Instance
 from domain.refusals import Conflict, Forbidden, Invalid, NotFound
@@ -66,7 +67,7 @@ class FormValues:
 
 
 async def subscriptions(request: Request) -> Response:
-    page = await cursor_page(request)
+    page = cursor_page(request)
     listed = await services_of(request).subscriptions.list(caller_of(request), page.number, page.limit)
     values = {"subscriptions": listed.items, "next": listed.next}
     return render(request, "subscriptions.html", values)
@@ -132,7 +133,7 @@ async def _offered(request: Request) -> list[Instance]:
 
 async def subscription(request: Request) -> Response:
     subscription_id, caller, services = _id(request), caller_of(request), services_of(request)
-    page = await cursor_page(request)
+    page = cursor_page(request)
     state = request.query_params.get("status", "")
     log = await services.pushes.pushes(caller, subscription_id, state or None, page.number, page.limit)
     values = {"id": subscription_id, "log": log, "state": state, "states": STATES, "meanings": MEANINGS}
