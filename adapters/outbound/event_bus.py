@@ -43,7 +43,7 @@ class Wakeup:
 
 
 class Listeners(Generic[T]):
-    """Functions that are told of each change of one kind."""
+    """Functions to call at each change of one kind."""
 
     def __init__(self) -> None:
         self._functions: list[Callable[[T], None]] = []
@@ -79,15 +79,15 @@ class EventBus:
         self._recent: OrderedDict[int, object] = OrderedDict()
 
     def on_change(self, forget: Callable[[int | None], None]) -> None:
-        """`forget` is told each instance that changed, or None: any may have."""
+        """Calls `forget` with each instance that changed; None means any."""
         self._instances.add(forget)
 
     def on_withdrawal(self, withdraw: Callable[[int], None]) -> None:
-        """`withdraw` is told each message that its sender took back or replaced."""
+        """Calls `withdraw` with each message that its sender deleted or replaced."""
         self._withdrawals.add(withdraw)
 
     def on_chat(self, changed: Callable[[str | None], None]) -> None:
-        """`changed` is told each conversation of the web chat in which something is new, or None: in any may be."""
+        """Calls `changed` with each conversation of the web chat that changed; None means any."""
         self._chats.add(changed)
 
     def chat_changed(self, conversation: str) -> None:

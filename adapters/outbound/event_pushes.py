@@ -63,7 +63,7 @@ DEFINITION = ChannelDefinition(
 class EventPushes:
     """Sends pushes: `ports.capabilities.ReplySender` and `ports.subscriptions.PushSender`.
 
-    `switch_off` is told a subscription whose address wants no more events, and the reason.
+    Calls `switch_off` with a subscription whose address refuses all events, and the reason.
     """
 
     http: Http
@@ -90,8 +90,8 @@ class EventPushes:
         """An event that was deleted in the meantime counts as sent."""
         if config.off:
             return Sent(Outcome.PERMANENT, f"the subscription is switched off: {config.off}")
-        wanted = message.payload.get("event")
-        event_id = wanted if isinstance(wanted, int) else 0
+        stored_id = message.payload.get("event")
+        event_id = stored_id if isinstance(stored_id, int) else 0
         page = await self.log.after(EventFilter(), event_id - 1, 1)
         event = next((event for event in page.events if event.id == event_id), None)
         if event is None:

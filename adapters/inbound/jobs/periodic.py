@@ -1,7 +1,4 @@
-"""Tasks that a process repeats: its heartbeat, renewal of leases, freeing those of dead processes.
-
-The body of the job that polls or fires: a run of an instance, ended when the instance changes.
-"""
+"""Tasks that a process repeats: its heartbeat, renewal of leases, polls and schedules."""
 
 import asyncio
 import logging
@@ -86,7 +83,7 @@ class AbandonedLeases:
 
 
 class PollRuns:
-    """Runs what is due; `done` is told of each instance whose run came to its end."""
+    """Runs what is due; calls `done` with each instance whose run ended."""
 
     def __init__(
         self, polling: PollingService, instances: InstanceStore, done: Callable[[Instance], None]

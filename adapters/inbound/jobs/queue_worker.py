@@ -1,7 +1,4 @@
-"""Who holds a worker's slots, and for whom there are some.
-
-Leases queues and works them off, many at a time, none twice.
-"""
+"""Leases queues and works on them, many at a time, within everybody's share of the slots."""
 
 from __future__ import annotations
 

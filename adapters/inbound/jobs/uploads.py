@@ -1,6 +1,6 @@
-"""Works off uploads, or sources, several at a time, and never lets one user's keep another's waiting.
+"""Works on uploads and sources, several at a time, fairly among users; and supervises arq's worker.
 
-arq's worker, supervised: it dies when Redis drops, so it is started anew until it is told to stop.
+arq's worker ends when Redis drops a connection, so it is started anew until it has to stop.
 """
 
 from __future__ import annotations
@@ -158,18 +158,18 @@ class SupervisedWorker:
 
     async def run(self) -> None:
         """Runs until `stop`."""
-        told = False
+        warned = False
         while not self._stopping:
             began = time.monotonic()
             try:
                 self._worker = self._made()
                 await self._worker.async_run()
             except (RedisError, OSError) as error:
-                if time.monotonic() - began > STEADY_SECONDS or not told:
+                if time.monotonic() - began > STEADY_SECONDS or not warned:
                     log.warning(
                         "the job queue is away (%s), trying again", str(error) or type(error).__name__
                     )
-                    told = True
+                    warned = True
             except asyncio.CancelledError:
                 if not self._stopping:
                     raise

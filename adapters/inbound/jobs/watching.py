@@ -71,7 +71,7 @@ class _Work:
 
 
 class InstanceTasks:
-    """Tasks of this process; `changed` is told of every instance that may have changed."""
+    """Tasks of this process. Call `changed` for each instance that may have changed."""
 
     def __init__(self, instances: InstanceStore) -> None:
         self._instances = instances
@@ -86,7 +86,7 @@ class InstanceTasks:
         return begun.task
 
     def has(self, instance_id: int) -> bool:
-        """Whether there is work for the instance."""
+        """Return True if there is work for the instance."""
         return any(work.instance_id == instance_id for work in self._works)
 
     def changed(self, instance_id: int | None) -> None:

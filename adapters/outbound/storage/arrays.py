@@ -39,7 +39,7 @@ class Texts(_Array):
     element_oid, oid = 25, 1009
 
     def __init__(self, elements: Iterable[str | bytes | None]) -> None:
-        super().__init__([_text(each) for each in elements])
+        super().__init__([_text(item) for item in elements])
 
 
 class Bigints(_Array):
@@ -47,7 +47,7 @@ class Bigints(_Array):
     element_oid, oid = 20, 1016
 
     def __init__(self, elements: Iterable[int | None]) -> None:
-        super().__init__([_NULL if each is None else _BIGINT(8, each) for each in elements])
+        super().__init__([_NULL if item is None else _BIGINT(8, item) for item in elements])
 
 
 class Bools(_Array):
@@ -55,7 +55,7 @@ class Bools(_Array):
     element_oid, oid = 16, 1000
 
     def __init__(self, elements: Iterable[bool]) -> None:
-        super().__init__([_TRUE if each else _FALSE for each in elements])
+        super().__init__([_TRUE if item else _FALSE for item in elements])
 
 
 class Doubles(_Array):
@@ -63,7 +63,7 @@ class Doubles(_Array):
     element_oid, oid = 701, 1022
 
     def __init__(self, elements: Iterable[float | None]) -> None:
-        super().__init__([_NULL if each is None else _DOUBLE(8, each) for each in elements])
+        super().__init__([_NULL if item is None else _DOUBLE(8, item) for item in elements])
 
 
 def _text(element: str | bytes | None) -> bytes:

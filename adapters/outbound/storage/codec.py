@@ -106,7 +106,7 @@ def event_to_json(event: Event, request_id: str) -> bytes:
 
 
 def _optional(event: Event) -> dict[str, Any]:
-    """What is stored where it says something."""
+    """Fields that are stored unless they are empty."""
     return {
         "reaction": event.reaction,
         "own_id": event.message_id,

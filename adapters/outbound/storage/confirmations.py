@@ -88,8 +88,8 @@ class PostgresConfirmations:
 
     async def find(self, instance_id: int, session_id: str, nonce: str) -> FoundQuestion | None:
         same_key, closed = question.session_key == key_of(session_id), question.closed_at.is_not(None)
-        found = select(question.instance_id == instance_id, same_key, closed, *QUESTION)
-        row = await self._database.fetch_one(found.where(question.nonce == storable(nonce)))
+        statement = select(question.instance_id == instance_id, same_key, closed, *QUESTION)
+        row = await self._database.fetch_one(statement.where(question.nonce == storable(nonce)))
         if row is None:
             return None
         in_instance, has_same_key, is_closed, *columns = row
@@ -169,14 +169,14 @@ class PostgresConfirmations:
 
 
 def _asked(instance_id: int, key: str, pending: Pending) -> Insert:
-    told = {"expiresAt": iso_milliseconds(pending.expires_at)}
-    return _event(EventKind.CONFIRMATION_ASKED, instance_id, key, pending, told)
+    data = {"expiresAt": iso_milliseconds(pending.expires_at)}
+    return _event(EventKind.CONFIRMATION_ASKED, instance_id, key, pending, data)
 
 
 def _decided(instance_id: int, key: str, pending: Pending) -> Insert:
     by = pending.decided_by and str(MessageId(MessageKind.INBOUND, pending.decided_by))
-    told = {"decision": pending.decision, "decidedBy": by, "decider": pending.decider}
-    return _event(EventKind.CONFIRMATION_DECIDED, instance_id, key, pending, told)
+    data = {"decision": pending.decision, "decidedBy": by, "decider": pending.decider}
+    return _event(EventKind.CONFIRMATION_DECIDED, instance_id, key, pending, data)
 
 
 def _closed(instance_id: int, key: str, pending: Pending, why: Closing) -> Insert:

@@ -1,9 +1,4 @@
-"""How events are recorded: in the statement or transaction of what they tell, and only while somebody listens.
-
-What an event says, from its row and the rows that it is about.
-
-The log of events in PostgreSQL: events get their ids, are read, and are recorded while somebody listens.
-"""
+"""The log of events in PostgreSQL: recorded with what they are about while somebody listens, numbered, and read."""
 
 from __future__ import annotations
 
@@ -33,10 +28,10 @@ def log_event_sql(kind: str, rows: str, *, ref: str = "id", data: str = "NULL", 
     `kind`: an `EventKind`, or an SQL expression for one. `ref`: the row that the event is about. `data`: an
     expression of type text for what cannot be read from that row later, a small JSON object.
     """
-    told = f"'{kind}'" if kind in set(EventKind) else kind
+    kind_sql = f"'{kind}'" if kind in set(EventKind) else kind
     return (
         "INSERT INTO event_log (kind, instance_id, session_key, ref, data)"
-        f" SELECT {told}, instance_id, session_key, {ref}, {data} FROM {rows}"
+        f" SELECT {kind_sql}, instance_id, session_key, {ref}, {data} FROM {rows}"
         f" WHERE {LISTENED}{condition and f' AND {condition}'} ORDER BY {ref}"
     )
 
@@ -57,8 +52,8 @@ def log_event(kind: EventKind, rows: CTE | Subquery, **columns: ColumnElement[ob
         name: value if isinstance(value, ColumnElement) else literal(value, event_log.c[name].type)
         for name, value in columns.items()
     }
-    told = select(literal(kind.value), *values.values()).select_from(rows).where(listened())
-    return insert(event_log).from_select(["kind", *values], told)
+    rows_to_log = select(literal(kind.value), *values.values()).select_from(rows).where(listened())
+    return insert(event_log).from_select(["kind", *values], rows_to_log)
 
 
 def log_one(kind: EventKind, **columns: object) -> Insert:
@@ -160,7 +155,7 @@ def _confirmation(row: EventRow, _: Document) -> Document:
 
 
 def _handler(_: EventRow, __: Document) -> Document:
-    """What is recorded counts; nothing is where the resource asked for a person."""
+    """The default, if the resource asked for a person: then nothing else is recorded."""
     return {"handler": "person"}
 
 

@@ -78,12 +78,12 @@ def _of_server(state: str) -> Refusal | None:
 
 
 def is_of_rows(error: Exception, *, lost: bool) -> bool:
-    """Whether the fault lies in the rows that a statement was about, so that others may go on without them."""
+    """Return True if the fault lies in the rows of a statement, so that others may go on without them."""
     return not isinstance(refusal_of(error, lost=lost), Unavailable)
 
 
 def is_rolled_back(error: BaseException) -> bool:
-    """Whether the server refused the statement, so that nothing of it took place."""
+    """Return True if the server refused the statement, so that it changed nothing."""
     caused = error if isinstance(error, psycopg.Error) else error.__cause__
     if isinstance(error, StorageAway) or not isinstance(caused, psycopg.Error):
         return False

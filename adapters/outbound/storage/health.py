@@ -1,7 +1,4 @@
-"""What is on record of each instance's health, in PostgreSQL.
-
-The events of an instance's health: recorded with the note that makes it healthy or unhealthy.
-"""
+"""The health of instances in PostgreSQL, and its events."""
 
 import logging
 import time
@@ -192,7 +189,7 @@ class PostgresHealth:
         await self._set(instance_id, registration=dump(kept))
 
     async def pairing(self, instance_id: int, code: str | None) -> None:
-        """Notes the pairing code that waits to be used, None when there is none."""
+        """Notes the pairing code that waits to be used, or None."""
         await self._set(instance_id, pairing_code=code)
 
     async def _note(self, query: str, parameters: Mapping[str, object]) -> None:

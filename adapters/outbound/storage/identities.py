@@ -1,10 +1,6 @@
-"""Verified identities in PostgreSQL, and who stands behind a sender.
+"""Verified identities, pending verifications, opt-outs and moved sessions in PostgreSQL.
 
-People who want no more messages, in PostgreSQL.
-
-What is on record of a session moves with the person that it belongs to.
-
-What is pending of verifications, in PostgreSQL: codes, bot links, OAuth states. Only digests are stored.
+Of codes, bot links and OAuth states only digests are stored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -83,8 +79,8 @@ class PostgresIdentities:
         async with self._database.transaction() as connection:
             for identity in ordered:
                 await connection.run(_given(user_id, identity))
-                told = dump({"field": identity.field, "value": storable(identity.value)})
-                await connection.run(log_one(EventKind.IDENTITY_VERIFIED, user_id=user_id, data=told))
+                data = dump({"field": identity.field, "value": storable(identity.value)})
+                await connection.run(log_one(EventKind.IDENTITY_VERIFIED, user_id=user_id, data=data))
 
     async def take(self, user_id: str, identity: Identity) -> bool:
         owned = delete(verified_identity).filter_by(

@@ -1,13 +1,4 @@
-"""Channel instances in PostgreSQL: configurations encrypted, hot reads from memory.
-
-Instances in memory, for the path of a message.
-
-Instances of one user or of all, as the pages of the operation show them, in PostgreSQL.
-
-Whether CONFIG_ENCRYPTION_KEY is the key that the database's configurations were encrypted with.
-
-A value that the first process encrypted tells every later one.
-"""
+"""Channel instances in PostgreSQL, with encrypted configurations, and cached for the path of a message."""
 
 import asyncio
 import json
@@ -170,8 +161,8 @@ class PostgresInstances:
             unanswered = await (await connection.run(newest)).fetchall()
             for table in (outbox, queue):
                 await connection.run(delete(table).filter_by(instance_id=instance_id))
-            told = delete(event_log).filter_by(instance_id=instance_id)
-            await connection.run(told.where(event_log.c.session_key.is_not(None)))
+            events = delete(event_log).filter_by(instance_id=instance_id)
+            await connection.run(events.where(event_log.c.session_key.is_not(None)))
         self._notify(instance_id)
         return [stored_event(event) for (event,) in unanswered]
 

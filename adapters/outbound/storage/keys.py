@@ -62,8 +62,8 @@ class PostgresKeys:
         return _key(await self._database.fetch_one(FIND, parameters))
 
     async def get(self, key_id: int, now: datetime) -> ApiKey | None:
-        found = select(*KEY, LIVE).where(api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK)
-        return _key(await self._database.fetch_one(found, {"now": now}))
+        statement = select(*KEY, LIVE).where(api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK)
+        return _key(await self._database.fetch_one(statement, {"now": now}))
 
     async def add(self, new: NewCredential, now: datetime) -> ApiKey:
         added = insert(api_key).values(

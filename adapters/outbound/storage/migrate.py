@@ -1,12 +1,8 @@
 """Brings a database to the newest schema. Safe when several processes start at once.
 
-Alembic and SQLAlchemy are imported only when there is something to migrate, and by a process of its own: the
-service spares their time and memory.
-
-Which schema a database has, and which versions of the service can work on it.
-
-The processes of two versions share a database while one follows the other: the newer one migrates, the older one goes
-on. Revisions are named so that they sort in the order of the chain.
+Alembic is imported only if there is something to migrate, in a process of its own. Processes of two versions share a
+database while one follows the other: the newer one migrates, the older one goes on. Revisions are named so that they
+sort in the order of the chain.
 """
 
 from __future__ import annotations
@@ -61,8 +57,8 @@ def _wait_for_turn(connection: psycopg.Connection) -> None:
 
 
 def schema_version(connection: psycopg.Connection) -> SchemaVersion:
-    found = connection.execute(IS_THERE).fetchone()
-    for is_there, query in zip(found or (), (READ, READ_FROZEN), strict=False):
+    tables = connection.execute(IS_THERE).fetchone()
+    for is_there, query in zip(tables or (), (READ, READ_FROZEN), strict=False):
         if is_there and (row := connection.execute(query).fetchone()):
             return SchemaVersion(*row)
     return SchemaVersion(None)
@@ -169,11 +165,11 @@ class SchemaVersion(NamedTuple):
     oldest_usable: str | None = None
 
     def is_older(self, newest: str) -> bool:
-        """Whether a process whose newest revision is `newest` has to migrate."""
+        """Return True if a process whose newest revision is `newest` has to migrate."""
         return self.revision is None or self.revision < newest
 
     def is_newer(self, newest: str) -> bool:
-        """Whether a newer version than that of such a process has migrated."""
+        """Return True if a newer version than that of such a process has migrated."""
         return self.revision is not None and self.revision > newest
 
     def fault(self, newest: str) -> str | None:

@@ -1,7 +1,4 @@
-"""The connection pool. What its errors come to is decided in `failures`.
-
-Connections whose statements can be interrupted, also where the server hangs.
-"""
+"""The connection pool, and connections whose statements can be interrupted, also while the server hangs."""
 
 import asyncio
 import logging

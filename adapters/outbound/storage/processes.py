@@ -1,11 +1,7 @@
-"""The living processes: heartbeats, and the advisory lock that ends with its process.
+"""Running processes, and the limits of platforms that their workers share, in PostgreSQL.
 
-How much memory the database may plan with.
-
-What workers share of the limits of platforms, in PostgreSQL.
-
-Nothing here is touched for a message that is far from its limits: a cooldown is written when a
-platform asks to wait, a breaker when it opens or closes, a slot when a worker has used up its own share of a quota.
+A shared limit is written when a platform asks to wait, when a breaker opens or closes, and when a worker has used up
+its own share of a quota; not for each message.
 """
 
 import os
@@ -73,14 +69,14 @@ _UNKNOWN = 1024 * MEGABYTE
 def memory(limits: Iterable[Path] = _LIMITS) -> int:
     """Bytes of memory: the machine's, or the container's where it has a limit."""
     try:
-        found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+        sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     except (AttributeError, ValueError, OSError):  # not on every system
-        found = [_UNKNOWN]
+        sizes = [_UNKNOWN]
     for path in limits:
         text = path.read_text().strip() if path.is_file() else ""
         if text.isdigit():
-            found.append(int(text))
-    return min(found)
+            sizes.append(int(text))
+    return min(sizes)
 
 
 def part_of_memory(part: int, least: int, most: int) -> int:

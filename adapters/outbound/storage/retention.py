@@ -118,7 +118,7 @@ class Rule:
         """
 
     def overdue(self, place: int) -> str:
-        """`place`, and for how many seconds the oldest row has been due; nothing where there is none."""
+        """`place`, and for how many seconds the oldest row has been due; no row if there is none."""
         return f"""(
             SELECT {place}, extract(epoch FROM {NOW} - %(kept{place})s - {self.column})::float8 FROM {self.table}
             WHERE {self.where} ORDER BY {self._order} LIMIT 1
@@ -236,8 +236,8 @@ class LongConversations(Steps):
             for instance, session, at, last in rows:
                 after = {"at": at, "instance": instance, "session": session}
                 if last is not None:
-                    given = {**after, "last": last, "now": now, "kept": REDELIVERY}
-                    for step in self._until_none("inbox", DELETE_TURNS, given):
+                    parameters = {**after, "last": last, "now": now, "kept": REDELIVERY}
+                    for step in self._until_none("inbox", DELETE_TURNS, parameters):
                         yield step
 
 
@@ -306,7 +306,7 @@ SMALL_TABLES = (
 
 
 class Retention:
-    """`removed` is told of each step's table and number of rows."""
+    """Calls `removed` with each step's table and number of rows."""
 
     def __init__(
         self,
@@ -340,34 +340,34 @@ class Retention:
             rows = BATCH
             while rows == BATCH:
                 began = time.monotonic()
-                found = await self._step(rule.delete, parameters)
-                if found is None:
+                result = await self._step(rule.delete, parameters)
+                if result is None:
                     return
-                rows, last = found
+                rows, last = result
                 parameters["after"] = last
                 yield rule.table, rows, time.monotonic() - began
         for other in self._others:
             async for table, statement, parameters in other.steps(self._database, now):
-                began, found = time.monotonic(), await self._step(statement, {**parameters, "batch": BATCH})
-                if found is None:
+                began, result = time.monotonic(), await self._step(statement, {**parameters, "batch": BATCH})
+                if result is None:
                     return
-                other.took(found[0])
-                yield table, found[0], time.monotonic() - began
+                other.took(result[0])
+                yield table, result[0], time.monotonic() - began
 
     @retried
     async def _step(self, statement: str, parameters: Mapping[str, Any]) -> tuple[int, Any] | None:
-        """None where another process has the lock."""
+        """None if another process has the lock."""
         async with self._database.transaction(STATEMENT_SECONDS) as connection:
             row = await (await connection.execute(LOCK)).fetchone()
             if not row or not row[0]:
                 return None
-            [found] = await (await connection.execute(statement, parameters)).fetchall()
-            return found
+            [result] = await (await connection.execute(statement, parameters)).fetchall()
+            return result
 
     async def overdue(self, now: datetime | None = None) -> Mapping[str, float]:
         """For how many seconds the oldest row of each rule has been due; 0 where none is."""
-        given = {f"kept{place}": rule.kept for place, rule in enumerate(self.rules)}
-        rows = await self._database.fetch(overdue(self.rules), {"now": now, **given})
+        parameters = {f"kept{place}": rule.kept for place, rule in enumerate(self.rules)}
+        rows = await self._database.fetch(overdue(self.rules), {"now": now, **parameters})
         ages = {self.rules[place].name: max(0.0, age or 0.0) for place, age in rows}
         return {rule.name: ages.get(rule.name, 0.0) for rule in self.rules}
 

@@ -1,7 +1,4 @@
-"""Runs of schedules in PostgreSQL: one indexed query finds what is due, however many instances there are.
-
-Which instances are connected, and where their connections go on reading, in PostgreSQL.
-"""
+"""Leases of schedules and of connections, and where they go on reading, in PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Schedules in PostgreSQL: when each instance that is polled, or fires by the clock, runs next.
-
-The schedules of a user's instances, as lists show them, and runs by hand.
-
-The database's clock may be put back: what was planned by it before is then due by the new time.
-"""
+"""Schedules in PostgreSQL: when each instance that is polled, or runs by the clock, runs next."""
 
 import logging
 import time

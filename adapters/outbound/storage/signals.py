@@ -1,10 +1,8 @@
-"""Wake-ups between processes, and the lock that shows that a process lives.
+"""Notifications between processes, and the lock that shows that a process lives.
 
-One connection of its own LISTENs and holds the process's advisory lock. Notices go out after the commits
-they concern, gathered, through the pool: a NOTIFY inside the inserting transaction would serialise commits.
-Losing a notice delays work until the next sweep and loses nothing.
-
-Notices a connection pooler that gives each transaction another session.
+One connection of its own LISTENs and holds the process's advisory lock. Notices go out after their commits,
+gathered, through the pool: a NOTIFY inside the inserting transaction would serialise commits. Losing a notice delays
+work until the next sweep and loses nothing.
 """
 
 import asyncio
@@ -123,8 +121,8 @@ TRANSACTION_POOLING = (
 
 
 def is_transaction_pooled(dsn: str) -> bool:
-    """Whether a second connection is given the session of the first, which is idle and open. A pooler takes the
-    session that was used last, unless it was told to take them in turn. Raises `psycopg.Error`."""
+    """Return True if a second connection gets the session of the first, which is idle and open. A pooler takes the
+    session that was used last, unless it is set to take them in turn. Raises `psycopg.Error`."""
     with (
         psycopg.connect(dsn, autocommit=True, connect_timeout=5, prepare_threshold=None) as first,
         psycopg.connect(dsn, autocommit=True, connect_timeout=5, prepare_threshold=None) as second,

@@ -110,8 +110,8 @@ FIRST = 2**63 - 1
 
 
 class PostgresSubscriptions:
-    """`ports.subscriptions.SubscriptionStore`. `changed` is told the id of each that was changed, after the
-    commit."""
+    """`ports.subscriptions.SubscriptionStore`. Calls `changed` with the id of each that was changed, after
+    the commit."""
 
     def __init__(self, database: Database, cipher: ConfigCipher, changed: Callable[[int], None]) -> None:
         self._database = database

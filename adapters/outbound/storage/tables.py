@@ -1,9 +1,4 @@
-"""Tables of instances, messages, events and limits.
-
-Tables of access: API keys, sign-ins, verified identities and verifications that are pending.
-
-Tables of what is kept of conversations beside their messages.
-"""
+"""Tables of instances, messages, events, limits, access and conversations."""
 
 from typing import Any
 

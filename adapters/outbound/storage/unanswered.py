@@ -1,7 +1,4 @@
-"""Messages that are not answered, in PostgreSQL.
-
-The conversations of resources that keep none themselves, in PostgreSQL.
-"""
+"""Messages that are not answered, and chat histories of resources that keep none, in PostgreSQL."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

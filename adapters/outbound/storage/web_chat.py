@@ -1,9 +1,7 @@
-"""What visitors see, in PostgreSQL.
+"""The web chat in PostgreSQL: what visitors see, and its changes for those who look at it.
 
 Each change takes the next version of its conversation while it holds the conversation's row: versions are committed
-in their order, and who has read up to one has missed nothing.
-
-The conversations of the web chat for those who look at them: one query of a process reads for all of them.
+in their order, and who has read up to one has missed nothing. One query of a process reads for all of them.
 """
 
 from __future__ import annotations
@@ -75,7 +73,7 @@ WHERE instance_id = %(instance)s AND session_key = %(session)s AND {ASYNC_COMMIT
 
 
 class PostgresChatLog:
-    """`ports.conversations.ChatLog` and `ChatIntake`. `changed` is told each conversation after its commit."""
+    """`ports.conversations.ChatLog` and `ChatIntake`. Calls `changed` with each conversation after its commit."""
 
     def __init__(self, database: Database, changed: Callable[[str], None]) -> None:
         self._database = database
@@ -182,7 +180,7 @@ class _Reader:
         self.woken = asyncio.Event()
 
     async def wait(self, seconds: float) -> bool:
-        """Whether it was woken within that time."""
+        """Return True if it was woken within that time."""
         try:
             async with asyncio.timeout(seconds):
                 await self.woken.wait()
@@ -249,7 +247,7 @@ class PostgresChatFeed:
             Bigints(reader.cursor for reader in readers),
         )
         rows = await self._database.fetch(READ, parameters)
-        return [_page(list(found)) for _, found in groupby(rows, key=lambda row: row[0])]
+        return [_page(list(page_rows)) for _, page_rows in groupby(rows, key=lambda row: row[0])]
 
     def _begin(self) -> None:
         if self._sweeper is None or self._sweeper.done():

@@ -1,4 +1,4 @@
-"""Whether the database takes writes at present."""
+"""Checks that the database takes writes."""
 
 import psycopg
 

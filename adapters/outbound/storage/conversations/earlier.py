@@ -1,7 +1,4 @@
-"""Puts messages of others into sessions of their own, as in mail threads: a session belongs to whoever began it.
-
-Stored messages, found by the platform's ids of them.
-"""
+"""Stored messages, found by the ids of the platform, and who began a session."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,9 +35,9 @@ async def in_own_sessions(
     shared = {key_of(event.session_id) for event in events if event.separate_session_id}
     if not shared:
         return events
-    found = await connection.execute(BEGINNINGS, {"instance": instance_id, "sessions": Texts(shared)})
+    cursor = await connection.execute(BEGINNINGS, {"instance": instance_id, "sessions": Texts(shared)})
     beginners = {
-        key: _beginner(event, content, is_first) for key, event, content, is_first in await found.fetchall()
+        key: _beginner(event, content, is_first) for key, event, content, is_first in await cursor.fetchall()
     }
     placed: list[Event] = []
     for event in events:
@@ -111,8 +108,8 @@ class PostgresEarlierMessages:
             return None
         answer, content, author = row
         document = orjson.loads(answer or content or "{}")
-        found = Quoted(str(document.get("text", "")), author or document.get("author") or Author.RESOURCE)
-        return found if found.is_given else None
+        sent = Quoted(str(document.get("text", "")), author or document.get("author") or Author.RESOURCE)
+        return sent if sent.is_given else None
 
     async def _received(self, instance_id: int, quoted: Quoted) -> Quoted | None:
         if not quoted.key:

@@ -1,15 +1,6 @@
-"""Whether a message was erased while it was being worked on.
+"""Erases conversations: on request, and some time after their last message; their files and dead letters.
 
-Which stored files belong to which messages. Each row is one reference to its blob.
-
-Erases conversations: at once where somebody asks for it, else some time after their last message.
-
-Of what must be recognised when it comes again only the platform's ids stay for a while: the key of an event, and the
-id of a message that was sent.
-
-Erases the texts of conversations some days after their last message.
-
-`ports.monitoring.DeadLetterStore` in PostgreSQL.
+The key of an event and the id of a sent message stay for a while, to recognise what comes again.
 """
 
 from collections.abc import Sequence
@@ -40,7 +31,7 @@ IS_ERASED = "SELECT event = '{}' FROM inbox WHERE id = %s FOR SHARE"
 
 
 async def is_erased(connection: Connection, inbox_id: int | None) -> bool:
-    """Whether nothing may be kept of a message any more; part of the transaction that would keep it."""
+    """Return True if a message was erased meanwhile; part of the transaction that would store something of it."""
     if inbox_id is None:
         return False
     row = await (await connection.execute(IS_ERASED, (inbox_id,))).fetchone()
@@ -276,7 +267,7 @@ class ConversationExpiry:
 
     @retried
     async def _expire(self, session: dict[str, Any], now: datetime | None) -> bool:
-        """Whether it was still silent. Dead letters are kept, and with them the files of the conversation."""
+        """Return True if it was still silent. Dead letters are kept, and with them the files of the conversation."""
         parameters = {**session, "now": now, "kept": self._kept, "memory": max(self._kept, LOOP_MEMORY)}
         async with self._database.transaction() as connection:
             if not await _exists(connection, LOCK, parameters):

@@ -103,7 +103,7 @@ class PostgresHandlers:
         self._database = database
 
     async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
-        """A person, this user, has the conversation for so long. False where there is none."""
+        """Gives the conversation to this user for some minutes. Return False if there is no such conversation."""
         parameters = {
             "minutes": minutes,
             "user": user_id,
@@ -113,6 +113,6 @@ class PostgresHandlers:
         return await self._database.execute(HOLD, parameters) > 0
 
     async def hand_back(self, instance_id: int, session_id: str) -> bool:
-        """The resource has the conversation. False where there is none."""
+        """Gives the conversation back to the resource. Return False if there is no such conversation."""
         parameters = {"instance": instance_id, "session": key_of(session_id)}
         return await self._database.execute(HAND_BACK, parameters) > 0

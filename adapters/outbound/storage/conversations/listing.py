@@ -1,7 +1,4 @@
-"""Conversations of instances, the latest first.
-
-`ports.conversations.HistoryStore` in PostgreSQL.
-"""
+"""Conversations of instances, the latest first; `ports.conversations.HistoryStore`."""
 
 import time
 from collections.abc import Sequence
@@ -235,13 +232,13 @@ def _view(row: _Row) -> ConversationView:
 
 def _latest(row: _Row, text: str) -> tuple[str, datetime]:
     """The text and the time of the latest message."""
-    told: list[tuple[Any, datetime | None]] = [
+    times: list[tuple[Any, datetime | None]] = [
         (text, row.received_at),
         (row.answer and orjson.loads(row.answer)["text"], row.finished_at if row.answer else None),
         (row.content and orjson.loads(row.content)["text"], row.created_at),
     ]
-    last = max(((at, place) for place, (_, at) in enumerate(told) if at is not None), default=None)
-    return (str(told[last[1]][0]), last[0]) if last else ("", row.touched_at)
+    last = max(((at, place) for place, (_, at) in enumerate(times) if at is not None), default=None)
+    return (str(times[last[1]][0]), last[0]) if last else ("", row.touched_at)
 
 
 class PostgresHistory:

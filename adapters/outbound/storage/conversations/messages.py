@@ -1,11 +1,4 @@
-"""Messages of conversations as they are read from their rows, with what became of them.
-
-Rows of lists of messages.
-
-The messages of a conversation in their order, and those that were given up.
-
-Single messages of conversations, with what became of them.
-"""
+"""Messages of conversations, read from their rows, with what became of them."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -313,11 +306,11 @@ class MessageListing:
     ) -> tuple[Sequence[tuple[int, Message]], str | None]:
         """Messages of several instances that were given up, with the ids of those; and the next cursor."""
         after = _positions(cursor, LATEST)
-        wanted = [
+        fitting = [
             OLDEST if direction and direction is not of else at
             for at, of in zip(after, OF_FAILED, strict=True)
         ]
-        rows = await self._rows(FAILED, {"instances": Bigints(instance_ids)}, wanted, limit)
+        rows = await self._rows(FAILED, {"instances": Bigints(instance_ids)}, fitting, limit)
         shown, following = _page(rows, after, limit, latest_first=True)
         messages = await self._shown(shown)
         return [(row.instance_id, message) for row, message in zip(shown, messages, strict=True)], following

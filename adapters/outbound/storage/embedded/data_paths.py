@@ -1,11 +1,4 @@
-"""Where the parts of an embedded server lie, and where they go if the database user cannot reach DATA_DIR.
-
-What goes wrong with the embedded server, as one line that a user can act on.
-
-One owner per DATA_DIR: a lock that the kernel lets go of when the process ends, however it ends.
-
-The record of a running server, and how another process finds it.
-"""
+"""The folders, the account, the owner lock and the record of the embedded server."""
 
 import fcntl
 import json
@@ -42,8 +35,8 @@ KEPT = re.compile(r"PATH|LD_LIBRARY_PATH|FAKETIME(?!_SHARED)(_[A-Z_]+)?")
 
 
 def server_environment() -> dict[str, str]:
-    """What the server sees of our environment: no secret of ours, and no PG... variable that changes it. What
-    libfaketime is told is for both, but for the memory of our own user that it shares."""
+    """The environment of the server: no secret of ours, and no PG... variable that changes it. Settings of
+    libfaketime are for both, but for the memory that it shares with our own user."""
     kept = {name: os.environ[name] for name in os.environ if KEPT.fullmatch(name)}
     return {**kept, "TZ": "UTC"}
 
@@ -342,7 +335,7 @@ class Running:
 
 
 def read_record(path: Path) -> Running | None:
-    """The record at `path`; None if there is none or it is not one of ours."""
+    """The record at `path`; None if there is no record of ours."""
     try:
         return Running(**json.loads(path.read_text()))
     except (FileNotFoundError, ValueError, TypeError):

@@ -1,9 +1,4 @@
-"""One server process: its settings, and the wait until it answers.
-
-The server as a child process: started, watched and ended.
-
-What an earlier run that was killed left behind: a server still shutting down, or its stale pid file.
-"""
+"""Starts, watches and stops the process of the embedded server, and ends one that an earlier run left behind."""
 
 import logging
 import os
@@ -284,15 +279,15 @@ def _server_pids(cluster: Path) -> list[int]:
         pid = _recorded_pid(cluster)
         return [pid] if pid and "postgres" in _command_line(pid) else []
     target = os.path.realpath(cluster)
-    found = []
+    pids = []
     for entry in _PROC.iterdir():
         if entry.name.isdigit():
             try:
                 if str((entry / "cwd").readlink()) == target:
-                    found.append(int(entry.name))
+                    pids.append(int(entry.name))
             except OSError:
                 continue  # ended meanwhile, or another user's
-    return found
+    return pids
 
 
 def _command_line(pid: int) -> str:

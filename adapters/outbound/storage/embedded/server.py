@@ -41,7 +41,7 @@ class EmbeddedPostgres:
     """A server on DATA_DIR that ends with this process, even if that is killed (Linux).
 
     A server that ends by itself (killed, out of memory) is started again under the same DSN.
-    `fast_and_unsafe` gives up durability, for tests. `tcp_port` listens on 127.0.0.1 as well, for roles with
+    `fast_and_unsafe` turns durability off, for tests. `tcp_port` listens on 127.0.0.1 as well, for roles with
     a password. `bin_dir` names the programs to use (PG_BIN_DIR) instead of the installed wheel's.
     """
 

@@ -1,9 +1,4 @@
-"""Bases and permissions in PostgreSQL.
-
-The embedding model that an installation has chosen: one row, which all of its processes read.
-
-How far the files of a base are, and stretches of their texts, in PostgreSQL.
-"""
+"""Knowledge bases, permissions, the chosen embedding model, and the states of files in PostgreSQL."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -72,8 +67,8 @@ class PostgresBases:
 
     async def find(self, base_id: int, user_id: str) -> Base | None:
         joined = knowledge_base.outerjoin(kb_permission, granted(base.id, user_id))
-        found = select(*BASE, permission.level).select_from(joined).where(base.id == base_id)
-        row = await self._database.fetch_one(found)
+        statement = select(*BASE, permission.level).select_from(joined).where(base.id == base_id)
+        row = await self._database.fetch_one(statement)
         return base_of(row) if row else None
 
     async def of_user(self, user_id: str, among: Sequence[int] | None = None) -> Sequence[Base]:
@@ -96,10 +91,10 @@ class PostgresBases:
     @retried
     async def remove(self, base_id: int, *, sync_memory: bool) -> Sequence[str] | None:
         await drop_indexes(self._database, base_id)
-        found = select(base.id).where(base.id == base_id).with_for_update()
+        statement = select(base.id).where(base.id == base_id).with_for_update()
         keys = select(kb_file.c.blob_key).where(kb_file.c.kb_id == base_id).distinct()
         async with self._database.transaction() as connection:
-            if await (await connection.run(found)).fetchone() is None:
+            if await (await connection.run(statement)).fetchone() is None:
                 return None
             blobs = [key for (key,) in await (await connection.run(keys)).fetchall()]
             for table in (chunk_index, chunk, kb_term):
@@ -198,12 +193,12 @@ class PostgresFileStates:
         self._database = database
 
     async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[FileState]:
-        wanted = [file.kb_id == base_id, *([file.id < before] if before else []), *named(name)]
-        return await self._found(_states(*wanted).order_by(file.id.desc()).limit(limit))
+        conditions = [file.kb_id == base_id, *([file.id < before] if before else []), *named(name)]
+        return await self._found(_states(*conditions).order_by(file.id.desc()).limit(limit))
 
     async def state(self, base_id: int, file_hash: str) -> FileState | None:
-        found = await self._found(_states(file.kb_id == base_id, file.file_hash == file_hash))
-        return found[0] if found else None
+        states = await self._found(_states(file.kb_id == base_id, file.file_hash == file_hash))
+        return states[0] if states else None
 
     async def _found(self, states: Select[Any]) -> Sequence[FileState]:
         rows = await self._database.fetch(states)

@@ -1,13 +1,4 @@
-"""File records and chunks in PostgreSQL, as they are read.
-
-Columns of bases, files and chunks, and the values made of their rows.
-
-The events of uploads.
-
-Deleting and retrying files of a base in PostgreSQL.
-
-Which stored blobs are in use: by file records, messages or uploads under way.
-"""
+"""File records, chunks and references to blobs in PostgreSQL."""
 
 import asyncio
 from collections import Counter
@@ -203,10 +194,10 @@ class PostgresFileChanges:
     @retried
     async def remove(self, base_id: int, file_hash: str) -> Sequence[str] | None:
         columns = (file.id, file.status, knowledge_base.c.old_words_from)
-        found = (
+        statement = (
             select(*columns).join(knowledge_base).where(file.kb_id == base_id, file.file_hash == file_hash)
         )
-        row = await self._database.fetch_one(found)
+        row = await self._database.fetch_one(statement)
         if row is None:
             return None
         words = await self._words(base_id, row[0]) if row[1] == FileStatus.READY else None
@@ -230,14 +221,14 @@ class PostgresFileChanges:
             return None
         names = "id status file_name blob_key upload_id chunk_count size"
         columns = columns_of(kb_file, names)
-        found = select(*columns).filter_by(kb_id=base_id, file_hash=file_hash)
-        row = await (await connection.run(found)).fetchone()
+        statement = select(*columns).filter_by(kb_id=base_id, file_hash=file_hash)
+        row = await (await connection.run(statement)).fetchone()
         if row is None:
             return None
         if row[4] is not None:
             own = select(upload.id).filter_by(id=row[4]).with_for_update(key_share=True)
             await connection.run(own)
-        row = await (await connection.run(found.with_for_update())).fetchone()
+        row = await (await connection.run(statement.with_for_update())).fetchone()
         return _Stored(base_row[0], row[0], FileStatus(row[1]), *row[2:]) if row else None
 
     async def _words(self, base_id: int, file_id: int) -> Counter[str]:
@@ -273,7 +264,7 @@ class PostgresFileChanges:
 
     async def _cancel(self, connection: Connection, stored: _Stored, upload_id: int) -> Sequence[str]:
         """Ends all of the upload where the uploader waits, or nothing else is left; else it goes on without it."""
-        one = update(kb_upload).filter_by(id=upload_id).where(upload.state < FAILED)
+        own_upload = update(kb_upload).filter_by(id=upload_id).where(upload.state < FAILED)
         others = select(func.count()).select_from(kb_file).where(file.upload_id == upload_id)
         waits = select(~upload.respond_async, others.scalar_subquery()).filter_by(id=upload_id)
         row = await (await connection.run(waits)).fetchone()
@@ -281,14 +272,14 @@ class PostgresFileChanges:
             failure = cancelled(stored.name)
             await log_upload(connection, EventKind.UPLOAD_FAILED, upload_id, failure.message)
             await connection.run(
-                one.values(state=FAILED, owner=None, ended_at=func.now(), **_reason(failure))
+                own_upload.values(state=FAILED, owner=None, ended_at=func.now(), **_reason(failure))
             )
             for table in (kb_piece, kb_text):
                 await connection.run(delete(table).filter_by(upload_id=upload_id))
             gone = delete(kb_file).filter_by(upload_id=upload_id)
         else:
             again = {"state": TODO, "owner": None, "due_at": func.now() + HELD_BACK}
-            begun = one.where(upload.state == WORKING)
+            begun = own_upload.where(upload.state == WORKING)
             await connection.run(begun.values(**again, attempts=func.greatest(0, upload.attempts - 1)))
             gone = delete(kb_file).filter_by(id=stored.id)
         blobs = await (await connection.run(gone.returning(file.blob_key))).fetchall()
@@ -355,8 +346,8 @@ class PostgresBlobReferences:
         return await self._database.fetch_column(old.limit(limit))
 
     async def unknown(self, keys: Sequence[str]) -> Sequence[str]:
-        found = await self._database.fetch_column(select(column.key).where(column.key.in_(keys)))
-        return [key for key in keys if key not in set(found)]
+        used = await self._database.fetch_column(select(column.key).where(column.key.in_(keys)))
+        return [key for key in keys if key not in set(used)]
 
     def _unused(self) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
         unreferenced = or_(column.reference_count == 0, column.touched_at < func.now() - self._kept)

@@ -206,12 +206,12 @@ class PostgresChunkIndex:
         model = await self._model(fingerprint)
         if model is None:
             return []
-        given = HalfVector(list(vector))
+        query_vector = HalfVector(list(vector))
         async with self._database.connection() as connection:
             if options.by_file:
-                rows = await _nearest_of_files(connection, base_id, model, given, options)
+                rows = await _nearest_of_files(connection, base_id, model, query_vector, options)
             else:
-                rows = await _nearest_of_all(connection, base_id, model, given, options.top_k)
+                rows = await _nearest_of_all(connection, base_id, model, query_vector, options.top_k)
         return [(str(seq), float(cosine)) for seq, cosine, *_ in rows]
 
     async def passages(
@@ -231,10 +231,12 @@ class PostgresChunkIndex:
             base=base_id,
             held=sql.SQL(", ").join([sql.SQL("-(i.lex <#> %s::sparsevec)")] * len(held.vectors)),
         )
-        wanted = [int(key) for key in keys]
-        given = HalfVector(list(vector)) if vector is not None else None
+        key_numbers = [int(key) for key in keys]
+        query_vector = HalfVector(list(vector)) if vector is not None else None
         async with self._database.connection() as connection:
-            cursor = await connection.execute(statement, (given, *held.vectors, wanted, wanted), binary=True)
+            cursor = await connection.execute(
+                statement, (query_vector, *held.vectors, key_numbers, key_numbers), binary=True
+            )
             rows: list[Any] = await cursor.fetchall()
         return [_passage(row, held) for row in rows]
 

@@ -175,8 +175,8 @@ class PostgresSourcePages:
                 await connection.execute(statement, values)
 
     async def has(self, leased: LeasedSource, key: bytes) -> bool:
-        found = exists().where(page.source_id == leased.id, page.key == key, page.round == leased.round)
-        return bool(await self._database.fetch_value(select(found)))
+        is_seen = exists().where(page.source_id == leased.id, page.key == key, page.round == leased.round)
+        return bool(await self._database.fetch_value(select(is_seen)))
 
 
 def _of_list(leased: LeasedSource, of: PageToRead) -> dict[str, Any]:
@@ -184,8 +184,8 @@ def _of_list(leased: LeasedSource, of: PageToRead) -> dict[str, Any]:
 
 
 def _told(validators: Validators) -> dict[str, Any]:
-    told = {"etag": validators.etag, "last_modified": validators.last_modified}
-    return {name: None if text is None else storable_reason(text) for name, text in told.items()}
+    data = {"etag": validators.etag, "last_modified": validators.last_modified}
+    return {name: None if text is None else storable_reason(text) for name, text in data.items()}
 
 
 async def _count(connection: Connection, leased: LeasedSource) -> int:
@@ -195,12 +195,12 @@ async def _count(connection: Connection, leased: LeasedSource) -> int:
 
 
 def _columns(pages: Sequence[ListedPage]) -> dict[str, Any]:
-    problems = [None if each.problem is None else storable_reason(each.problem) for each in pages]
+    problems = [None if item.problem is None else storable_reason(item.problem) for item in pages]
     return {
-        "keys": [each.key for each in pages],
-        "kinds": [str(each.kind) for each in pages],
-        "addresses": [storable(each.address) for each in pages],
-        "names": [storable(each.name) for each in pages],
-        "versions": [each.version for each in pages],
+        "keys": [item.key for item in pages],
+        "kinds": [str(item.kind) for item in pages],
+        "addresses": [storable(item.address) for item in pages],
+        "names": [storable(item.name) for item in pages],
+        "versions": [item.version for item in pages],
         "problems": problems,
     }

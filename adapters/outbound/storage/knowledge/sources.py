@@ -1,8 +1,6 @@
-"""Sources of knowledge bases in PostgreSQL, as their users see them.
+"""Sources of knowledge bases in PostgreSQL, their leases, and the web servers that they read.
 
-The leases of sources in PostgreSQL, the end of a pass, and the files that no page has any more.
-
-Web servers in PostgreSQL: one request at a time to each, over all processes.
+A web server gets one request at a time, over all processes.
 """
 
 from collections.abc import Sequence
@@ -96,12 +94,12 @@ class PostgresSources:
         return None if row is None else int(row[0])
 
     async def sources(self, base_id: int, limit: int, before: int) -> Sequence[Source]:
-        wanted = (source.id < before,) if before else ()
-        return await self._found(limit, source.kb_id == base_id, *wanted)
+        conditions = (source.id < before,) if before else ()
+        return await self._found(limit, source.kb_id == base_id, *conditions)
 
     async def source(self, base_id: int, source_id: int) -> Source | None:
-        found = await self._found(1, source.kb_id == base_id, source.id == source_id)
-        return found[0] if found else None
+        sources = await self._found(1, source.kb_id == base_id, source.id == source_id)
+        return sources[0] if sources else None
 
     async def _found(self, limit: int, *conditions: Any) -> Sequence[Source]:
         counted = _COUNTED.lateral("counted")
@@ -110,18 +108,22 @@ class PostgresSources:
             *(source.user_id, source.created_at, source.state, source.read_at, _NEXT_AT),
             *(source.error, source.note, *counted.c),
         )
-        found = select(*columns).select_from(kb_source).join(counted, counted.c.found >= 0).where(*conditions)
-        rows = await self._database.fetch(found.order_by(source.id.desc()).limit(limit))
+        statement = (
+            select(*columns).select_from(kb_source).join(counted, counted.c.found >= 0).where(*conditions)
+        )
+        rows = await self._database.fetch(statement.order_by(source.id.desc()).limit(limit))
         return [_source_of(row) for row in rows]
 
     async def pages(self, source_id: int, status: str, limit: int, after: int) -> Sequence[SourcePage]:
         columns = page.id, page.address, page.name, page.status, page.error, page.read_at, kb_file.c.file_hash
         joined = kb_source_page.outerjoin(kb_file, kb_file.c.id == page.file_id)
-        wanted = (page.status == status,) if status else (page.status != PageStatus.LISTED,)
-        found = (
-            select(*columns).select_from(joined).where(page.source_id == source_id, page.id > after, *wanted)
+        conditions = (page.status == status,) if status else (page.status != PageStatus.LISTED,)
+        statement = (
+            select(*columns)
+            .select_from(joined)
+            .where(page.source_id == source_id, page.id > after, *conditions)
         )
-        rows = await self._database.fetch(found.order_by(page.id).limit(limit))
+        rows = await self._database.fetch(statement.order_by(page.id).limit(limit))
         return [_page_of(*row) for row in rows]
 
     async def read_now(self, source_id: int) -> None:
@@ -255,8 +257,8 @@ class PostgresSourceLeases:
 
     @retried
     async def finish(self, leased: LeasedSource, owner: int, error: str | None = None) -> None:
-        told = None if error is None else storable_reason(error)
-        values = {"source": leased.id, "owner": owner, "round": leased.round, "error": told}
+        outcome = None if error is None else storable_reason(error)
+        values = {"source": leased.id, "owner": owner, "round": leased.round, "error": outcome}
         async with self._database.transaction() as connection:
             if await (await connection.execute(FINISH, values)).fetchone() is not None:
                 await connection.execute(REMOVE_GONE if error is None else GIVE_UP, values)
@@ -299,13 +301,13 @@ class PostgresWebHosts:
 
     async def robots(self, name: str) -> KnownRobots:
         is_due = func.coalesce(host.robots_until < func.now(), True)
-        found = select(host.robots, host.robots_error, is_due).filter_by(key=key_of(name))
-        row = await self._database.fetch_one(found)
+        statement = select(host.robots, host.robots_error, is_due).filter_by(key=key_of(name))
+        row = await self._database.fetch_one(statement)
         return KnownRobots(*row) if row else KnownRobots(None, None, True)
 
     async def keep_robots(self, host: str, text: str | None, error: str | None, seconds: float) -> None:
-        told = {
+        outcome = {
             "text": None if text is None else storable(text),
             "error": None if error is None else storable_reason(error),
         }
-        await self._database.execute(KEEP_HOST, {"key": key_of(host), "seconds": seconds, **told})
+        await self._database.execute(KEEP_HOST, {"key": key_of(host), "seconds": seconds, **outcome})

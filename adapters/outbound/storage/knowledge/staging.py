@@ -1,7 +1,4 @@
-"""The pieces of uploads under way: staged by COPY, given vectors, published as chunks in one transaction.
-
-Memory tasks in PostgreSQL; each try is leased by its due time.
-"""
+"""Pieces of uploads: staged by COPY, embedded, published as chunks in one transaction; and memory tasks."""
 
 import asyncio
 import json
@@ -147,7 +144,7 @@ class PostgresStaging:
         return True
 
     async def _is_ours(self, connection: Connection, work: Work, file_id: int) -> bool:
-        """Whether the file is there, locked, and nobody else has taken the upload over."""
+        """Return True if the file is there, now locked, and no other worker took the upload over."""
         own = select(kb_file.c.id).filter_by(id=file_id, upload_id=work.upload_id).with_for_update(read=True)
         held = select(kb_upload.c.id).filter_by(id=work.upload_id, state=WORKING, attempts=work.attempts)
         for condition in (own, held):
@@ -219,8 +216,8 @@ class PostgresStaging:
         same = knowledge_base.c.model.is_not_distinct_from(parameters["base_model"])
         base = select(knowledge_base.c.id).filter_by(id=work.base_id).where(same)
         ended = leased(work.upload_id, owner).values(state=DONE, owner=None, ended_at=func.now())
-        found = await (await connection.run(base.with_for_update(key_share=True))).fetchone()
-        if found is None or not (await connection.run(ended)).rowcount:
+        base_row = await (await connection.run(base.with_for_update(key_share=True))).fetchone()
+        if base_row is None or not (await connection.run(ended)).rowcount:
             return False
         await log_upload(connection, EventKind.UPLOAD_READY, work.upload_id)
         for statement in PUBLISH_IN_TURN:
@@ -252,8 +249,8 @@ async def model_number(database: Database, fingerprint: str) -> int:
 async def base_model(database: Database, base_id: int) -> str | None:
     """The fingerprint of the model whose vectors a base is searched by. Indexes: the primary keys."""
     named = knowledge_base.join(embedding_model, embedding_model.c.id == knowledge_base.c.model)
-    found = select(embedding_model.c.fingerprint).select_from(named).where(knowledge_base.c.id == base_id)
-    row = await database.fetch_one(found)
+    statement = select(embedding_model.c.fingerprint).select_from(named).where(knowledge_base.c.id == base_id)
+    row = await database.fetch_one(statement)
     return str(row[0]) if row else None
 
 

@@ -1,6 +1,6 @@
-"""Tables of knowledge bases. `chunk`, `chunk_index` and `kb_term` are partitioned by base in the migrations.
+"""Tables of knowledge bases and their sources, and the values made of their rows.
 
-Tables of the sources of knowledge bases.
+`chunk`, `chunk_index` and `kb_term` are partitioned by base in the migrations.
 """
 
 from dataclasses import replace

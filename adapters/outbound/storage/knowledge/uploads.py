@@ -63,8 +63,8 @@ async def log_upload(
     connection: Connection, kind: EventKind, upload_id: int, error: str | None = None
 ) -> None:
     """Records how an upload ended, with the files that belong to it at this point of the transaction."""
-    told = {"kind": kind, "upload": upload_id, "error": None if error is None else storable(error)}
-    await connection.execute(LOG, told)
+    parameters = {"kind": kind, "upload": upload_id, "error": None if error is None else storable(error)}
+    await connection.execute(LOG, parameters)
 
 
 _NEXT = f"""
@@ -139,8 +139,8 @@ class PostgresUploads:
         if not fresh:
             await connection.run(delete(kb_upload).filter_by(id=upload_id))
         stored = select(file.file_hash, file.id, file.status, file.file_name).filter_by(kb_id=base_id)
-        found = await connection.run(stored.where(file.file_hash.in_([new.hash for new in files])))
-        records = {row[0]: (row[1], FileStatus(row[2]), row[3]) for row in await found.fetchall()}
+        cursor = await connection.run(stored.where(file.file_hash.in_([new.hash for new in files])))
+        records = {row[0]: (row[1], FileStatus(row[2]), row[3]) for row in await cursor.fetchall()}
         versions = [
             {"page": new.source.page_id, "file": records[new.hash][0]}
             for new in files

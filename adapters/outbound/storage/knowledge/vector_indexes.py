@@ -70,7 +70,7 @@ class VectorIndexes:
             if name not in kept or (not valid and not await self._building(name)):
                 await _drop(self._database, name)
                 changes += 1
-                existing = {other: each for other, each in existing.items() if other != name}
+                existing = {other: definition for other, definition in existing.items() if other != name}
         for name, (base, leaf, model, chunks) in large.items():
             if name not in existing:
                 changes += await self._build(name, base, leaf, model, chunks)
@@ -121,8 +121,8 @@ def index_name(base: int, model: int) -> str:
 
 
 def _base_of(name: str) -> int | None:
-    found = re.fullmatch(r"hnsw_(\d+)_(\d+)", name)
-    return int(found.group(1)) if found else None
+    match = re.fullmatch(r"hnsw_(\d+)_(\d+)", name)
+    return int(match.group(1)) if match else None
 
 
 ORPHANS = """
@@ -242,6 +242,6 @@ class PostgresReindexing:
         return True
 
     async def orphans(self) -> dict[str, int]:
-        """What is stored and belongs to nothing, by kind: all of it should be 0."""
-        found: list[Any] = await self._database.fetch(ORPHANS, within=BULK_SECONDS)
-        return dict(found)
+        """Counts of rows that belong to nothing, by kind: all should be 0."""
+        orphans: list[Any] = await self._database.fetch(ORPHANS, within=BULK_SECONDS)
+        return dict(orphans)

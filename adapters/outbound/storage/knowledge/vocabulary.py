@@ -1,4 +1,4 @@
-"""What the vocabulary of a base knows of a query's words.
+"""Words of a query in a base's vocabulary, their other forms, and the rows that the text search looks at.
 
 Other forms of a query's words in a base's vocabulary: of the same stem, with an article or a preposition.
 
@@ -199,7 +199,7 @@ def beginnings(word: str, spoken: Sequence[str]) -> list[str]:
 
 
 def part_of(word: str, term: str, spoken: Sequence[str]) -> float:
-    """How much a word of the vocabulary counts as a form of another; 0 where it is none."""
+    """How much a word of the vocabulary counts as a form of another; 0 if it is no form."""
     if _is_between(word, *_ARABIC):
         asked, standing = _readings(word), _readings(term)
         if asked & standing:
@@ -339,7 +339,7 @@ def rarest(
     weights: Mapping[str, float], statistics: Statistics, hashes: Mapping[str, int], budget: int
 ) -> sql.Composable | None:
     """Chunks that hold one of the rarest words, as far as the budget of postings reaches, or the next ones together.
-    None where every word is common."""
+    None if every word is common."""
     ranked = sorted(weights, key=lambda term: (statistics.frequency[term], term))
     rare: list[str] = []
     left = budget

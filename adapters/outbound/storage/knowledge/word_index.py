@@ -103,8 +103,8 @@ class PostgresWordIndex:
         if row is None or row[0] >= row[1]:
             return None
         first, last = row
-        given = {"base": base_id, "after": first, "last": last, "limit": BATCH}
-        rows = await self._database.fetch(OLD, given)
+        parameters = {"base": base_id, "after": first, "last": last, "limit": BATCH}
+        rows = await self._database.fetch(OLD, parameters)
         changes = await asyncio.to_thread(_changes, base_id, rows)
         reached = rows[-1][0] if len(rows) == BATCH else last
         async with self._database.transaction() as connection:

@@ -55,7 +55,7 @@ class Batcher(Generic[T, R]):
         """The result for this item, once its batch is committed. Raises what `flush` raised for this item alone.
 
         A batch that fails is committed by halves, so that one bad item among 128 costs 14 more statements. An
-        outage is no fault of an item: it is told to all.
+        outage is no fault of an item: all get its error.
         """
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._queue.append(_Item(shard, item, future))

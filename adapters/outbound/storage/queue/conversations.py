@@ -1,10 +1,4 @@
-"""Outcomes of events, recorded together with their messages by one statement.
-
-Conversations in PostgreSQL: their events are leased, and their outcomes recorded by group commit.
-
-Rounds in PostgreSQL: of a conversation on the row of its queue, which only the holder of its lease counts on, and
-over all conversations with a correspondent on a row of its own.
-"""
+"""Conversations in PostgreSQL: their events are leased, and outcomes recorded by group commit; and rounds."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""Recognises events that are about something that an instance sent itself.
-
-The inbox in PostgreSQL: group commit, each event once, answers for waiting calls.
-
-Events that are stored together with a cursor, in the transaction of a connection.
-
-Messages that change while nobody has answered them: their senders edit or delete them, or the platform sends them
-once more with their files.
-"""
+"""The inbox in PostgreSQL: group commit, each event once, no echoes, changes of messages that wait."""
 
 from __future__ import annotations
 
@@ -258,21 +250,21 @@ class ChangeableInbox:
         if row is None:
             return
         stored = event_from_json(row[0])
-        whole = stored.completed(event)
-        is_placed = whole.session_id == stored.session_id
-        if whole.content == stored.content and is_placed:
-            if whole.is_partial != stored.is_partial:
+        merged = stored.completed(event)
+        is_placed = merged.session_id == stored.session_id
+        if merged.content == stored.content and is_placed:
+            if merged.is_partial != stored.is_partial:
                 await self._database.execute(
-                    SQL["settle_event"], (event_to_json(whole, whole.request_id).decode(), id)
+                    SQL["settle_event"], (event_to_json(merged, merged.request_id).decode(), id)
                 )
                 self._enqueued()
             return
         changed = replace(
-            whole,
+            merged,
             key=f"{event.key}:whole",
             request_id="",
             change=Change.EDITED,
-            new_if_answered=whole.content != stored.content,
+            new_if_answered=merged.content != stored.content,
         )
         await self._add_one(instance_id, changed, None, stored.session_id)
 
@@ -289,7 +281,7 @@ class ChangeableInbox:
 
     @retried
     async def _apply(self, instance_id: int, event: Event, session_id: str) -> bool:
-        """Whether the change concerned a message that is not answered yet.
+        """Applies a change. Return True if it concerned a message that is not answered yet.
 
         The edited message is a new event, and shows its answer in the message in which the old one had begun to.
         """

@@ -1,7 +1,4 @@
-"""Messages that answer none, stored together with their rows of the outbox.
-
-Answers whose waiting call went away without taking them go out as messages.
-"""
+"""Messages that answer none, and answers that no waiting call took, in PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""States of the rows of the queue, and what its statements share."""
+"""The values of the queue's columns, and its SQL statements."""
 
 from collections.abc import Mapping
 from enum import IntEnum
