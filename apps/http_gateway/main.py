@@ -55,7 +55,7 @@ LACKS = {
 
 
 def main(settings: Settings, _: Namespace) -> int:
-    """Runs until it is told to stop; the exit status. Needs no database."""
+    """Run the gateway until a signal stops it, and return the exit status. Needs no database."""
     logs.set_up(settings, "gateway")
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
     target = settings.core_target or address_of(settings.grpc_host, settings.grpc_port)

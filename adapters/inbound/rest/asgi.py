@@ -32,8 +32,8 @@ def limited(receive: Receive, declared: str | None, limit: int) -> Receive:
 
 
 async def whole_body(receive: Receive, declared: str | None, limit: int) -> bytes:
-    """A body of `limit` bytes at most; `declared` is its Content-Length. Raises a 413, and `ClientDisconnect`: half a
-    message is none."""
+    """Read a body of `limit` bytes at most; `declared` is its Content-Length. Raises a 413, and `ClientDisconnect` if
+    the client leaves before the end."""
     _check_declared(declared, limit)
     pieces, size, more = [], 0, True
     while more:

@@ -130,8 +130,8 @@ class Streams:
 
 
 def _frames(page: EventPage) -> Iterator[bytes]:
-    """The events of a page, in pieces: the transport takes no more than one beyond what it has room for. Behind them,
-    or where there is none, the cursor, with a comment as a sign of life."""
+    """The events of a page in pieces of at most `PIECE` bytes or one event, then the cursor with a keep-alive comment
+    if it is greater than the last id."""
     piece = bytearray()
     for event in page.events:
         piece += _frame(event)

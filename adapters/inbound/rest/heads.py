@@ -113,7 +113,7 @@ class HeadProtocol(HttpToolsProtocol):
         """The request is served as if it had not asked for an upgrade (RFC 9110, 7.8)."""
 
     def _host_fault(self) -> str:
-        """What is wrong with the header Host, which HTTP/1.1 wants once (RFC 9112, 3.2); empty if nothing is."""
+        """Why the header Host is refused, which HTTP/1.1 requires once (RFC 9112, 3.2); empty if it is right."""
         hosts = [value for name, value in self.headers if name == b"host"]
         if not hosts:
             return NO_HOST if self.parser.get_http_version() not in ("0.9", "1.0") else ""

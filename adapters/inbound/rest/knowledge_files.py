@@ -187,23 +187,23 @@ NamePart = Annotated[
 )
 async def download(services: Services, caller: CurrentCaller, request: Request, fileId: FileHash) -> Response:
     """The bytes of a file, as an attachment. Serves single ranges and `If-None-Match`."""
-    whole = await services.files.download(caller, fileId, 0, 0)
-    headers = _file_headers(whole, f'"{fileId}"')
+    stored = await services.files.download(caller, fileId, 0, 0)
+    headers = _file_headers(stored, f'"{fileId}"')
     if is_known(request.headers.get("if-none-match"), headers["etag"]):
         return Response(status_code=304, headers=headers)
     try:
-        span = asked_range(_range_header(request, headers["etag"]), whole.size)
+        span = asked_range(_range_header(request, headers["etag"]), stored.size)
     except Unsatisfiable:
-        error = f"range: lies outside the file, which has {whole.size} bytes"
-        headers = {"accept-ranges": "bytes", "content-range": f"bytes */{whole.size}"}
+        error = f"range: lies outside the file, which has {stored.size} bytes"
+        headers = {"accept-ranges": "bytes", "content-range": f"bytes */{stored.size}"}
         return error_response(416, error, headers)
-    wanted = span or Span(0, whole.size)
+    served = span or Span(0, stored.size)
     if span:
-        headers["content-range"] = f"bytes {span.start}-{span.start + span.length - 1}/{whole.size}"
-    headers["content-length"] = str(wanted.length)
+        headers["content-range"] = f"bytes {span.start}-{span.start + span.length - 1}/{stored.size}"
+    headers["content-length"] = str(served.length)
     if request.method == "HEAD":
         return Response(media_type=BYTES, headers=headers)
-    file = await services.files.download(caller, fileId, wanted.start, wanted.length)
+    file = await services.files.download(caller, fileId, served.start, served.length)
     return StreamingResponse(file.content, 206 if span else 200, media_type=BYTES, headers=headers)
 
 

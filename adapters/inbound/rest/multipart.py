@@ -65,8 +65,8 @@ class MultipartReader:
         if event[0] != "field":
             self._parts.events.appendleft(event)
             return ""
-        given, _, value = event[1].partition(b"\0")
-        return value.decode("latin-1") if given == name.encode() else ""
+        field_name, _, value = event[1].partition(b"\0")
+        return value.decode("latin-1") if field_name == name.encode() else ""
 
     async def files(self) -> AsyncIterator[IncomingFile]:
         """The file parts, whatever their fields are called; each one's content must be read before the next."""

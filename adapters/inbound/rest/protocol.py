@@ -7,6 +7,7 @@ import termios
 from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
+from operator import attrgetter
 from typing import Any
 
 from adapters.inbound.rest.heads import HeadProtocol
@@ -63,13 +64,12 @@ class HttpProtocol(HeadProtocol):
         none, only health checks are answered."""
         others = [
             connection
-            for connection in self.connections
-            if isinstance(connection, HttpProtocol) and connection is not self
+            for connection in self.connections - {self}
+            if isinstance(connection, HttpProtocol) and not connection.transport.is_closing()
         ]
-        others = [connection for connection in others if not connection.transport.is_closing()]
-        idle = [connection for connection in others if connection.idle]
+        idle = list(filter(attrgetter("idle"), others))
         regular = [connection for connection in idle if not connection._crowded]
-        slow = [connection for connection in others if connection.slow]
+        slow = list(filter(attrgetter("slow"), others))
         self._crowded = not regular and not slow
         if slow and not regular:
             max(slow, key=lambda connection: connection._waited)._give_up(SLOW_BODY)
@@ -79,12 +79,12 @@ class HttpProtocol(HeadProtocol):
 
     @property
     def idle(self) -> bool:
-        """Whether the connection waits for a request, or for the rest of its head."""
+        """Return True if the connection waits for a request, or for the rest of its head."""
         return not self._receiving and (self.cycle is None or self.cycle.response_complete)
 
     @property
     def slow(self) -> bool:
-        """Whether a body comes more slowly than it must, so far."""
+        """Return True if the body has come more slowly than `LEAST_RATE` so far."""
         return self._receiving and self._waited >= PATIENCE and self._received < LEAST_RATE * self._waited
 
     def tick(self) -> None:

@@ -43,7 +43,7 @@ def asked_range(header: str | None, size: int) -> Span | None:
 
 
 def is_known(header: str | None, etag: str) -> bool:
-    """Whether an If-None-Match header says that the asker has this version already (RFC 9110, 13.1.2)."""
+    """Return True if an If-None-Match header names this version (RFC 9110, 13.1.2)."""
     known = [tag.strip().removeprefix("W/") for tag in (header or "").split(",")]
     return etag in known or known == ["*"]
 

@@ -52,12 +52,15 @@ MEANING = {
 
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
-    """`agent_url` is the public base address, `platform_url` that of the platform in front; `max_body` in
-    bytes, as `max_upload` for the whole body of an upload; `max_streams`: streams of events at a time; what
-    `trusted_proxies` say of the address of a client is believed;
-    `verification_page`: where people verify who they are; `mcp_send`: MCP clients may send messages. `checks` raise
-    when what they look at is not ready. `answered` is told of each callback: its channel, its
-    status, the seconds. `span`: opens a span for each request."""
+    """What the gateway is set up with.
+
+    `agent_url`: public base address. `platform_url`: address of the platform in front. `max_body`, `max_upload`:
+    bytes of a body and of a whole upload. `max_streams`: open streams of events. `trusted_proxies`: whose
+    X-Forwarded-For is believed. `verification_page`: where people verify who they are. `mcp_send`: MCP clients may
+    send messages.
+    `checks` raise when what they look at is not ready. `answered` is called for each callback with its channel, its
+    status and the seconds. `span` opens a span for each request.
+    """
 
     agent_url: str
     platform_url: str

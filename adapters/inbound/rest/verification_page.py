@@ -47,7 +47,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """`platform_url`: whose origin is told; `style`: the stylesheet; `back`: where people verify."""
+    """Addresses on the page: the platform, whose origin gets the message, the stylesheet, and where people verify."""
 
     platform_url: str
     style: str

@@ -109,7 +109,7 @@ class VisitorRoute(JsonRoute):
 
 
 def _other_origin(request: Request) -> str:
-    """That of the page that calls; empty for a page of this gateway, under whichever name it was opened."""
+    """The origin of the calling page; empty for a page of this gateway, whose host is that of the request."""
     origin = request.headers.get("origin", "")
     return "" if urlsplit(origin).netloc == request.headers.get("host") else origin
 
