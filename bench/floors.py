@@ -28,7 +28,7 @@ SHARED = 32
 """Messages of one statement: a group commit that finds 64 in flight takes about so many."""
 SAME_CORE, OTHER_CORE = "database on its core", "database apart"
 STATEMENTS, TOGETHER = "statements, each message alone", f"statements, {SHARED} messages together"
-CALLS, OWN_CALLS = "calls by aiohttp", "calls by our connections"
+CALLS, OWN_CALLS = "calls by aiohttp", "calls by our client"
 WHOLE, INSERT = "acknowledgement", f"its insert alone, {SHARED} rows"
 
 

@@ -10,13 +10,6 @@ from ports.http import Address, AddressRefused, HttpFailed
 
 AddrInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]]
 
-PER_HOST = 32
-"""Connections to one host that a user named."""
-
-
-class NameNotFound(OSError):
-    """The host name has no address."""
-
 
 class Forbidden(PermissionError):
     """An address that the policy forbids. An OSError, so that the client library moves on to the next
@@ -42,17 +35,6 @@ class PolicedSockets:
         if not self._policy.allows(str(address[0])):
             raise Forbidden("the address is not allowed")
         return socket.socket(family, kind, protocol)
-
-
-async def resolved(host: str, port: int, policy: AddressPolicy | None) -> list[AddrInfo]:
-    """The addresses of a name, with a `policy` those that it allows. Raises `Forbidden` where there is none left."""
-    infos = await asyncio.get_running_loop().getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG
-    )
-    allowed: list[AddrInfo] = [info for info in infos if policy is None or policy.allows(str(info[4][0]))]
-    if not allowed:
-        raise Forbidden(f"{host} has no allowed address")
-    return allowed
 
 
 class AllowedAddresses:

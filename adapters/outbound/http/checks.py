@@ -18,6 +18,7 @@ _OURS = frozenset({"content-length", "transfer-encoding", "connection", "host"})
 _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
+@lru_cache(1024)
 def checked_url(text: str) -> URL:
     """The address, its escapes untouched (signatures may cover them); raises `NoAddress`."""
     if fault := address_fault(text):

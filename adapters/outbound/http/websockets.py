@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from adapters.outbound.http import pools
+from adapters.outbound.http.client import connector, failure
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.http.redaction import safe_url
 from ports.http import ConnectionClosed, Handshake, HttpFailed, HttpRequest
@@ -27,14 +27,13 @@ class AioWebSockets:
 
     @asynccontextmanager
     async def open(self, handshake: Handshake) -> AsyncIterator[AioWebSocket]:
-        connector = (
-            pools.policed_connector(self._policy) if handshake.user_address else aiohttp.TCPConnector()
-        )
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         tracing = aiohttp.TraceConfig()
         tracing.on_request_redirect.append(_refuse_redirect)
         async with aiohttp.ClientSession(
-            connector=connector, timeout=timeout, trace_configs=[tracing]
+            connector=connector(self._policy if handshake.user_address else None),
+            timeout=timeout,
+            trace_configs=[tracing],
         ) as session:
             socket = await _connected(session, handshake)
             try:
@@ -64,7 +63,7 @@ async def _connected(session: aiohttp.ClientSession, handshake: Handshake) -> ai
         words = f"{safe_url(handshake.url)} answers with status {error.status}"
         raise HttpFailed(words, before_request=False) from None
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        raise pools.failure_of(error, request, sent=False, source=None) from None
+        raise failure(error, request, sent=False) from None
 
 
 class AioWebSocket:

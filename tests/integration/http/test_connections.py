@@ -11,10 +11,10 @@ from contextlib import aclosing, asynccontextmanager, suppress
 
 import pytest
 from aiohttp import web
+from aiohttp.client_proto import ResponseHandler
 
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.http.wire import Connection
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 from tests.support.servers import listening, serving
 
@@ -67,14 +67,14 @@ async def test_a_connection_is_kept_for_the_next_exchange(http: AioHttp) -> None
 
 
 async def _cancelled_as_it_comes(http: AioHttp, base: str) -> None:
-    take = Connection.data_received
+    take = ResponseHandler.data_received
 
-    def cancelling(connection: Connection, data: bytes) -> None:
+    def cancelling(connection: ResponseHandler, data: bytes) -> None:
         take(connection, data)
         task.cancel()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Connection, "data_received", cancelling)
+        patch.setattr(ResponseHandler, "data_received", cancelling)
         task = asyncio.create_task(http.send(HttpRequest("POST", base)))
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -181,10 +181,10 @@ async def test_nobody_gets_a_byte_of_the_answer_to_another(seed: int) -> None:
 async def test_a_connection_that_lay_idle_for_long_is_not_used(
     http: AioHttp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("adapters.outbound.http.client.KEPT_SECONDS", 0.0)
     async with answering([OK] * 2) as (base, raw):
-        await http.send(HttpRequest("POST", base))
-        monkeypatch.setattr("adapters.outbound.http.connections.KEPT_SECONDS", 0.0)
-        await http.send(HttpRequest("POST", base))
+        for _ in range(2):
+            await http.send(HttpRequest("POST", base))
 
     assert [len(seen) for seen in raw.requests] == [1, 1]
 
