@@ -12,8 +12,16 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.outbound.backup import dumps
-from adapters.outbound.backup.archive import BLOBS, DATABASE, DEVICES, SECRETS, NewArchive, is_member, written
+from adapters.outbound.system import dumps
+from adapters.outbound.system.backup_archive import (
+    BLOBS,
+    DATABASE,
+    DEVICES,
+    SECRETS,
+    NewArchive,
+    is_member,
+    written,
+)
 from adapters.outbound.system.encryption import ConfigCipher
 from adapters.version import VERSION
 from apps import restore

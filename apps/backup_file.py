@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import psycopg
 
-from adapters.outbound.backup.archive import BadBackup
-from adapters.outbound.backup.dumps import DumpFailed
 from adapters.outbound.storage.migrate import first_line
+from adapters.outbound.system.backup_archive import BadBackup
+from adapters.outbound.system.dumps import DumpFailed
 from apps.starting import StartError
 
 

@@ -8,8 +8,8 @@ from functools import partial
 
 from dependency_injector import containers, providers
 
-from adapters.outbound.clock import SystemClock
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
+from adapters.outbound.system.clock import SystemClock
 from apps.containers.channels import Channels
 from apps.containers.core import (
     Services,

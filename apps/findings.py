@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.knowledge.embedding.exports import can_prepare
 from adapters.outbound.knowledge.embedding.model_files import packaged_folder
 from adapters.outbound.knowledge.parsing.formats import supported_formats
+from adapters.outbound.net.urls import safe_url
 from adapters.outbound.storage.instances import WrongKey
 from apps.containers.knowledge import whisper_folder
 from apps.downstream import rules_of

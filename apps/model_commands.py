@@ -6,11 +6,11 @@ import argparse
 import asyncio
 from collections.abc import Sequence
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
 from adapters.outbound.knowledge.models.downloads import MEGABYTE, ModelDownloads
 from adapters.outbound.knowledge.models.folder import ModelFolder
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from apps.commands import with_database
 from apps.container import CommandContainer
 from apps.containers.knowledge import model_folder

@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from adapters.outbound.backup import dumps
-from adapters.outbound.backup.archive import BLOBS, DATABASE, DEVICES, SECRETS, Archive
 from adapters.outbound.storage.embedded.data_paths import is_owned
 from adapters.outbound.storage.migrate import head
+from adapters.outbound.system import dumps
+from adapters.outbound.system.backup_archive import BLOBS, DATABASE, DEVICES, SECRETS, Archive
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from apps.backup_file import reported
 from apps.containers.storage import UPLOADS, blob_store

@@ -9,9 +9,14 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
-from adapters.tls.credentials import ClientTls
-from adapters.tls.files import BadCertificate, PemSetting, TlsFiles
-from adapters.tls.watching import LOOK_EVERY, WatchedFiles
+from adapters.outbound.net.tls import (
+    LOOK_EVERY,
+    BadCertificate,
+    ClientTls,
+    PemSetting,
+    TlsFiles,
+    WatchedFiles,
+)
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 

@@ -12,9 +12,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
 from adapters.outbound.core_client.cores import Target, address_of, parse_targets
-from adapters.tls.files import BadCertificate, PemSetting, TlsFiles, certificates
-from adapters.tls.probe import probe
-from adapters.tls.watching import WARN_BEFORE
+from adapters.outbound.net.tls import WARN_BEFORE, BadCertificate, PemSetting, TlsFiles, certificates, probe
 from apps.settings import Settings
 from apps.tls import USE_TLS, core_files, gateway_files, is_loopback, tls_to_core, trusted_file
 from domain.monitoring.model import Finding, Grade

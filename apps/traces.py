@@ -1,6 +1,6 @@
 """The traces of a process."""
 
-from adapters.outbound.tracing import Traces
+from adapters.outbound.system.tracing import Traces
 from apps.settings import Settings
 
 

@@ -6,14 +6,13 @@ import logging
 from collections.abc import Mapping
 
 from adapters.outbound.channels.bot_messenger.api import BASE
-from adapters.outbound.clock import RandomIds, SystemClock
-from adapters.outbound.http.addresses import AllowedAddresses
-from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
-from adapters.outbound.oauth.identity import Client, OAuthIdentities
+from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
+from adapters.outbound.net.oauth import Client, OAuthIdentities
 from adapters.outbound.storage.identities import DeepLinkStore, PostgresCodes, PostgresStates
+from adapters.outbound.system.clock import RandomIds, SystemClock
 from adapters.outbound.system.verification_bot import TelegramVerificationBot
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Storage

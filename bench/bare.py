@@ -19,8 +19,8 @@ import aiohttp
 import psycopg
 import uvloop
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from adapters.outbound.storage import arrays
 from adapters.outbound.storage.arrays import Bigints
 from adapters.outbound.storage.queue import conversations as outcomes

@@ -4,12 +4,12 @@ from functools import cache
 
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
-from adapters.outbound.http.addresses import AllowedAddresses
-from adapters.outbound.http.websockets import AioWebSockets
-from adapters.outbound.notifier import OwnerNotifier
+from adapters.outbound.net.addresses import AllowedAddresses
+from adapters.outbound.net.websockets import AioWebSockets
 from adapters.outbound.storage.identities import PostgresSessions
 from adapters.outbound.storage.knowledge.sources import PostgresSources
 from adapters.outbound.storage.links import PairingStore
+from adapters.outbound.system.verification_bot import OwnerNotifier
 from apps import verification
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage

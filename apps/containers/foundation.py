@@ -2,10 +2,10 @@
 
 import secrets
 
-from adapters.outbound.clock import RandomIds, SteadyClock, SystemClock
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.metrics import PrometheusMeter
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
+from adapters.outbound.system.clock import RandomIds, SteadyClock, SystemClock
+from adapters.outbound.system.metrics import PrometheusMeter
 from apps.settings import Settings
 from apps.traces import traces_of
 

@@ -2,12 +2,7 @@
 
 from datetime import timedelta
 
-from adapters.outbound.blobs.files import FileBlobs
-from adapters.outbound.blobs.s3 import Bucket, S3Blobs
-from adapters.outbound.event_bus import EventBus
-from adapters.outbound.event_feed import LogFeed
 from adapters.outbound.knowledge.message_files import Artifacts
-from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.storage.conversations.erasure import ConversationExpiry, PostgresFileRecords
 from adapters.outbound.storage.conversations.messages import PostgresMessages
 from adapters.outbound.storage.events import PostgresEventLog
@@ -30,7 +25,12 @@ from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSc
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
 from adapters.outbound.storage.web_chat import PostgresChatFeed, PostgresChatLog
+from adapters.outbound.system.blobs import FileBlobs
 from adapters.outbound.system.encryption import ConfigCipher
+from adapters.outbound.system.event_bus import EventBus
+from adapters.outbound.system.event_feed import LogFeed
+from adapters.outbound.system.metadata import MemoryMetadata
+from adapters.outbound.system.s3 import Bucket, S3Blobs
 from adapters.outbound.system.signed_tokens import SignedTokens
 from apps.containers.foundation import Foundation
 from apps.settings import Settings

@@ -1,8 +1,8 @@
 """Subscriptions to events, and what pushes events to them."""
 
-from adapters.outbound.event_pushes import ChannelsAndPushes, EventPushes, SubscriptionAddresses
-from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.net.addresses import AllowedAddresses
 from adapters.outbound.storage.subscriptions import PostgresPushes, PostgresSubscriptions
+from adapters.outbound.system.event_pushes import ChannelsAndPushes, EventPushes, SubscriptionAddresses
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Storage

@@ -7,8 +7,8 @@ import grpc
 
 from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.server import Health, build
-from adapters.outbound.certificate_metrics import CertificateMetrics
-from adapters.tls.credentials import server_credentials
+from adapters.outbound.net.tls import server_credentials
+from adapters.outbound.system.metrics import CertificateMetrics
 from apps import logs
 from apps.container import CoreContainer
 from apps.process import CALL_GRACE, Component, Phase

@@ -17,14 +17,13 @@ from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.rest.app import build
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.routing import GatewayOptions
-from adapters.outbound.certificate_metrics import CertificateMetrics
-from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.core_client.cores import address_of
 from adapters.outbound.core_client.use_cases import remote_use_cases
-from adapters.outbound.metrics import PrometheusMeter
-from adapters.tls.watching import LOOK_EVERY
+from adapters.outbound.net.tls import LOOK_EVERY
+from adapters.outbound.system.clock import RandomIds, SystemClock
+from adapters.outbound.system.metrics import CertificateMetrics, PrometheusMeter
 from adapters.version import VERSION
 from apps import logs
 from apps.http_server import HttpComponent

@@ -14,9 +14,9 @@ from typing import IO, Any
 
 import pytest
 
-from adapters.outbound.blobs import incoming
-from adapters.outbound.blobs.files import FileBlobs
-from adapters.outbound.blobs.s3 import Bucket, S3Blobs
+from adapters.outbound.system import blobs as incoming
+from adapters.outbound.system.blobs import FileBlobs
+from adapters.outbound.system.s3 import Bucket, S3Blobs
 from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
 from ports.files import Blobs, StoredBlob
 from tests.support.knowledge import pieces, read

@@ -14,8 +14,7 @@ from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.calls import ChannelCalls, calls
 from adapters.outbound.channels.tests.sample import Sample, Scripted
 from adapters.outbound.channels.tests.support import NOW, dependencies
-from adapters.outbound.http.checks import checked_headers, checked_url
-from adapters.outbound.http.paths import base_address, segment
+from adapters.outbound.net.urls import base_address, checked_headers, checked_url, segment
 from domain.channels.answers import Answer, ClosedPrompt
 from domain.channels.messages import Attachment, Sender
 from domain.channels.model import Format

@@ -148,7 +148,7 @@ def test_an_interrupted_backup_leaves_nothing_under_the_name(
         assert (open_folder / "cut.tar.partial").exists()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("adapters.outbound.backup.dumps.dump", interrupted)
+    monkeypatch.setattr("adapters.outbound.system.dumps.dump", interrupted)
     assert place(database_url, "backup", "cut.tar") != 0
     assert [path.name for path in open_folder.iterdir() if path.name.startswith("cut")] == []
 
@@ -176,7 +176,7 @@ def test_what_goes_wrong_on_the_way_is_one_line_and_leaves_nothing(
         assert all(path.name.startswith("cut.tar.") for path in open_folder.iterdir()), "found by its name"
         raise fault
 
-    monkeypatch.setattr("adapters.outbound.backup.dumps.dump", failing)
+    monkeypatch.setattr("adapters.outbound.system.dumps.dump", failing)
     assert place(database_url, "backup", "cut.tar") == 1
     [line] = capsys.readouterr().err.splitlines()
     assert words in line

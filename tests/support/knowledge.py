@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.outbound.blobs.files import FileBlobs
-from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.storage.knowledge.bases import PostgresBases, PostgresFileStates
 from adapters.outbound.storage.knowledge.files import (
     PostgresBlobReferences,
@@ -22,6 +20,8 @@ from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.system.blobs import FileBlobs
+from adapters.outbound.system.clock import RandomIds, SystemClock
 from domain.access.model import Caller
 from domain.knowledge.base_files import BaseFilesService
 from domain.knowledge.bases import BaseAccess, BasesService

@@ -11,7 +11,6 @@ from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.linked_device_messaging.channel import build
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.support import dependencies
-from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresSessions
 from adapters.outbound.storage.instances import PostgresInstances
@@ -21,6 +20,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.runs import PostgresConnectionSwitch, PostgresCursors
 from adapters.outbound.storage.unanswered import PostgresUnanswered
 from adapters.outbound.system.encryption import ConfigCipher
+from adapters.outbound.system.metrics import PrometheusMeter
 from domain.callbacks import SessionRenames
 from domain.instances.model import Instance, NewInstance
 from domain.instances.pairing import PairingService

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.knowledge.parsing.parser import SandboxedParser
 from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from adapters.outbound.storage.knowledge.files import PostgresFileChanges
 from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
 from adapters.outbound.storage.knowledge.sources import (

@@ -12,8 +12,8 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from adapters import trace_context
 from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.routing import GatewayOptions
-from adapters.outbound.clock import RandomIds
-from adapters.outbound.tracing import Traces
+from adapters.outbound.system.clock import RandomIds
+from adapters.outbound.system.tracing import Traces
 
 SCOPE = {"type": "http", "method": "GET", "path": "/healthz", "headers": []}
 

@@ -15,7 +15,7 @@ from switchboard.channels.v1 import callbacks_pb2_grpc
 from adapters.inbound.grpc import callbacks
 from adapters.inbound.grpc.callbacks import LARGEST_HEAD, CallbackServicer
 from adapters.inbound.grpc.interceptors import Guard
-from adapters.outbound.clock import RandomIds
+from adapters.outbound.system.clock import RandomIds
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import TooLarge
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 
-from adapters.outbound.counting import SECONDS, Counts, Durations
+from adapters.outbound.system.metrics import SECONDS, Counts, Durations
 
 
 def test_counts_are_kept_apart_by_their_labels() -> None:

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime
 
-from adapters.outbound import event_feed
-from adapters.outbound.event_feed import LogFeed
+from adapters.outbound.system import event_feed
+from adapters.outbound.system.event_feed import LogFeed
 from domain.events import EventFilter, EventPage, LoggedEvent
 from domain.refusals import StorageAway
 

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from adapters.inbound.grpc.interceptors import Guard, caller
-from adapters.outbound.clock import RandomIds
+from adapters.outbound.system.clock import RandomIds
 from domain.access.model import Caller, Role
 from domain.refusals import Unauthenticated
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from adapters.outbound.links import address_behind, with_addresses
+from adapters.outbound.system.links import address_behind, with_addresses
 
 POST = "https://example.com/post"
 

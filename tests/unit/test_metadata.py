@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.outbound import metadata as module
 from adapters.outbound.channels.tests.calls import a_channel
-from adapters.outbound.metadata import MemoryMetadata
+from adapters.outbound.system import metadata as module
+from adapters.outbound.system.metadata import MemoryMetadata
 from domain.channels.messages import ChannelMetadata, Config
 from domain.instances.model import Instance
 from ports.capabilities import PlatformError

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
-from adapters.tls.files import BadCertificate, PemSetting, TlsFiles
-from adapters.tls.watching import WatchedFiles
+from adapters.outbound.net.tls import BadCertificate, PemSetting, TlsFiles, WatchedFiles
 from apps.settings_loading import load
 from apps.tls_findings import of_tls
 from domain.monitoring.model import Grade

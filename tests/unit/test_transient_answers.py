@@ -15,7 +15,7 @@ from adapters.outbound.channels.erp_events.rpc import is_transient
 from adapters.outbound.channels.gaming_chat.api import result as discord
 from adapters.outbound.channels.sms_provider.channel import outcome as twilio
 from adapters.outbound.channels.workspace_chat.api import outcome as slack
-from adapters.outbound.oauth.google import is_rate_limit
+from adapters.outbound.net.google import is_rate_limit
 from domain.channels.messages import Outcome
 from ports.http import HttpAnswer
 

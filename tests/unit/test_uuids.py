@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from adapters.outbound.clock import new_uuid, url_uuid
+from adapters.outbound.system.clock import new_uuid, url_uuid
 
 
 @pytest.mark.parametrize("name", ["", "request#1.0", "https://example.com/ü", "x" * 1000])

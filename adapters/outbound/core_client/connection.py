@@ -8,9 +8,9 @@ import grpc
 
 from adapters import trace_context
 from adapters.outbound.core_client.cores import BalancedChannel, Cores, parse_targets
+from adapters.outbound.net.tls import ClientTls
 from adapters.rpc.metadata import ACTING_FOR, CLIENT_ADDRESS, OF_SESSION, client_address
 from adapters.rpc.refusals import from_error
-from adapters.tls.credentials import ClientTls
 from domain import limits
 from domain.refusals import Unauthenticated
 

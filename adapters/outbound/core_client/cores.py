@@ -19,10 +19,9 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 from grpc_status import rpc_status
 
+from adapters.outbound.net.tls import ClientTls, ProbeResult, channel_credentials, probe
 from adapters.rpc.tables import REPEATABLE
 from adapters.tasks import end
-from adapters.tls.credentials import ClientTls, channel_credentials
-from adapters.tls.probe import ProbeResult, probe
 
 EXAMPLES = (
     "core:50051, or several as core-1:50051,core-2:50051, or dns:///cores:50051, or unix:///run/core.sock"

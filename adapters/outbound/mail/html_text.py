@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from adapters.outbound.links import address_behind
+from adapters.outbound.system.links import address_behind
 
 _SKIPPED = {"script", "style", "head", "title", "template", "noscript", "object", "svg"}
 _BLOCKS = {

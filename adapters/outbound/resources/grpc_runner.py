@@ -10,6 +10,7 @@ from switchboard.downstream.v1 import runner_pb2 as pb
 from switchboard.downstream.v1.runner_pb2_grpc import ResourceRunnerStub
 
 from adapters import trace_context
+from adapters.outbound.net.tls import ClientTls, TlsContents, channel_credentials
 from adapters.outbound.resources.answers import gathered, usable
 from adapters.outbound.resources.messages import (
     MAX_ANSWER_BYTES,
@@ -19,8 +20,6 @@ from adapters.outbound.resources.messages import (
 )
 from adapters.rpc.runs import run_request_to_pb
 from adapters.tasks import end
-from adapters.tls.credentials import ClientTls, channel_credentials
-from adapters.tls.files import TlsContents
 from domain.channels.answers import Choice
 from domain.json_text import loads
 from domain.routing.model import Confirmation, ResultArtifact, RunDelta, RunRequest, RunResult

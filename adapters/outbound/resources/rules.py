@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from adapters.outbound.net.tls import BadCertificate, ClientTls, PemSetting, TlsFiles, WatchedFiles
 from adapters.outbound.resources.builtin import is_builtin, knowledge_base_of
 from adapters.outbound.resources.chat_model import ChatModel, ChatTool
 from adapters.outbound.resources.knowledge_tool import SEARCH
-from adapters.tls.credentials import ClientTls
-from adapters.tls.files import BadCertificate, PemSetting, TlsFiles
-from adapters.tls.watching import WatchedFiles
 from domain.refusals import Invalid
 from domain.routing.model import Resource
 from domain.routing.resource import parse_resource

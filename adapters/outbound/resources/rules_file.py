@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.net.urls import safe_url
 from adapters.outbound.resources.builtin import is_builtin
 from adapters.outbound.resources.rules import (
     BadRules,

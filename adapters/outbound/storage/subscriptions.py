@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 
-from adapters.outbound.clock import url_uuid
 from adapters.outbound.storage.arrays import Bigints, Texts, unnest_sql
 from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.events import log_one
@@ -22,6 +21,7 @@ from adapters.outbound.storage.queue.statements import (
 )
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
+from adapters.outbound.system.clock import url_uuid
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.events import EventKind, LoggedEvent
 from domain.paging import Page

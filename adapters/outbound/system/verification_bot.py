@@ -1,15 +1,20 @@
-"""The Telegram bot that asks users to share their contact (https://core.telegram.org/bots/api)."""
+"""The Telegram bot that asks users to share their contact (https://core.telegram.org/bots/api).
+
+Notifies the owner of an instance through a verified identity.
+"""
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, json_object, same, text
 from domain.refusals import Unauthenticated
-from domain.verification.model import BotMessage
+from domain.verification.model import BotMessage, Provider
+from ports.access import IdentityStore, Mailer, MailFailed, VerificationBot
 from ports.capabilities import PlatformError
 from ports.http import Http, HttpFailed, HttpRequest
+from ports.instances import InstanceStore
 
 log = logging.getLogger(__name__)
 
@@ -80,3 +85,43 @@ class TelegramVerificationBot:
         if not answer.ok or at(answer.json(), "ok") is not True:
             description = text(answer.json(), "description")[:300]
             raise PlatformError(f"{method}: HTTP {answer.status} {description}".strip())
+
+
+class OwnerNotifier:
+    """`ports.connections.Notifier`: to the verified mail address, else to the messenger through the bot."""
+
+    def __init__(
+        self,
+        instances: InstanceStore,
+        identities: IdentityStore,
+        mailer: Mailer,
+        bot: VerificationBot,
+        offered: Collection[Provider],
+    ) -> None:
+        self._instances = instances
+        self._identities = identities
+        self._mailer = mailer
+        self._bot = bot
+        self._offered = frozenset(offered)
+
+    async def pairing_code(self, instance_id: int, code: str) -> None:
+        instance = await self._instances.find(instance_id)
+        if instance is None:
+            return
+        addresses = {
+            identity.field: identity.value for identity in await self._identities.of_user(instance.user_id)
+        }
+        text = (
+            f"The pairing code for '{instance.channel_name}' is {code}\n\nOn the phone open WhatsApp > Settings >"
+            " Linked devices > Link a device > Link with phone number instead, and enter it soon.\n"
+        )
+        if "email" in addresses and Provider.EMAIL in self._offered:
+            await self._by_mail(addresses["email"], text)
+        elif "bot-messenger" in addresses and Provider.BOT_MESSENGER in self._offered:
+            await self._bot.say(addresses["bot-messenger"], text)
+
+    async def _by_mail(self, address: str, text: str) -> None:
+        try:
+            await self._mailer.send(address, "Pairing code for WhatsApp", text)
+        except MailFailed as failure:
+            log.warning("the pairing code was not mailed: %s", failure)

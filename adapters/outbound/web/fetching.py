@@ -8,7 +8,7 @@ from email.message import Message
 from pathlib import Path
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.net.urls import safe_url
 from adapters.outbound.web.robots import AGENT, Robots
 from domain.knowledge.sources.model import PageLater, PageRefused, PageStatus, Validators
 from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress, WebHosts

@@ -11,8 +11,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from adapters.outbound.blobs import incoming
 from adapters.outbound.channels.bot_messenger.tests import samples
+from adapters.outbound.system import blobs as incoming
 from domain.routing.model import ResultArtifact, RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from adapters.outbound.blobs import incoming
+from adapters.outbound.system import blobs as incoming
 from tests.drivers.knowledge import KB, Scene, listed, send, upload
 from tests.drivers.ways import Rest
 from tests.drivers.world import World

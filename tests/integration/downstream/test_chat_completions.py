@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.chat_completions import ChatCompletionsRunner
 from adapters.outbound.resources.chat_model import (
     INTERRUPTED,

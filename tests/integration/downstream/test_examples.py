@@ -12,8 +12,8 @@ from types import ModuleType
 import pytest
 from aiohttp.test_utils import TestServer
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.builtin import Builtins
 from adapters.outbound.resources.grpc_runner import GrpcChannels
 from adapters.outbound.resources.router import Router, Runners

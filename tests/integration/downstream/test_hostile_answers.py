@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.http_runner import HttpRunner
 from adapters.outbound.resources.router import Router
 from adapters.outbound.storage.codec import dump

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.http_runner import HttpRunner
 from adapters.outbound.resources.messages import MAX_TEXT
 from domain.routing.model import Confirmation, RunResult

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from adapters.outbound.resources.chat_completions import MAX_ROUNDS, ChatCompletionsRunner
 from adapters.outbound.resources.chat_model import ChatModel, ChatTool
 from adapters.outbound.resources.knowledge_tool import (

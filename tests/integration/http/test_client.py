@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from ports.http import FormFile, Http, HttpFailed, HttpRequest
 from tests.support.ports import free_port
 from tests.support.servers import a_certificate, raw_serving, serving

@@ -13,8 +13,8 @@ import pytest
 from aiohttp import web
 from aiohttp.client_proto import ResponseHandler
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 from tests.support.servers import listening, serving
 
@@ -181,7 +181,7 @@ async def test_nobody_gets_a_byte_of_the_answer_to_another(seed: int) -> None:
 async def test_a_connection_that_lay_idle_for_long_is_not_used(
     http: AioHttp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.outbound.http.client.KEPT_SECONDS", 0.0)
+    monkeypatch.setattr("adapters.outbound.net.http.KEPT_SECONDS", 0.0)
     async with answering([OK] * 2) as (base, raw):
         for _ in range(2):
             await http.send(HttpRequest("POST", base))

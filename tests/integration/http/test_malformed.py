@@ -17,7 +17,7 @@ from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.heads import LARGEST_HEAD, LARGEST_READ
 from adapters.inbound.rest.protocol import HttpProtocol
 from adapters.inbound.rest.routing import GatewayOptions
-from adapters.outbound.clock import RandomIds
+from adapters.outbound.system.clock import RandomIds
 from apps.http_server import HttpComponent
 from apps.settings_loading import load
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adapters.outbound.http.addresses import AllowedAddresses, PolicedSockets
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses, PolicedSockets
+from adapters.outbound.net.http import AioHttp
 from ports.http import Address, Addresses, AddressRefused, HttpFailed, HttpRequest
 from tests.support.ports import free_port
 from tests.support.servers import Handler, serving

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from adapters.outbound.http import websockets
-from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.http.websockets import AioWebSockets
+from adapters.outbound.net import websockets
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.websockets import AioWebSockets
 from ports.http import AddressRefused, ConnectionClosed, Handshake, HttpFailed
 from tests.support.platforms.websocket import Peers
 from tests.support.servers import serving

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.web import fetching

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.knowledge.embedding.model_files import (
     PACKAGED_WEIGHTS,
     ModelFiles,
@@ -22,6 +20,8 @@ from adapters.outbound.knowledge.embedding.model_files import (
 from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
 from adapters.outbound.knowledge.models.downloads import ModelDownloads
 from adapters.outbound.knowledge.models.folder import ModelFolder
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from domain.refusals import StorageFull, Unavailable
 from tests.support.servers import serving
 

@@ -21,11 +21,8 @@ from switchboard.downstream.v1.runner_pb2_grpc import (
 )
 
 from adapters.outbound.core_client.connection import CoreConnection
+from adapters.outbound.net.tls import ClientTls, PemSetting, TlsFiles, WatchedFiles, probe, server_credentials
 from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
-from adapters.tls.credentials import ClientTls, server_credentials
-from adapters.tls.files import PemSetting, TlsFiles
-from adapters.tls.probe import probe
-from adapters.tls.watching import WatchedFiles
 from domain.routing.model import RunResult
 from ports.resources import DownstreamFailed
 from tests.support.certificates import LOOPBACK, Issued, new_authority
@@ -179,7 +176,7 @@ async def test_rules_of_resources_name_their_own_keys(tmp_path: Path) -> None:
 
 
 async def test_a_rule_follows_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.tls.watching.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("adapters.outbound.net.tls.LOOK_EVERY", 0.0)
     channels = GrpcChannels()
     server = served(tmp_path / "server", GOOD, AUTHORITY.pem)
     client = watched(tmp_path / "client", AUTHORITY.issue("runner"), AUTHORITY.pem)

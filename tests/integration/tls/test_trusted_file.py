@@ -29,7 +29,7 @@ settings = load(env_file=Path(sys.argv[1]))
 base, *given = sys.argv[2:]
 
 import aiohttp
-from adapters.outbound.blobs.s3 import Bucket, S3Blobs
+from adapters.outbound.system.s3 import Bucket, S3Blobs
 from adapters.outbound.mail.connections import checked_tls
 from adapters.outbound import tracing
 from domain.refusals import Unavailable

@@ -12,14 +12,12 @@ import pytest
 from adapters.inbound.rest.app import build
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.channels.tests.support import SetClock
-from adapters.outbound.clock import RandomIds
-from adapters.outbound.http.addresses import AllowedAddresses
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
-from adapters.outbound.oauth.identity import Client, OAuthIdentities
+from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
+from adapters.outbound.net.http import AioHttp
+from adapters.outbound.net.oauth import Client, OAuthIdentities
 from adapters.outbound.storage.identities import (
     DeepLinkStore,
     PostgresCodes,
@@ -27,6 +25,7 @@ from adapters.outbound.storage.identities import (
     PostgresStates,
 )
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.system.clock import RandomIds
 from adapters.outbound.system.encryption import ConfigCipher, new_key
 from adapters.outbound.system.verification_bot import TelegramVerificationBot
 from domain.access.model import Caller

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.metrics import PrometheusMeter
+from adapters.outbound.system.metrics import PrometheusMeter
 from adapters.version import VERSION
 from apps import completion
 from apps.cli import COMMANDS, main

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from apps.components import RulesComponent
 from apps.downstream import Resources, rules_of
 from apps.setting_types import SettingsError

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.backup.archive import Archive, BadBackup
+from adapters.outbound.system.backup_archive import Archive, BadBackup
 
 CONTENT = b"forged"
 MANIFEST: dict[str, Any] = {

@@ -24,7 +24,7 @@ from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import SetClock, dependencies
-from adapters.outbound.clock import RandomIds
+from adapters.outbound.system.clock import RandomIds
 from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition, ConfigField, SetupInstructions
 from domain.instances.lookup import CatalogueService

@@ -16,13 +16,11 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from adapters.outbound.certificate_metrics import CertificateMetrics
-from adapters.outbound.database_metrics import OLDEST, QUEUES, UPLOADS
-from adapters.outbound.metrics import PrometheusMeter
+from adapters.outbound.net.tls import WatchedFiles
 from adapters.outbound.storage.figures import UNTIL
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import Retention
-from adapters.tls.watching import WatchedFiles
+from adapters.outbound.system.metrics import OLDEST, QUEUES, UPLOADS, CertificateMetrics, PrometheusMeter
 from domain.refusals import Unavailable
 
 DEPLOY = Path(__file__).parents[3] / "deploy"

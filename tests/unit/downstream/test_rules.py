@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.outbound.net.tls import TlsFiles
 from adapters.outbound.resources.chat_model import ChatModel
 from adapters.outbound.resources.rules import (
     BadRules,
@@ -18,7 +19,6 @@ from adapters.outbound.resources.rules import (
     parse_rules,
 )
 from adapters.outbound.resources.rules_file import RulesFile
-from adapters.tls.files import TlsFiles
 from domain.routing.model import RunResult
 from domain.routing.resource import parse_resource
 from ports.resources import Downstream

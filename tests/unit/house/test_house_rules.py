@@ -38,7 +38,7 @@ TOO_COMPLEX = 9
 NAMES_CHANNELS = {
     "domain/verification": "the contract names the providers of verification",
     "adapters/inbound/console/pages/identities.py": "the contract names the providers of verification",
-    "adapters/outbound/notifier.py": "codes go out by mail and Telegram (the contract)",
+    "adapters/outbound/system/verification_bot.py": "codes go out by mail and Telegram (the contract)",
     "domain/web_chat": "the service of the web chat: its address and its tag for web pages",
     "adapters/inbound/rest/web_chat": "the service of the web chat: its paths",
     "adapters/inbound/rest/auth_middleware.py": "the paths of the web chat",

@@ -24,7 +24,7 @@ from tests.support.source_files import files, source, tree
 FOLDERS = ("domain", "ports", "adapters", "apps", "tests", "bench", "examples", "scripts")
 STORAGE = "adapters/outbound/storage"
 SCHEMA = tuple(f"{STORAGE}/{name}.py" for name in ("tables", "knowledge/tables"))
-METRICS = ("adapters/outbound/metrics.py",)
+METRICS = ("adapters/outbound/system/metrics.py",)
 
 REPLACED = {
     "lane": "QueueKey, QueueWorker or LeaseStore",
@@ -107,7 +107,7 @@ MESSAGES = (
 ROUTING = ("domain/routing", "domain/confirmations")
 CALLS = ("domain/callbacks", "ports/channels.py", "ports/capabilities.py", "ports/connections.py")
 LIMITS = ("domain/delivery", "ports/outbox.py")
-BUS = ("adapters/outbound/event_bus.py", "adapters/outbound/storage/signals.py")
+BUS = ("adapters/outbound/system/event_bus.py", "adapters/outbound/storage/signals.py")
 SANDBOX = ("adapters/outbound/knowledge/parsing/sandbox",)
 RENDERING = ("adapters/outbound/rendering",)
 REST = ("adapters/inbound/rest", "adapters/rpc")

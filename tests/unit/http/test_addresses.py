@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.channels.http_webhook.config import DEFINITION
-from adapters.outbound.event_pushes import SubscriptionAddresses
-from adapters.outbound.http.addresses import AllowedAddresses
-from adapters.outbound.http.checks import checked_url
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
+from adapters.outbound.net.urls import checked_url
+from adapters.outbound.system.event_pushes import SubscriptionAddresses
 from domain.addresses import address_fault
 from domain.instances.validation import faults_of
 from domain.knowledge.sources.service import checked_address

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.http.policy import AddressPolicy, numeric_host
+from adapters.outbound.net.addresses import AddressPolicy, numeric_host
 
 OPEN = AddressPolicy("open")
 PUBLIC = AddressPolicy("public-only")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.net.urls import safe_url
 
 
 @pytest.mark.parametrize(

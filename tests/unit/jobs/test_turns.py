@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.event_bus import EventBus
-from adapters.outbound.turns import EACH_SECONDS, Turns
+from adapters.outbound.system.event_bus import EACH_SECONDS, EventBus, Turns
 
 
 class _Woken:

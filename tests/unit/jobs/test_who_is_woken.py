@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from adapters.inbound.jobs.queue_worker import SlotAllocator
-from adapters.outbound.event_bus import EventBus
+from adapters.outbound.system.event_bus import EventBus
 from ports.queue import Capacity, QueueKey
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from adapters.outbound.channels.mail_api.config import GmailConfig
 from adapters.outbound.channels.tests.support import SetClock, dependencies
-from adapters.outbound.oauth.google import GoogleApi
-from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
+from adapters.outbound.net.google import GoogleApi
+from adapters.outbound.net.oauth import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.model import PlatformAddress
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 

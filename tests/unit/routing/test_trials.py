@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from adapters.outbound.channels.tests.support import SetClock
-from adapters.outbound.clock import RandomIds
+from adapters.outbound.system.clock import RandomIds
 from domain.access.model import Caller, Role
 from domain.refusals import Invalid, TooMany
 from domain.routing.model import Resource, ResourceRule, ResourceRules, RunRequest, RunResult

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.client import PlatformClient, masked
 from adapters.outbound.channels.common.outcomes import by_status, exchange
-from adapters.outbound.http.paths import segment
+from adapters.outbound.net.urls import segment
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import PlatformAddress
 from domain.refusals import TooLarge

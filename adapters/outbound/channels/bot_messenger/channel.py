@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.http.policy import AddressPolicy, numeric_host
+from adapters.outbound.net.addresses import AddressPolicy, numeric_host
 from domain.channels.messages import Attachment, ChannelMetadata
 from domain.channels.model import Proof
 from domain.channels.refused import BOT, CHANNEL

@@ -15,7 +15,7 @@ from adapters.outbound.channels.common.contents import (
     location_context,
     location_text,
 )
-from adapters.outbound.links import address_behind
+from adapters.outbound.system.links import address_behind
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Quoted
 from domain.values import value

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
-from adapters.outbound.http.paths import segment
+from adapters.outbound.net.urls import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import PlatformAddress

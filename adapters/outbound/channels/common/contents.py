@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import items, text
-from adapters.outbound.links import address_behind
+from adapters.outbound.system.links import address_behind
 from domain.channels.messages import Change, Event, Sender
 from domain.values import iso_milliseconds
 

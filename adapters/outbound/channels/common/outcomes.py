@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
+from adapters.outbound.net.oauth import TokenRefused, TokenUnavailable
 from domain.channels.messages import Outcome, Sent
 from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress
 

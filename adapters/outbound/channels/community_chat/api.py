@@ -12,7 +12,7 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, size, text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send
-from adapters.outbound.http.paths import base_address, segment
+from adapters.outbound.net.urls import base_address, segment
 from domain.channels.messages import Attachment, ChannelMetadata, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies

@@ -22,7 +22,7 @@ from adapters.outbound.channels.common.messages import (
     text_payloads,
 )
 from adapters.outbound.channels.common.outcomes import deleted, edited, repeatable
-from adapters.outbound.http.paths import segment
+from adapters.outbound.net.urls import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits

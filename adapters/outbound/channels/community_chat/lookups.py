@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import at, integer, text
-from adapters.outbound.http.paths import segment
+from adapters.outbound.net.urls import segment
 from domain.channels.answers import Author
 from domain.channels.messages import Quoted, Sender, ThreadMessage
 from ports.capabilities import Opened, OpenRequest, PlatformError

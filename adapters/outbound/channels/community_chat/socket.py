@@ -12,7 +12,7 @@ import orjson
 
 from adapters.outbound.channels.common.bodies import at, frame_object, integer, text
 from adapters.outbound.channels.common.reconnecting import Attempt, StatelessConnector, keep_connected
-from adapters.outbound.http.paths import base_address, segment
+from adapters.outbound.net.urls import base_address, segment
 from domain.channels.messages import ChannelMetadata, Event
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.http.paths import segment
-from adapters.outbound.oauth.google import TIMEOUT, GoogleApi
+from adapters.outbound.net.google import TIMEOUT, GoogleApi
+from adapters.outbound.net.urls import segment
 from ports.http import HttpRequest
 
 from .config import DriveConfig

@@ -10,7 +10,7 @@ from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.files import FILE, FileUnavailable, artifact_of, content_of, link_text
 from adapters.outbound.channels.common.messages import file_payloads
 from adapters.outbound.channels.common.outcomes import repeatable
-from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
+from adapters.outbound.net.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Attachment, Outcome, Sent

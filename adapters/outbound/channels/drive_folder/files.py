@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.http.paths import segment
-from adapters.outbound.oauth.google import GoogleError, poll_failures
+from adapters.outbound.net.google import GoogleError, poll_failures
+from adapters.outbound.net.urls import segment
 from domain.channels.messages import Attachment, Event, Outcome, Sender
 from domain.knowledge.sources.model import (
     ListedPage,

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.bodies import items, same, text
 from adapters.outbound.channels.common.calls import require_webhook
-from adapters.outbound.oauth.google import GoogleError
+from adapters.outbound.net.google import GoogleError
 from domain.channels.messages import ChannelMetadata, RawAnswer, RawCall, Received
 from domain.refusals import Unauthenticated
 

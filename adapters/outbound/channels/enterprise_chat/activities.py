@@ -16,7 +16,7 @@ from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.calls import json_answer
 from adapters.outbound.channels.common.contents import unreadable
 from adapters.outbound.channels.common.messages import is_own
-from adapters.outbound.links import with_addresses
+from adapters.outbound.system.links import with_addresses
 from domain.channels.messages import Attachment, Change, Event, Identity, RawAnswer, Received, Sender
 from domain.channels.refused import BOT
 from domain.refusals import Invalid

@@ -17,8 +17,8 @@ from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send, without_token
-from adapters.outbound.http.paths import base_address, segment
-from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
+from adapters.outbound.net.oauth import TokenRefused, Tokens, TokenUnavailable
+from adapters.outbound.net.urls import base_address, segment
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress
 from ports.capabilities import Opened, OpenRequest, PlatformError

@@ -14,8 +14,8 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, frame_object, items, text
 from adapters.outbound.channels.common.contents import card_text, forwarded
-from adapters.outbound.links import address_behind
 from adapters.outbound.mail.html_text import html_to_text
+from adapters.outbound.system.links import address_behind
 from domain.channels.answers import Author
 from domain.channels.messages import Quoted
 

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.outcomes import excerpt
-from adapters.outbound.http.paths import base_address, segment
+from adapters.outbound.net.urls import base_address, segment
 from domain.rendering import off_loop
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 

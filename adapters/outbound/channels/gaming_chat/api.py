@@ -10,7 +10,7 @@ import orjson
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, masked
 from adapters.outbound.channels.common.outcomes import by_status, exchange
-from adapters.outbound.http.paths import segment
+from adapters.outbound.net.urls import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress

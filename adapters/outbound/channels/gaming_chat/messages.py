@@ -12,7 +12,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
 from adapters.outbound.channels.common.contents import card_text, forwarded, unreadable
-from adapters.outbound.http.paths import segment
+from adapters.outbound.net.urls import segment
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Change, Event, Identity, Quoted, Sender, ThreadMessage
 from domain.channels.refused import BOT, CHANNEL

@@ -12,7 +12,7 @@ from adapters.outbound.mail.compose import compose_reply, mail_messages
 from adapters.outbound.mail.guards import REASONS
 from adapters.outbound.mail.mime import content_of
 from adapters.outbound.mail.opening import ADDRESS, opened_mail
-from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
+from adapters.outbound.net.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Attachment, Outcome, Sent

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, clean, items, text
-from adapters.outbound.http.paths import segment
 from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.guards import reason_not_to_answer
@@ -30,7 +29,8 @@ from adapters.outbound.mail.mime import (
     is_wrapper,
     read_message,
 )
-from adapters.outbound.oauth.google import GoogleApi
+from adapters.outbound.net.google import GoogleApi
+from adapters.outbound.net.urls import segment
 from domain.channels.messages import Attachment, Event
 
 from .config import TARGET, THREAD_DOMAIN, GmailConfig, GmailTarget

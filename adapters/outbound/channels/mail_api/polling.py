@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.mail.events import unreadable
-from adapters.outbound.oauth.google import GoogleError, poll_failures
+from adapters.outbound.net.google import GoogleError, poll_failures
 from domain.channels.messages import Event
 from domain.channels.typed import JsonModel, stored_as
 from ports.capabilities import Polled, PollFailed

@@ -15,7 +15,7 @@ from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, re
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.client import PlatformClient, is_address_of
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, send
-from adapters.outbound.http.paths import segment
+from adapters.outbound.net.urls import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits

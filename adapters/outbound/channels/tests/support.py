@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from adapters.outbound.http.addresses import AllowedAddresses
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.http.websockets import AioWebSockets
+from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
+from adapters.outbound.net.http import AioHttp
+from adapters.outbound.net.websockets import AioWebSockets
 from domain.channels.answers import Artifact
 from domain.channels.messages import RawCall
 from domain.refusals import Unavailable

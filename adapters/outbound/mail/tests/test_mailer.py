@@ -9,12 +9,11 @@ from email.message import EmailMessage
 
 import pytest
 
-from adapters.outbound.clock import RandomIds, SystemClock
-from adapters.outbound.http.addresses import AllowedAddresses
-from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
+from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
+from adapters.outbound.system.clock import RandomIds, SystemClock
 from ports.access import MailFailed
 from tests.support.mail import Postbox, smtp_server
 from tests.support.servers import listening

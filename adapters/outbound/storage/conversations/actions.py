@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import orjson
 
-from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.conversations.erasure import Erasure
 from adapters.outbound.storage.conversations.handlers import PostgresHandlers
@@ -18,6 +17,7 @@ from adapters.outbound.storage.queue.statements import (
     SQL,
     EventStatus,
 )
+from adapters.outbound.system.clock import new_uuid
 from domain.conversations.model import MessageId, MessageKind
 from domain.web_chat.model import ChatPlace
 from ports.conversations import Rerun

@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any
 
 from adapters import trace_context
-from adapters.outbound.clock import url_uuid
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns
 from adapters.outbound.storage.codec import (
     content_to_json,
@@ -32,6 +31,7 @@ from adapters.outbound.storage.queue.statements import (
     SQL,
     QueueKind,
 )
+from adapters.outbound.system.clock import url_uuid
 from domain.channels.messages import Event, Merge
 from domain.conversations.model import answer_to
 from domain.events import EventKind

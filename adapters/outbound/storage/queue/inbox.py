@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts, unnest_sql
 from adapters.outbound.storage.codec import (
     dump,
@@ -23,6 +22,7 @@ from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.statements import (
     SQL,
 )
+from adapters.outbound.system.clock import new_uuid
 from domain.channels.messages import Change, Event, Quoted
 from domain.refusals import Unavailable
 from domain.values import value

@@ -20,8 +20,7 @@ from adapters.outbound.channels.email.polling import MAX_MAILS, MAX_PER_THREAD
 from adapters.outbound.channels.email.tests.conftest import mail, settings
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW
-from adapters.outbound.http.addresses import AllowedAddresses
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
 from domain.instances.validation import faults_of
 from domain.refusals import TooLarge
 from ports.capabilities import (

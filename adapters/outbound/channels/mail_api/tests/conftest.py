@@ -10,8 +10,8 @@ import pytest
 from adapters.outbound.channels.mail_api.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import SetClock, dependencies
-from adapters.outbound.http.client import AioHttp
-from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from tests.support.platforms.gmail import Gmail
 
 

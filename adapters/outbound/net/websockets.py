@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from adapters.outbound.http.client import connector, failure
-from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import connector, failure
+from adapters.outbound.net.urls import safe_url
 from ports.http import ConnectionClosed, Handshake, HttpFailed, HttpRequest
 
 CONNECT_SECONDS = 30.0

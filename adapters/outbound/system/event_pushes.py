@@ -14,8 +14,8 @@ import orjson
 
 from adapters.outbound.channels.common.calls import BadSecret, standard_headers
 from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
-from adapters.outbound.http.checks import checked_url
-from adapters.outbound.http.policy import numeric_host
+from adapters.outbound.net.addresses import numeric_host
+from adapters.outbound.net.urls import checked_url
 from domain import limits
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits

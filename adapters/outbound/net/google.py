@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.outcomes import by_status, failed, without_token
-from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
+from adapters.outbound.net.oauth import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import PlatformAddress
 from domain.rendering import off_loop

@@ -24,10 +24,8 @@ from aiohttp.payload import AsyncIterablePayload, BytesIOPayload, BytesPayload, 
 from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
-from adapters.outbound.http.addresses import Forbidden, PolicedSockets, refused
-from adapters.outbound.http.checks import checked_headers, checked_url, for_hop
-from adapters.outbound.http.policy import AddressPolicy, numeric_host
-from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.net.addresses import AddressPolicy, Forbidden, PolicedSockets, numeric_host, refused
+from adapters.outbound.net.urls import checked_headers, checked_url, for_hop, safe_url
 from adapters.system_errors import system_reason
 from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest, NoAddress
 

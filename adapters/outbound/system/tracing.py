@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters import trace_context
-from adapters.outbound.http.redaction import safe_url
+from adapters.outbound.net.urls import safe_url
 from domain.channels.messages import RawAnswer, RawCall
 from domain.routing.model import RunRequest, RunResult
 from ports.http import Http, HttpAnswer, HttpRequest

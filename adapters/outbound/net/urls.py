@@ -1,14 +1,39 @@
-"""What a request must look like before it may go out. Pure."""
+"""Makes addresses safe for logs, metrics and error texts.
+
+What a request must look like before it may go out. Pure.
+
+Addresses that are put together from parts which come from outside: ids of events, values of configurations.
+"""
 
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from yarl import URL
 
-from adapters.outbound.http.redaction import safe_url
 from domain.addresses import address_fault
 from ports.http import HttpFailed, NoAddress
+
+_BOT_TOKEN = re.compile(r"/bot\d+(:|%3[aA])[^/?#]*")
+_LONG = re.compile(r"(?<=/)[A-Za-z0-9_\-.%~=]{20,}(?=/|$)")
+
+
+def safe_url(url: str) -> str:
+    """The address without what may be secret: user and password, the values of the query, the fragment, bot
+    tokens in the path (`/bot<id>:<secret>/`), and path segments long enough to be a key."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "(an address that cannot be read)"
+    if ":" in host:
+        host = f"[{host}]"
+    path = _LONG.sub("***", _BOT_TOKEN.sub("/bot***", parts.path))
+    names = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    query = "?" + "&".join(f"{name}=***" for name in names) if names else ""
+    return f"{parts.scheme}://{host}{f':{port}' if port else ''}{path}{query}"
+
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
@@ -58,3 +83,16 @@ def for_hop(headers: dict[str, str], origin: URL, target: URL) -> dict[str, str]
     if origin.origin() == target.origin():
         return headers
     return {name: value for name, value in headers.items() if name.lower() not in _SECRETS}
+
+
+def segment(value: object, safe: str = "") -> str:
+    """A value as one segment of a path, whatever it holds; never empty, which would name the collection above.
+
+    The segments `.` and `..` cannot be quoted: the client refuses every address that has them (`checked_url`).
+    """
+    return quote(str(value), safe=safe, errors="replace") or "-"
+
+
+def base_address(text: str) -> str:
+    """An address to put paths behind: without a query or fragment, which would swallow them, and a final slash."""
+    return urlsplit(text)._replace(query="", fragment="").geturl().rstrip("/")

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.outbound.blobs.incoming import received, temporary_file
+from adapters.outbound.system.blobs import received, temporary_file
 from domain.refusals import NotFound, Unavailable, full_disk_refused
 from ports.files import StoredBlob
 
