@@ -25,11 +25,11 @@ from adapters.outbound.system.backup_archive import (
 from adapters.outbound.system.encryption import ConfigCipher
 from adapters.version import VERSION
 from apps import restore
-from apps.backup_file import reported
-from apps.containers.storage import UPLOADS, blob_store
-from apps.secrets import FOLDER, complete, folder_of_encryption_key
+from apps.compose.storage import UPLOADS, blob_store
+from apps.processes.starting import StartError, a_database
+from apps.restore import reported
 from apps.settings import Settings
-from apps.starting import StartError, a_database
+from apps.settings_loading import FOLDER, complete, folder_of_encryption_key
 from domain.refusals import NotFound
 
 KNOWN = {UPLOADS, FOLDER, "linked-devices", "postgres"}

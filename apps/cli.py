@@ -61,8 +61,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         print(completion.script(options.shell, parsers), end="")
         return 0
     # Loading these takes longer than all of the above, and `--help` needs none of them.
+    from apps.processes.starting import reporting
     from apps.settings_loading import load
-    from apps.starting import reporting
 
     return reporting(lambda: int(options.run(load(), options)))
 
@@ -191,7 +191,7 @@ def _lazy(path: str) -> Command:
 
 def _migrate(settings: Settings, _: argparse.Namespace) -> int:
     from adapters.outbound.storage.migrate import revision_of
-    from apps.starting import a_database, migrated
+    from apps.processes.starting import a_database, migrated
 
     with a_database(settings) as dsn:
         print(f"the database is at {revision_of(migrated(dsn))}")
@@ -200,10 +200,10 @@ def _migrate(settings: Settings, _: argparse.Namespace) -> int:
 
 RESEAL = _lazy("apps.commands.reseal")
 COMMANDS: tuple[tuple[str, str, Command], ...] = (
-    ("up", "run everything in one process", _lazy("apps.standalone.main.main")),
+    ("up", "run everything in one process", _lazy("apps.processes.standalone.main")),
     ("gateway", "run the REST gateway alone, as a client of a core", _lazy("apps.http_gateway.main.main")),
     ("core", "run the gRPC core alone", _lazy("apps.grpc_server.main.main")),
-    ("worker", "run a worker alone", _lazy("apps.worker.main.main")),
+    ("worker", "run a worker alone", _lazy("apps.processes.worker.main")),
     ("migrate", "bring the database to the newest schema", _migrate),
     ("reseal", "encrypt stored configurations anew with the first CONFIG_ENCRYPTION_KEY", RESEAL),
     (

@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from adapters.outbound.storage.instances import encrypt_anew, replace_key
 from apps import logs
-from apps.container import CommandContainer
+from apps.compose.container import CommandContainer
 from apps.printable import escaped
-from apps.secrets import complete
+from apps.processes.starting import StartError, a_database, migrated
 from apps.settings import Settings
-from apps.starting import StartError, a_database, migrated
+from apps.settings_loading import complete
 from domain import limits
 from domain.access.model import ApiKey, Role, sign_in_address
 from domain.refusals import NotFound

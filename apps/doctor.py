@@ -15,14 +15,14 @@ from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.retention import Retention
 from adapters.outbound.system.encryption import ConfigCipher
 from apps import findings
-from apps.container import CommandContainer
-from apps.containers.storage import blob_store, times_of
-from apps.knowledge_state import KnowledgeState, state_of
+from apps.compose.container import CommandContainer
+from apps.compose.storage import blob_store, times_of
+from apps.findings import KnowledgeState, state_of
 from apps.printable import escaped
-from apps.readiness import check_workers
-from apps.secrets import complete
+from apps.processes.readiness import check_workers
+from apps.processes.starting import a_database, migrated, unlocked
 from apps.settings import Settings
-from apps.starting import a_database, migrated, unlocked
+from apps.settings_loading import complete
 from apps.tls_findings import of_tls
 from domain.monitoring.model import Finding, Grade
 from domain.refusals import INTERNAL

@@ -4,8 +4,8 @@ import sys
 from argparse import Namespace
 from http.client import HTTPConnection, HTTPException
 
+from apps.processes.starting import StartError
 from apps.settings import Settings
-from apps.starting import StartError
 
 PATIENCE_SECONDS = 4.0
 PATH = "/healthz"

@@ -12,9 +12,9 @@ import uvicorn
 
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.protocol import HttpProtocol, Limits, keep_deadlines
-from apps.process import CALL_GRACE, Component, Phase
+from apps.processes.process import CALL_GRACE, Component, Phase
+from apps.processes.starting import allowed_connections
 from apps.settings import Settings
-from apps.starting import allowed_connections
 
 
 class _Server(uvicorn.Server):

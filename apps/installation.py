@@ -12,9 +12,9 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import Retention
 from adapters.outbound.system.encryption import ConfigCipher
 from apps import findings
-from apps.containers.knowledge import Knowledge
-from apps.containers.storage import blob_store, times_of
-from apps.knowledge_state import state_of
+from apps.compose.knowledge import Knowledge
+from apps.compose.storage import blob_store, times_of
+from apps.findings import state_of
 from apps.settings import Settings
 from domain.monitoring.model import Finding, Grade
 

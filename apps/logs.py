@@ -18,7 +18,7 @@ import structlog
 from adapters import trace_context
 from apps.printable import cut, escaped, message_of, shown, traceback_of
 from apps.settings import Settings
-from apps.unknown_settings import unknown_settings
+from apps.settings_loading import unknown_settings
 
 NOISY = ("aiohttp", "alembic", "arq", "asyncio", "grpc", "mcp", "psycopg", "urllib3", "uvicorn")
 KEPT = ("instance", "ms", "conversation")

@@ -1,8 +1,8 @@
 """/metrics, /healthz and /readyz of a process that has no REST gateway."""
 
-from apps.container import CoreContainer
-from apps.process import Component
-from apps.starting import listen
+from apps.compose.container import CoreContainer
+from apps.processes.process import Component
+from apps.processes.starting import listen
 
 
 def metrics_components(container: CoreContainer) -> list[Component]:

@@ -12,10 +12,10 @@ from adapters.outbound.knowledge.models.folder import ModelFolder
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from apps.commands import with_database
-from apps.container import CommandContainer
-from apps.containers.knowledge import model_folder
+from apps.compose.container import CommandContainer
+from apps.compose.knowledge import model_folder
+from apps.processes.starting import StartError
 from apps.settings import Settings
-from apps.starting import StartError
 from domain.refusals import Unavailable
 
 

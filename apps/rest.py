@@ -8,11 +8,11 @@ from adapters.inbound.rest.app import build
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.routing import GatewayOptions
 from apps import logs
+from apps.processes.starting import allowed_connections
 from apps.settings import Settings
-from apps.starting import allowed_connections
 
 if TYPE_CHECKING:
-    from apps.container import CoreContainer
+    from apps.compose.container import CoreContainer
 
 
 def build_gateway(container: CoreContainer) -> App:

@@ -1,4 +1,7 @@
-"""`switchboard restore`: a backup into an empty place, looked at afterwards. With `--check` into a temporary one."""
+"""`switchboard restore`: a backup into an empty place, looked at afterwards. With `--check` into a temporary one.
+
+What can go wrong while `backup` writes and `restore` reads.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,18 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psycopg
+
 from adapters.outbound.storage.embedded.data_paths import is_owned
-from adapters.outbound.storage.migrate import head
+from adapters.outbound.storage.migrate import first_line, head
 from adapters.outbound.system import dumps
-from adapters.outbound.system.backup_archive import BLOBS, DATABASE, DEVICES, SECRETS, Archive
+from adapters.outbound.system.backup_archive import BLOBS, DATABASE, DEVICES, SECRETS, Archive, BadBackup
+from adapters.outbound.system.dumps import DumpFailed
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
-from apps.backup_file import reported
-from apps.containers.storage import UPLOADS, blob_store
-from apps.secrets import ENCRYPTION_KEY, FOLDER, complete
+from apps.compose.storage import UPLOADS, blob_store
+from apps.processes.starting import StartError, embedded_database, migrated, unlocked
 from apps.settings import Settings
-from apps.starting import StartError, embedded_database, migrated, unlocked
+from apps.settings_loading import ENCRYPTION_KEY, FOLDER, complete
 from domain.refusals import NotFound
 
 LARGEST_KEY = 64 * 1024
@@ -179,3 +184,19 @@ async def _missing(settings: Settings, found: dumps.Contents) -> set[str]:
         except NotFound:
             missing.add(key)
     return missing
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """What can go wrong, as one line."""
+    try:
+        yield
+    except (DumpFailed, BadBackup) as error:
+        raise StartError(str(error)) from error
+    except psycopg.Error as error:
+        raise StartError(f"the database does not answer: {first_line(error)}") from error
+    except BrokenPipeError:  # nobody reads what the command prints
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise StartError(f"{where}{error.strerror or error}") from error

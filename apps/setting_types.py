@@ -1,11 +1,18 @@
-"""The types of settings, each with the sentence that says what a wrong value must be."""
+"""The types of settings, each with the sentence that says what a wrong value must be.
+
+Addresses of platforms, which settings may replace: of their channels, and of signing in with them.
+
+The settings of TLS between gateway and core, and for gRPC clients of a core.
+"""
 
 import ipaddress
+import os
+import ssl
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -204,3 +211,144 @@ Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute(
 PemFile = Folder
 """A file in PEM form: certificates, or a private key."""
 UserName = Annotated[str, AfterValidator(lambda value: value.lstrip("@"))]
+
+
+SIGN_IN_ADDRESSES: Mapping[str, str] = {
+    "WORKSPACE_CHAT_AUTHORIZE_URL": "https://slack.com/openid/connect/authorize",
+    "WORKSPACE_CHAT_TOKEN_URL": "https://slack.com/api/openid.connect.token",
+    "WORKSPACE_CHAT_USERINFO_URL": "https://slack.com/api/openid.connect.userInfo",
+    "GAMING_CHAT_AUTHORIZE_URL": "https://discord.com/oauth2/authorize",
+    "GAMING_CHAT_TOKEN_URL": "https://discord.com/api/v10/oauth2/token",
+    "GAMING_CHAT_USERINFO_URL": "https://discord.com/api/v10/users/@me",
+    "COMMUNITY_CHAT_AUTHORIZE_URL": "",
+    "COMMUNITY_CHAT_TOKEN_URL": "",
+    "COMMUNITY_CHAT_USERINFO_URL": "",
+    "ENTERPRISE_CHAT_AUTHORIZE_URL": "https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize",
+    "ENTERPRISE_CHAT_TOKEN_URL": "https://login.microsoftonline.com/organizations/oauth2/v2.0/token",
+    "ENTERPRISE_CHAT_USERINFO_URL": "https://graph.microsoft.com/v1.0/me",
+}
+"""Where users sign in for verification. The three empty ones follow from COMMUNITY_CHAT_SERVER_URL."""
+
+CHANNEL_ADDRESSES = (
+    "WORKSPACE_CHAT_API_URL",
+    "ENTERPRISE_CHAT_LOGIN_URL",
+    "ENTERPRISE_CHAT_OPENID_URL",
+    "ENTERPRISE_CHAT_SERVICE_URL",
+    "GAMING_CHAT_API_URL",
+    "BOT_MESSENGER_API_URL",
+    "BUSINESS_MESSAGING_API_URL",
+    "SMS_PROVIDER_API_URL",
+    "MAIL_API_URL",
+    "GOOGLE_TOKEN_URL",
+    "DRIVE_FOLDER_API_URL",
+)
+"""Names of the addresses that the channels of this package declare, for those who have not loaded the channels."""
+
+TRUSTED_HOSTS = "ENTERPRISE_CHAT_TRUSTED_HOSTS"
+EMULATOR = "ENTERPRISE_CHAT_EMULATOR"
+
+COMMUNITY_CHAT_PATHS = {
+    "COMMUNITY_CHAT_AUTHORIZE_URL": "/oauth/authorize",
+    "COMMUNITY_CHAT_TOKEN_URL": "/oauth/access_token",
+    "COMMUNITY_CHAT_USERINFO_URL": "/api/v4/users/me",
+}
+
+
+def sign_in_addresses(values: Mapping[str, str], community_server: str) -> dict[str, str]:
+    """The addresses by the names of their settings. Raises `SettingsError`."""
+    addresses = {
+        name: checked(name, values.get(name, default)) for name, default in SIGN_IN_ADDRESSES.items()
+    }
+    if community_server:
+        for name, path in COMMUNITY_CHAT_PATHS.items():
+            addresses[name] = addresses[name] or community_server + path
+    return addresses
+
+
+def checked(name: str, value: str) -> str:
+    """Raises `SettingsError`."""
+    try:
+        return checked_address(value)
+    except ValueError as error:
+        raise SettingsError(f"{name} {error}") from error
+
+
+class TlsSettings(SettingsGroup):
+    """The files are read again while the process runs (docs/tls.md)."""
+
+    ssl_cert_file: PemFile | None = setting(
+        None,
+        "CAs in PEM form that all outbound connections over TLS trust, in place of the system's file; read at start",
+    )
+    grpc_tls_cert_file: PemFile | None = setting(
+        None,
+        "certificate of the gRPC core in PEM form, its issuers behind it; set with GRPC_TLS_KEY_FILE, the core speaks"
+        " TLS alone",
+    )
+    grpc_tls_key_file: PemFile | None = setting(None, "its private key, in PEM form and without a passphrase")
+    grpc_tls_client_ca_file: PemFile | None = setting(
+        None,
+        "CAs of clients in PEM form; set, the core takes only clients with a certificate of theirs (mutual TLS)",
+    )
+    core_tls: Literal["auto", "on", "off"] = setting(
+        "auto",
+        "whether `switchboard gateway` calls the core over TLS; auto: on where one of CORE_TLS_CA_FILE,"
+        " CORE_TLS_CERT_FILE, CORE_TLS_SERVER_NAME and GRPC_TLS_CERT_FILE is set",
+    )
+    core_tls_ca_file: PemFile | None = setting(
+        None,
+        "CAs in PEM form that the gateway trusts for the core's certificate; empty: SSL_CERT_FILE, or the system's",
+    )
+    core_tls_cert_file: PemFile | None = setting(
+        None, "the gateway's own certificate for a core that asks for one (mutual TLS), in PEM form"
+    )
+    core_tls_key_file: PemFile | None = setting(None, "its private key, in PEM form and without a passphrase")
+    core_tls_server_name: str = setting(
+        "",
+        "name that the core's certificate must have; empty: the host of CORE_TARGET. For targets that are addresses",
+    )
+
+    @property
+    def core_over_tls(self) -> bool:
+        """Whether the gateway calls the core over TLS."""
+        named = (
+            self.core_tls_ca_file,
+            self.core_tls_cert_file,
+            self.core_tls_server_name,
+            self.grpc_tls_cert_file,
+        )
+        return self.core_tls == "on" or (self.core_tls == "auto" and any(named))
+
+
+def trust(path: Path | None) -> None:
+    """Makes it the file that OpenSSL trusts in this process, also where `.env` names it. Raises `SettingsError`."""
+    if path is None:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except ssl.SSLError as error:
+        raise SettingsError(
+            f"SSL_CERT_FILE: {path} holds no certificate in PEM form, which begins with -----BEGIN CERTIFICATE-----"
+        ) from error
+    except OSError as error:
+        raise SettingsError(f"SSL_CERT_FILE: {path} cannot be read: {error.strerror}") from error
+    os.environ["SSL_CERT_FILE"] = str(path)
+
+
+def check_pairs(settings: TlsSettings) -> None:
+    """Raises `SettingsError` for a setting that is of no use without another one."""
+    needs: tuple[tuple[str, Path | None, str, Path | None], ...] = (
+        ("GRPC_TLS_CERT_FILE", settings.grpc_tls_cert_file, "GRPC_TLS_KEY_FILE", settings.grpc_tls_key_file),
+        ("GRPC_TLS_KEY_FILE", settings.grpc_tls_key_file, "GRPC_TLS_CERT_FILE", settings.grpc_tls_cert_file),
+        (
+            "GRPC_TLS_CLIENT_CA_FILE",
+            settings.grpc_tls_client_ca_file,
+            "GRPC_TLS_CERT_FILE",
+            settings.grpc_tls_cert_file,
+        ),
+        ("CORE_TLS_CERT_FILE", settings.core_tls_cert_file, "CORE_TLS_KEY_FILE", settings.core_tls_key_file),
+        ("CORE_TLS_KEY_FILE", settings.core_tls_key_file, "CORE_TLS_CERT_FILE", settings.core_tls_cert_file),
+    )
+    for name, given, other, needed in needs:
+        if given and not needed:
+            raise SettingsError(f"{name} is set without {other}; set both, or none")

@@ -8,7 +8,6 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from apps.metrics_settings import MetricsSettings
-from apps.platform_addresses import checked
 from apps.setting_types import (
     Address,
     Bearer,
@@ -21,10 +20,11 @@ from apps.setting_types import (
     Networks,
     Proxies,
     QueueUrl,
+    TlsSettings,
     UserName,
+    checked,
     setting,
 )
-from apps.tls_settings import TlsSettings
 from domain.channels.model import PlatformAddress
 
 

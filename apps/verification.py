@@ -14,9 +14,8 @@ from adapters.outbound.net.oauth import Client, OAuthIdentities
 from adapters.outbound.storage.identities import DeepLinkStore, PostgresCodes, PostgresStates
 from adapters.outbound.system.clock import RandomIds, SystemClock
 from adapters.outbound.system.verification_bot import TelegramVerificationBot
-from apps.containers.foundation import Foundation
-from apps.containers.storage import Storage
-from apps.process import Component, Phase
+from apps.compose.storage import Foundation, Storage
+from apps.processes.process import Component, Phase
 from apps.settings import Settings
 from domain.verification.model import Provider
 from domain.verification.service import (

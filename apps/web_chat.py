@@ -1,9 +1,8 @@
 """The web chat, as it is set."""
 
 from adapters.outbound.system.signed_tokens import Signer
-from apps.containers.channels import Channels
-from apps.containers.foundation import Foundation
-from apps.containers.storage import Files, Storage
+from apps.compose.channels import Channels
+from apps.compose.storage import Files, Foundation, Storage
 from domain.web_chat.model import MOST_FILE_BYTES, own_origin
 from domain.web_chat.service import VisitorService, WebChatService
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from apps.container import Container
+from apps.compose.container import Container
 from bench import inserts, scripts
 from bench.database import Database
 from bench.measuring import cpu_seconds, free_port, python, server, wrk

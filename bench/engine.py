@@ -15,9 +15,9 @@ import aiohttp
 import uvloop
 from dependency_injector import providers
 
-from apps.components import StorageComponent, WorkerComponent
-from apps.container import Container
-from apps.process import collect_rarely
+from apps.compose.container import Container
+from apps.processes.components import StorageComponent, WorkerComponent
+from apps.processes.process import collect_rarely
 from bench.database import Database
 from bench.ours import settings
 from bench.part import Bench

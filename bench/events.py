@@ -15,7 +15,7 @@ from enum import StrEnum
 import psycopg
 import uvloop
 
-from apps.container import Container
+from apps.compose.container import Container
 from bench import throughput
 from bench.acknowledgement import Case, instances, telegram_script
 from bench.database import Database

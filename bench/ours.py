@@ -17,16 +17,16 @@ import uvloop
 
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
-from apps.components import StorageComponent, WorkerComponent
-from apps.container import Container
+from apps.compose.container import Container
 from apps.grpc_server.component import GrpcComponent
 from apps.http_gateway.main import build_remote_gateway
 from apps.http_server import HttpComponent
-from apps.process import Component, run
+from apps.processes.components import StorageComponent, WorkerComponent
+from apps.processes.process import Component, run
+from apps.processes.starting import listen
 from apps.rest import build_gateway
 from apps.settings import Settings
 from apps.settings_loading import load
-from apps.starting import listen
 
 SERVICE_KEY = "the-service-key-that-all-benches-share"
 KEY = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtMTI="

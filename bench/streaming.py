@@ -20,8 +20,8 @@ from itertools import pairwise
 import uvloop
 from aiohttp import web
 
-from apps.components import StorageComponent
-from apps.container import Container
+from apps.compose.container import Container
+from apps.processes.components import StorageComponent
 from bench.measuring import ROOT, SERVER_CORE, cpu_seconds, pinned, python
 from bench.ours import settings
 from bench.part import Bench

@@ -16,8 +16,8 @@ import orjson
 import psycopg
 import uvloop
 
-from apps.components import StorageComponent
-from apps.container import Container
+from apps.compose.container import Container
+from apps.processes.components import StorageComponent
 from bench.database import Database
 from bench.engine import Stub, events
 from bench.measuring import LOAD_CORE, ROOT, SERVER_CORE, cpu_seconds, pinned, python

@@ -28,7 +28,7 @@ from adapters.outbound.storage.migrate import migrate
 from adapters.outbound.storage.pool import BULK_SECONDS
 from adapters.outbound.storage.pool import Database as Pool
 from adapters.outbound.storage.retention import Retention, Times
-from apps.container import Container
+from apps.compose.container import Container
 from bench.acknowledgement import HOOK, Case, instances, telegram_script
 from bench.database import Database
 from bench.engine import dispatched

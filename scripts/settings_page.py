@@ -7,7 +7,7 @@ from pathlib import Path
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import dependencies
-from apps.platform_addresses import SIGN_IN_ADDRESSES
+from apps.setting_types import SIGN_IN_ADDRESSES
 from apps.settings import names
 from ports.http import HttpAnswer
 

@@ -10,10 +10,10 @@ from adapters.inbound.grpc.server import Health, build
 from adapters.outbound.net.tls import server_credentials
 from adapters.outbound.system.metrics import CertificateMetrics
 from apps import logs
-from apps.container import CoreContainer
-from apps.process import CALL_GRACE, Component, Phase
+from apps.compose.container import CoreContainer
+from apps.processes.process import CALL_GRACE, Component, Phase
+from apps.processes.starting import StartError
 from apps.settings import Settings
-from apps.starting import StartError
 from apps.tls import USE_TLS, is_loopback, keep_looking, tls_of_core
 
 log = logging.getLogger("switchboard.grpc")

@@ -6,15 +6,15 @@ from argparse import Namespace
 
 from adapters.version import VERSION
 from apps import logs
-from apps.components import EventsComponent, FilesComponent, RulesComponent, StorageComponent
-from apps.container import CoreContainer
+from apps.compose.container import CoreContainer
 from apps.grpc_server.component import GrpcComponent, listening_address
-from apps.knowledge import ModelComponent, ReadersComponent
 from apps.metrics import metrics_components
-from apps.process import Component, run, serve
-from apps.secrets import complete
+from apps.processes.components import EventsComponent, FilesComponent, RulesComponent, StorageComponent
+from apps.processes.knowledge import ModelComponent, ReadersComponent
+from apps.processes.process import Component, run, serve
+from apps.processes.starting import check_free, migrated, shared_database, unlocked
 from apps.settings import Settings
-from apps.starting import check_free, migrated, shared_database, unlocked
+from apps.settings_loading import complete
 
 
 def main(settings: Settings, _: Namespace) -> int:

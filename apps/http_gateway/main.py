@@ -26,14 +26,14 @@ from adapters.outbound.system.clock import RandomIds, SystemClock
 from adapters.outbound.system.metrics import CertificateMetrics, PrometheusMeter
 from adapters.version import VERSION
 from apps import logs
+from apps.compose.storage import traces_of
 from apps.http_server import HttpComponent
-from apps.process import Component, Phase, run, serve
+from apps.processes.process import Component, Phase, run, serve
+from apps.processes.starting import listen
 from apps.rest import most_streams
 from apps.setting_types import check_service_key
 from apps.settings import Settings
-from apps.starting import listen
 from apps.tls import tls_to_core
-from apps.traces import traces_of
 from domain.refusals import Unauthenticated, Unavailable
 from ports.system import Span, no_span
 

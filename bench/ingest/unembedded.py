@@ -6,9 +6,9 @@ import sys
 from argparse import Namespace
 from collections.abc import Collection, Sequence
 
-from apps.container import Container
+from apps.compose.container import Container
+from apps.processes.standalone import main
 from apps.settings_loading import load
-from apps.standalone.main import main
 from ports.indexing import DIMENSION, EmbeddingModel, Vector
 
 _SAME: Vector = [DIMENSION**-0.5] * DIMENSION

@@ -14,11 +14,10 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from apps.container import Container
-from apps.secrets import complete
+from apps.compose.container import Container
+from apps.processes.starting import embedded_database, migrated
 from apps.settings import Settings
-from apps.settings_loading import load
-from apps.starting import embedded_database, migrated
+from apps.settings_loading import complete, load
 from bench.quality.collection import OWN, Collection
 from bench.quality.measures import row
 from bench.quality.rankings import Rankings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apps.container import Container
+from apps.compose.container import Container
 from domain.knowledge.rules import MOST_RESULTS, Mode, SearchOptions
 
 WAYS = {

@@ -15,7 +15,7 @@ from mcp_types import CallToolResult
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from apps.http_gateway.main import build_remote_gateway
 from apps.http_server import HttpComponent
-from apps.starting import listen
+from apps.processes.starting import listen
 from domain.access.model import Role
 from tests.drivers.served import ServedWorld
 from tests.drivers.ways import PatientCore

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from apps.components import EventsComponent
 from apps.http_server import HttpComponent
+from apps.processes.components import EventsComponent
+from apps.processes.starting import listen
 from apps.rest import build_gateway
-from apps.starting import listen
 from tests.drivers.world import World
 from tests.support.ports import free_port
 

@@ -15,15 +15,13 @@ from typing import Any, TypeVar
 from dependency_injector import providers
 
 from adapters.outbound.system.encryption import new_key
-from apps.components import StorageComponent, WorkerComponent
-from apps.container import Container
+from apps.compose.container import Container
 from apps.grpc_server.component import GrpcComponent
-from apps.jobs import JobsComponent
-from apps.knowledge import KnowledgeComponent, ReadersComponent
-from apps.process import Component
+from apps.processes.components import JobsComponent, StorageComponent, SubscriptionsComponent, WorkerComponent
+from apps.processes.knowledge import KnowledgeComponent, ReadersComponent
+from apps.processes.process import Component
 from apps.settings import Settings
 from apps.settings_loading import load
-from apps.subscriptions import SubscriptionsComponent
 from domain.access.model import Role
 from domain.refusals import Unavailable
 from domain.routing.indicators import AckReaction

@@ -256,7 +256,7 @@ def _nobodys(data_dir: Path) -> dict[str, str]:
 def _runs_for_nobody(python: str, folder: Path) -> bool:
     try:
         done = subprocess.run(
-            [python, "-c", "import apps.standalone.service"],
+            [python, "-c", "import apps.processes.standalone"],
             env=_nobodys(folder),
             cwd="/",
             user="nobody",

@@ -18,7 +18,7 @@ import pytest
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.signals import CHANNEL
-from apps.container import Container
+from apps.compose.container import Container
 from apps.settings_loading import load
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance

@@ -12,7 +12,7 @@ from adapters.inbound.rest import ops
 from adapters.outbound.channels.email import channel as mail_channel
 from adapters.outbound.knowledge.parsing import parser
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
-from apps import readiness
+from apps.processes import readiness
 from domain.routing import indicators as typing
 from domain.routing import prompts
 from tests.drivers.platform import PlatformDriver

@@ -80,7 +80,7 @@ def _die() -> NoReturn:
 
 def main() -> None:
     for imported_late in (
-        "apps.standalone.service",
+        "apps.processes.standalone",
         "apps.cli",
         "fakeredis.aioredis",
         "uvicorn.protocols.http.httptools_impl",

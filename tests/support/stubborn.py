@@ -9,8 +9,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from apps.process import Component, Phase, run, serve
-from apps.starting import reporting
+from apps.processes.process import Component, Phase, run, serve
+from apps.processes.starting import reporting
 
 FOR_EVER = 3600.0
 

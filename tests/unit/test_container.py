@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.system.encryption import new_key
-from apps.components import WorkerComponent
-from apps.container import Container
-from apps.knowledge import KnowledgeComponent
+from apps.compose.container import Container
+from apps.processes.components import WorkerComponent
+from apps.processes.knowledge import KnowledgeComponent
 from apps.settings_loading import load
 from domain.channels.model import PlatformAddress
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from apps.components import WorkerComponent
+from apps.processes.components import WorkerComponent
 from domain.confirmations.model import question, unclear
 from domain.routing.conversation import PROCESSING_FAILED
 from domain.routing.model import Confirmation, RunRequest, RunResult

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from apps.components import WorkerComponent
+from apps.processes.components import WorkerComponent
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import Rest

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.system.encryption import new_key
-from apps.components import WorkerComponent
+from apps.processes.components import WorkerComponent
 from domain.routing.model import RunResult
 from tests.drivers.groups import GROUPS
 from tests.drivers.platform import PlatformDriver

@@ -16,8 +16,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from adapters import trace_context
 from apps import logs
+from apps.compose.storage import traces_of
 from apps.settings_loading import load
-from apps.traces import traces_of
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
 from tests.support.receiver import Receiver
@@ -180,7 +180,7 @@ def test_the_exporter_and_the_sdk_of_mcp_are_imported_only_when_they_are_used() 
     import subprocess
 
     code = (
-        "import sys; import apps.standalone.service; "
+        "import sys; import apps.processes.standalone; "
         "sys.exit(any(name.startswith(('opentelemetry.exporter', 'mcp')) for name in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, timeout=300)

@@ -7,7 +7,7 @@ import pytest
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.queue.statements import QueueKind
-from apps.readiness import check_workers
+from apps.processes.readiness import check_workers
 
 WAITING = """
 INSERT INTO queue (kind, instance_id, session_key, pending, due_at)

@@ -20,8 +20,8 @@ from adapters.version import VERSION
 from apps import completion
 from apps.cli import COMMANDS, main
 from apps.commands import create, expiry
+from apps.processes.starting import StartError
 from apps.settings_loading import load
-from apps.starting import StartError
 from domain import limits
 
 ROOT = Path(__file__).parents[3]

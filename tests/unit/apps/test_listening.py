@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.starting import StartError, listen
+from apps.processes.starting import StartError, listen
 
 
 @pytest.mark.parametrize("setting", ["HTTP_PORT", "GRPC_PORT", "METRICS_PORT"])

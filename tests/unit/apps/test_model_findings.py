@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from apps import findings
-from apps.knowledge_state import KnowledgeState
+from apps.findings import KnowledgeState
 from apps.settings_loading import load
 from domain.monitoring.model import Finding, Grade
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.knowledge import ModelComponent
+from apps.processes.knowledge import ModelComponent
 from domain.refusals import Unavailable
 
 

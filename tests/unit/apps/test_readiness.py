@@ -12,8 +12,8 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 from adapters.inbound.grpc.server import Health
 from adapters.inbound.rest import ops
-from apps import readiness
-from apps.readiness import SharedCheck
+from apps.processes import readiness
+from apps.processes.readiness import SharedCheck
 
 AMPLE = 600.0
 """Seconds that no test takes."""

@@ -9,8 +9,8 @@ import pytest
 
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
-from apps.components import RulesComponent
-from apps.downstream import Resources, rules_of
+from apps.compose.work import Resources, rules_of
+from apps.processes.components import RulesComponent
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 from apps.settings_loading import load

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from apps.secrets import ENCRYPTION_KEY, FOLDER, complete
 from apps.setting_types import SettingsError
 from apps.settings import Settings
-from apps.settings_loading import load
+from apps.settings_loading import ENCRYPTION_KEY, FOLDER, complete, load
 
 
 def settings_of(folder: Path) -> Settings:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from apps.setting_files import with_values_of_files
 from apps.setting_types import SettingsError, default_gateway
 from apps.settings import Settings, names
-from apps.settings_loading import load
+from apps.settings_loading import load, with_values_of_files
 
 
 def loaded(**environment: str) -> Settings:

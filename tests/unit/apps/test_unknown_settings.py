@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from apps import findings
-from apps.platform_addresses import CHANNEL_ADDRESSES, SIGN_IN_ADDRESSES
+from apps.setting_types import CHANNEL_ADDRESSES, SIGN_IN_ADDRESSES
 from apps.settings import names
-from apps.settings_loading import load
-from apps.unknown_settings import unknown_settings
+from apps.settings_loading import load, unknown_settings
 from domain.monitoring.model import Grade
 from scripts.settings_page import channel_addresses
 

@@ -11,10 +11,9 @@ import yaml
 
 from apps import container_secrets
 from apps.cli import COMMANDS
-from apps.secrets import complete
+from apps.processes.starting import DEADLINE, LAST_RESORT
 from apps.settings import names
-from apps.settings_loading import load
-from apps.shutdown import DEADLINE, LAST_RESORT
+from apps.settings_loading import complete, load
 
 ROOT = Path(__file__).parents[3]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

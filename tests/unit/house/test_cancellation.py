@@ -24,7 +24,7 @@ CLOSING = {
 ANSWERS_LAST = {"adapters/inbound/rest/callbacks.py"}
 """The last word of a call that the server cut off, in a task that ends with it."""
 BOUNDED = {
-    "apps/process.py": "the phases, each with its deadline",
+    "apps/processes/process.py": "the phases, each with its deadline",
     "adapters/outbound/storage/knowledge/vector_indexes.py": "a setting; the connection is closed if it was cut off",
     "domain/knowledge/ingest.py": "what is being stored, which the cancellation reaches as well",
 }

@@ -8,7 +8,7 @@ import pytest
 from dependency_injector import providers
 
 from adapters.outbound.system.encryption import new_key
-from apps.container import Container
+from apps.compose.container import Container
 from apps.settings_loading import load
 
 

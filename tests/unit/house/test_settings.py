@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.platform_addresses import SIGN_IN_ADDRESSES
-from apps.setting_types import SettingsError
+from apps.setting_types import SIGN_IN_ADDRESSES, SettingsError
 from apps.settings import names
 from apps.settings_loading import load
 from domain.channels.model import PlatformAddress

@@ -11,13 +11,10 @@ from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.schedules import PostgresScheduleOverview
 from apps import verification, web_chat
-from apps.containers.channels import Channels
-from apps.containers.foundation import Foundation
-from apps.containers.knowledge import Knowledge, Uploads
-from apps.containers.sources import Sources
-from apps.containers.storage import Files, Storage
-from apps.containers.subscriptions import Subscriptions
-from apps.downstream import Resources
+from apps.compose.channels import Channels, Sources, Subscriptions
+from apps.compose.knowledge import Knowledge, Uploads
+from apps.compose.storage import Files, Foundation, Storage
+from apps.compose.work import Resources
 from domain.access.service import AccessService, KeyService, SessionService
 from domain.callbacks import CallbackService, CallVerifier, EventIntake, PlatformNotices, ReplyWaiter
 from domain.conversations.forwarding import DestinationService

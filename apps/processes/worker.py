@@ -6,16 +6,21 @@ from argparse import Namespace
 
 from adapters.version import VERSION
 from apps import logs
-from apps.components import FilesComponent, SocketsComponent, StorageComponent, WorkerComponent
-from apps.container import Container
-from apps.jobs import JobsComponent
-from apps.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
+from apps.compose.container import Container
 from apps.metrics import metrics_components
-from apps.process import Component, run, serve
-from apps.secrets import complete
+from apps.processes.components import (
+    FilesComponent,
+    JobsComponent,
+    SocketsComponent,
+    StorageComponent,
+    SubscriptionsComponent,
+    WorkerComponent,
+)
+from apps.processes.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
+from apps.processes.process import Component, run, serve
+from apps.processes.starting import migrated, shared_database, unlocked
 from apps.settings import Settings
-from apps.starting import migrated, shared_database, unlocked
-from apps.subscriptions import SubscriptionsComponent
+from apps.settings_loading import complete
 from apps.verification import VerificationBotComponent
 
 

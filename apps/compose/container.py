@@ -1,6 +1,6 @@
 """The composition roots, one for each kind of process. The only users of dependency-injector.
 
-Each provider makes a group of objects (`apps/containers`) when it is first asked for. Groups are made by typed
+Each provider makes a group of objects (`apps/compose`) when it is first asked for. Groups are made by typed
 functions and constructors, so that mypy checks how they are wired.
 """
 
@@ -10,8 +10,8 @@ from dependency_injector import containers, providers
 
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from adapters.outbound.system.clock import SystemClock
-from apps.containers.channels import Channels
-from apps.containers.core import (
+from apps.compose.channels import Channels, Sources, Subscriptions
+from apps.compose.core import (
     Services,
     build_access,
     build_callbacks,
@@ -24,14 +24,11 @@ from apps.containers.core import (
     build_sending,
     build_use_cases,
 )
-from apps.containers.foundation import Foundation
-from apps.containers.knowledge import Knowledge, Uploads, build_embedder, build_model_files
-from apps.containers.sources import Sources
-from apps.containers.storage import Files, Storage
-from apps.containers.subscriptions import Subscriptions
-from apps.containers.work import Work, build_transcriber
+from apps.compose.knowledge import Knowledge, Uploads, build_embedder, build_model_files
+from apps.compose.storage import Files, Foundation, Storage
+from apps.compose.work import Work, build_transcriber
 from apps.installation import RunningInstallation
-from apps.readiness import checks_of
+from apps.processes.readiness import checks_of
 from apps.settings import Settings
 
 

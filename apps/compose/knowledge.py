@@ -17,8 +17,7 @@ from adapters.outbound.storage.knowledge.staging import PostgresMemoryTasks, Pos
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing, VectorIndexes
 from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
-from apps.containers.foundation import Foundation
-from apps.containers.storage import Files, Storage
+from apps.compose.storage import Files, Foundation, Storage
 from apps.settings import Settings
 from domain.knowledge.answers import AnswersService
 from domain.knowledge.base_files import BaseFilesService

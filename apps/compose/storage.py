@@ -1,8 +1,16 @@
-"""The rows of the service, the queue among them, and the files of messages and uploads."""
+"""What everything else in a process stands on: clock, ids, metrics, traces, HTTP.
 
+The rows of the service, the queue among them, and the files of messages and uploads.
+
+The traces of a process.
+"""
+
+import secrets
 from datetime import timedelta
 
 from adapters.outbound.knowledge.message_files import Artifacts
+from adapters.outbound.net.addresses import AddressPolicy
+from adapters.outbound.net.http import AioHttp
 from adapters.outbound.storage.conversations.erasure import ConversationExpiry, PostgresFileRecords
 from adapters.outbound.storage.conversations.messages import PostgresMessages
 from adapters.outbound.storage.events import PostgresEventLog
@@ -26,16 +34,36 @@ from adapters.outbound.storage.signals import Signals
 from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
 from adapters.outbound.storage.web_chat import PostgresChatFeed, PostgresChatLog
 from adapters.outbound.system.blobs import FileBlobs
+from adapters.outbound.system.clock import RandomIds, SteadyClock, SystemClock
 from adapters.outbound.system.encryption import ConfigCipher
 from adapters.outbound.system.event_bus import EventBus
 from adapters.outbound.system.event_feed import LogFeed
 from adapters.outbound.system.metadata import MemoryMetadata
+from adapters.outbound.system.metrics import PrometheusMeter
 from adapters.outbound.system.s3 import Bucket, S3Blobs
 from adapters.outbound.system.signed_tokens import SignedTokens
-from apps.containers.foundation import Foundation
+from adapters.outbound.system.tracing import Traces
 from apps.settings import Settings
 from domain.files import StoredFiles
 from ports.files import Blobs
+
+
+class Foundation:
+    """`role` is the command of the process, for its traces. `worker_id` is the number of this run of the process: the
+    key of its advisory lock, the owner of its leases."""
+
+    def __init__(self, settings: Settings, clock: SystemClock, role: str = "") -> None:
+        self.settings = settings
+        self.clock = clock
+        self.steady_clock = SteadyClock() if isinstance(clock, SystemClock) else clock
+        self.ids = RandomIds()
+        self.meter = PrometheusMeter()
+        self.worker_id = secrets.randbits(62)
+        self.policy = AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(","))
+        self.http = AioHttp(self.policy, observe=self.meter.exchanged)
+        self.traces = traces_of(settings, role)
+        self.traced_http = self.traces.http(self.http)
+
 
 UPLOADS = "uploads"
 
@@ -152,3 +180,9 @@ def blob_store(settings: Settings) -> Blobs:
         settings.blob_s3_prefix,
     )
     return S3Blobs(bucket)
+
+
+def traces_of(settings: Settings, role: str = "") -> Traces:
+    """`role`: which process of the service it is; empty for all in one."""
+    service = f"switchboard-{role}" if role else "switchboard"
+    return Traces(settings.otlp_endpoint, service, settings.ssl_cert_file)

@@ -1,17 +1,29 @@
-"""What works on conversations and deliveries."""
+"""What works on conversations and deliveries.
+
+What stands behind resource ids, from the settings.
+"""
 
 import asyncio
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
 
 from adapters.outbound.knowledge.message_files import ParsedSpeech
+from adapters.outbound.resources.builtin import Builtins, Echo
+from adapters.outbound.resources.grpc_runner import GrpcChannels
+from adapters.outbound.resources.router import Retrying, Router, RuleModels, Runners, Timed
+from adapters.outbound.resources.rules import BadRules, Rule
+from adapters.outbound.resources.rules_file import Build, Directory, RulesFile
 from adapters.outbound.storage.confirmations import PostgresConfirmations, PostgresOffers
 from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.queue.conversations import PostgresRounds
-from apps.containers.channels import Channels
-from apps.containers.foundation import Foundation
-from apps.containers.knowledge import whisper_folder
-from apps.containers.storage import Files, Storage
+from apps.compose.channels import Channels
+from apps.compose.knowledge import whisper_folder
+from apps.compose.storage import Files, Foundation, Storage
+from apps.setting_types import SettingsError
 from apps.settings import Settings
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.forwarding import DestinationService, ForwardingService
@@ -30,8 +42,9 @@ from domain.routing.runner import ResourceRunner
 from domain.routing.service import ConversationService
 from ports.channels import Channels as AllChannels
 from ports.files import Transcriber
+from ports.http import Http
 from ports.indexing import Parser
-from ports.resources import Downstream
+from ports.resources import ChatHistory, Downstream, KnowledgeAnswers, KnowledgeReader
 
 
 def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:
@@ -145,3 +158,55 @@ def _rate_limiter(
     )
     storage.event_bus.on_change(rate_limiter.forget)
     return rate_limiter
+
+
+class Resources:
+    """The rules file, the connections of the resources, and the router over both."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        http: Http,
+        history: ChatHistory,
+        knowledge: KnowledgeAnswers,
+        reader: KnowledgeReader,
+    ) -> None:
+        self._channels = GrpcChannels()
+        builtins, seconds = Builtins(knowledge), float(settings.downstream_timeout)
+        runners = Runners(http, self._channels, history, builtins, reader, _retrying)
+        self.rules = _rules(settings, runners.build)
+        self.models = RuleModels(self.rules, runners, seconds)
+        self.directory = Directory(self.rules, settings.downstream_url, seconds)
+        default = runners.for_url(settings.downstream_url) if settings.downstream_url else None
+        self.router = Router(self.rules, builtins, default)
+        self.runner: Downstream = Timed(self.router, seconds)
+
+    def load(self) -> None:
+        """Reads the rules. Raises `SettingsError`."""
+        _load(self.rules)
+
+    async def close(self) -> None:
+        await self._channels.close()
+
+
+def rules_of(settings: Settings) -> Sequence[Rule]:
+    """The rules of RESOURCES_FILE, each checked and none put in force. Raises `SettingsError`."""
+    rules = _rules(settings, lambda _: Echo())
+    _load(rules)
+    return rules.rules
+
+
+def _rules(settings: Settings, build: Build) -> RulesFile:
+    path = Path(settings.resources_file) if settings.resources_file else None
+    return RulesFile(path, settings.environment.get, build)
+
+
+def _load(rules: RulesFile) -> None:
+    try:
+        rules.load()
+    except BadRules as error:
+        raise SettingsError(f"RESOURCES_FILE: {error}") from error
+
+
+def _retrying(inner: Downstream) -> Downstream:
+    return Retrying(inner, sleep=asyncio.sleep, now=time.monotonic, chance=random.random)

@@ -1,5 +1,11 @@
-"""The channels, and what keeps their instances going."""
+"""The channels, and what keeps their instances going.
 
+Sources of knowledge bases: what reads web pages into them.
+
+Subscriptions to events, and what pushes events to them.
+"""
+
+import asyncio
 from functools import cache
 
 from adapters.inbound.sockets.supervisor import Supervisor
@@ -7,19 +13,35 @@ from adapters.outbound.channels.registry import Registry
 from adapters.outbound.net.addresses import AllowedAddresses
 from adapters.outbound.net.websockets import AioWebSockets
 from adapters.outbound.storage.identities import PostgresSessions
-from adapters.outbound.storage.knowledge.sources import PostgresSources
+from adapters.outbound.storage.knowledge.files import PostgresFileChanges
+from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
+from adapters.outbound.storage.knowledge.sources import (
+    PostgresSourceLeases,
+    PostgresSources,
+    PostgresWebHosts,
+)
 from adapters.outbound.storage.links import PairingStore
+from adapters.outbound.storage.subscriptions import PostgresPushes, PostgresSubscriptions
+from adapters.outbound.system.event_pushes import ChannelsAndPushes, EventPushes, SubscriptionAddresses
 from adapters.outbound.system.verification_bot import OwnerNotifier
+from adapters.outbound.web.fetching import PageFetcher
+from adapters.outbound.web.pages import WebOrigin
+from adapters.outbound.web.robots import Robots
 from apps import verification
-from apps.containers.foundation import Foundation
-from apps.containers.storage import Files, Storage
+from apps.compose.knowledge import Uploads
+from apps.compose.storage import Files, Foundation, Storage
+from apps.settings import Settings
 from domain.callbacks import SessionRenames
 from domain.delivery.concurrency import ConcurrencyLimiter, ReadLimiter
 from domain.files import MessageFilesService
 from domain.instances.pairing import PairingService
 from domain.instances.registration import RegistrationService
-from domain.knowledge.sources.reading import FolderSync
+from domain.knowledge.sources.model import SourceKind
+from domain.knowledge.sources.reading import FolderOrigin, FolderSync, SourceReader
+from domain.knowledge.sources.service import SourceService
 from domain.polling.service import PollingService, ScheduleService
+from domain.subscriptions.pushing import PushService
+from domain.subscriptions.service import SubscriptionService
 from ports.channels import ChannelDependencies
 
 
@@ -96,3 +118,62 @@ def _notifier(foundation: Foundation, storage: Storage) -> OwnerNotifier:
         verification.bot(settings, foundation.http),
         verification.offered(settings),
     )
+
+
+class Sources:
+    """`service` takes sources in, `reader` reads them; `due` is set when there is one to read."""
+
+    def __init__(
+        self, foundation: Foundation, storage: Storage, uploads: Uploads, channels: Channels
+    ) -> None:
+        settings, database = foundation.settings, storage.database
+        self.due = asyncio.Event()
+        self.service = SourceService(uploads.access, PostgresSources(database), self.due.set)
+        hosts = PostgresWebHosts(database)
+        robots = Robots(foundation.http, hosts)
+        pause, most = settings.pages_pause_ms / 1000, settings.pages_max_mb * 1024 * 1024
+        fetcher = PageFetcher(foundation.http, hosts, robots, pause, most)
+        folders = FolderOrigin(storage.instances, channels.registry, channels.reads)
+        self.reader = SourceReader(
+            PostgresSourceLeases(database),
+            PostgresSourcePages(database),
+            {SourceKind.WEB: WebOrigin(fetcher, uploads.parser), SourceKind.DRIVE: folders},
+            uploads.service,
+            PostgresFileChanges(database),
+            uploads.retention,
+            foundation.worker_id,
+        )
+
+
+class Subscriptions:
+    """`channels` are those that messages and pushes are sent by."""
+
+    def __init__(self, foundation: Foundation, storage: Storage, channels: Channels) -> None:
+        settings, bus = foundation.settings, storage.event_bus
+        store = PostgresSubscriptions(storage.database, storage.config_cipher, bus.changed)
+        queue = PostgresPushes(storage.database, bus.outbound_enqueued)
+        pushes = EventPushes(
+            foundation.traced_http,
+            storage.event_log,
+            foundation.clock,
+            storage.instances,
+            store.switch_off,
+        )
+        self.channels = ChannelsAndPushes(channels.registry, pushes.channel())
+        self.service = SubscriptionService(
+            store,
+            queue,
+            storage.outbox,
+            storage.health,
+            storage.instances,
+            storage.event_log,
+            pushes,
+            SubscriptionAddresses(AllowedAddresses(foundation.policy), _own_addresses(settings)),
+            foundation.ids,
+            foundation.clock,
+        )
+        self.pushing = PushService(store, queue, storage.event_log, storage.event_feed)
+
+
+def _own_addresses(settings: Settings) -> list[str]:
+    return [settings.agent_url, f"http://{settings.http_host}:{settings.http_port}"]

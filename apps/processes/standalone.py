@@ -1,29 +1,51 @@
-"""REST gateway, gRPC core, worker and queue as the components of one process."""
+"""`switchboard up`: everything in one process, PostgreSQL as its child.
+
+REST gateway, gRPC core, worker and queue as the components of one process.
+"""
 
 import socket
 import sys
+from argparse import Namespace
 
 from adapters.version import VERSION
 from apps import logs
-from apps.components import (
-    EventsComponent,
-    FilesComponent,
-    SocketsComponent,
-    StorageComponent,
-    WorkerComponent,
-)
-from apps.container import Container
+from apps.compose.container import Container
 from apps.grpc_server.component import GrpcComponent
 from apps.http_server import HttpComponent
-from apps.jobs import JobsComponent
-from apps.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
-from apps.process import Component, Phase, run
+from apps.processes.components import (
+    EventsComponent,
+    FilesComponent,
+    JobsComponent,
+    SocketsComponent,
+    StorageComponent,
+    SubscriptionsComponent,
+    WorkerComponent,
+)
+from apps.processes.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
+from apps.processes.process import Component, Phase, run, serve
+from apps.processes.starting import check_free, embedded_database, listen, migrated, unlocked
 from apps.rest import build_gateway
 from apps.settings import Settings
-from apps.subscriptions import SubscriptionsComponent
+from apps.settings_loading import complete
 from apps.verification import VerificationBotComponent
 from domain.access.model import Role, sign_in_address
 from domain.access.service import FIRST_ADMIN
+
+
+def main(settings: Settings, _: Namespace) -> int:
+    """Runs until it is told to stop; the exit status."""
+    logs.set_up(settings, "up")
+    settings = complete(settings)
+    listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
+    check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")
+    if settings.database_url:
+        return _serve(settings, migrated(settings.database_url), listener)
+    with embedded_database(settings) as dsn:
+        return _serve(settings, migrated(dsn, embedded=True), listener)
+
+
+def _serve(settings: Settings, dsn: str, listener: socket.socket) -> int:
+    return serve(run_service(settings, unlocked(settings, dsn), listener))
 
 
 async def run_service(settings: Settings, dsn: str, listener: socket.socket) -> int:

@@ -13,8 +13,7 @@ import uvloop
 from adapters.tasks import end
 from adapters.version import VERSION
 from apps.logs import loop_failed
-from apps.shutdown import INTERRUPTED, PROCESS
-from apps.starting import StartError
+from apps.processes.starting import INTERRUPTED, PROCESS, StartError
 from domain.refusals import Unavailable
 
 log = logging.getLogger("switchboard")

@@ -5,8 +5,8 @@ import logging
 
 from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.uploads import UploadLoop
-from apps.container import CommandContainer, Container
-from apps.process import Component, Phase
+from apps.compose.container import CommandContainer, Container
+from apps.processes.process import Component, Phase
 from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
