@@ -43,7 +43,12 @@ def main(settings: Settings, options: Namespace) -> int:
         return restore.main(settings, options)
     path = options.file or Path(f"switchboard-{datetime.now(UTC):%Y%m%d-%H%M%S}.tar")
     with reported():
-        _check_target(settings, path)
+        if path.exists():
+            raise StartError(f"{path} exists already: name another file, or remove it")
+        if not path.absolute().parent.is_dir():
+            raise StartError(f"the folder {path.absolute().parent} does not exist: make it first")
+        if settings.embedded and not (settings.data_dir / "postgres").is_dir():
+            raise StartError(f"there is nothing to back up in DATA_DIR {settings.data_dir}")
         notes = _write(complete(settings), path, with_secrets=not options.without_secrets)
     print(f"{path}: {path.stat().st_size:,} bytes")
     for note in notes:
@@ -51,44 +56,35 @@ def main(settings: Settings, options: Namespace) -> int:
     return 0
 
 
-def _check_target(settings: Settings, path: Path) -> None:
-    if path.exists():
-        raise StartError(f"{path} exists already: name another file, or remove it")
-    if not path.absolute().parent.is_dir():
-        raise StartError(f"the folder {path.absolute().parent} does not exist: make it first")
-    if settings.embedded and not (settings.data_dir / "postgres").is_dir():
-        raise StartError(f"there is nothing to back up in DATA_DIR {settings.data_dir}")
-
-
 def _write(settings: Settings, path: Path, *, with_secrets: bool) -> list[str]:
     """What the person should know."""
     with a_database(settings) as dsn, written(path) as archive:
-        with dumps.snapshot(dsn) as found, _folder_beside(path) as folder:
-            if found.revision is None:
+        with (
+            dumps.snapshot(dsn) as contents,
+            tempfile.TemporaryDirectory(
+                dir=path.absolute().parent, prefix=f"{path.name}.", suffix=".partial"
+            ) as folder,
+        ):
+            if contents.revision is None:
                 raise StartError("there is nothing to back up: the database is empty")
-            dumps.dump(dsn, settings.pg_bin_dir, found, Path(folder) / DATABASE)
+            dumps.dump(dsn, settings.pg_bin_dir, contents, Path(folder) / DATABASE)
             archive.add(DATABASE, Path(folder) / DATABASE)
             _add_devices(archive, settings.data_dir / "linked-devices", Path(folder))
-        gone = asyncio.run(_add_blobs(archive, settings, found.blobs))
+        gone = asyncio.run(_add_blobs(archive, settings, contents.blobs))
         kept = _add_secrets(archive, settings) if with_secrets else False
         archive.finish(
             {
                 "version": VERSION,
-                "schema": found.revision,
+                "schema": contents.revision,
                 "time": datetime.now(UTC).isoformat(timespec="seconds"),
-                "rows": found.rows,
-                "blobs": len(found.blobs) - len(gone),
+                "rows": contents.rows,
+                "blobs": len(contents.blobs) - len(gone),
                 "goneBlobs": gone,
                 "keyFingerprints": ConfigCipher(settings.config_encryption_key).fingerprints,
                 "leftOut": (left_out := _left_out(settings.data_dir)),
             }
         )
     return [*_key_note(kept), *_notes(gone, left_out)]
-
-
-def _folder_beside(path: Path) -> tempfile.TemporaryDirectory[str]:
-    """Named after the backup, as one that is killed leaves it."""
-    return tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=f"{path.name}.", suffix=".partial")
 
 
 def _add_devices(archive: NewArchive, devices: Path, folder: Path) -> None:
@@ -123,7 +119,7 @@ async def _add_blobs(archive: NewArchive, settings: Settings, blobs: Mapping[str
 
 
 def _add_secrets(archive: NewArchive, settings: Settings) -> bool:
-    """Whether the encryption key in use is among them."""
+    """Return True if the encryption key in use is among them."""
     for path in sorted((settings.data_dir / FOLDER).glob("*")):
         if path.is_file() and is_member(SECRETS + path.name):
             archive.add(SECRETS + path.name, path)

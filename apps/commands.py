@@ -35,7 +35,11 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
 def expiry(text: str, now: datetime) -> datetime:
     """So many days from now, or the end of a day in UTC. Raises `StartError`."""
     try:
-        expires_at = now + timedelta(days=int(text)) if text.isdigit() else _end_of(date.fromisoformat(text))
+        expires_at = (
+            now + timedelta(days=int(text))
+            if text.isdigit()
+            else datetime.combine(date.fromisoformat(text), time(23, 59, 59), UTC)
+        )
     except (ValueError, OverflowError):
         expires_at = now
     if not now < expires_at <= now + timedelta(days=limits.KEY_DAYS):
@@ -44,11 +48,6 @@ def expiry(text: str, now: datetime) -> datetime:
             f" as {now + timedelta(days=90):%Y-%m-%d}"
         )
     return expires_at
-
-
-def _end_of(day: date) -> datetime:
-    """Its last second, so that the list of keys shows the day that was given."""
-    return datetime.combine(day, time(23, 59, 59), UTC)
 
 
 def listing(settings: Settings, _: argparse.Namespace) -> int:

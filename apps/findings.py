@@ -1,7 +1,5 @@
-"""What the doctor finds out from the settings and the files of this machine alone, and how it puts the rest. The
-command and a running service share it.
-
-What the doctor wants to know of the knowledge bases.
+"""Findings about the settings, the files of this machine and the knowledge bases, for `switchboard doctor` and a
+running service.
 """
 
 from __future__ import annotations
@@ -79,7 +77,7 @@ def of_settings(settings: Settings) -> Iterator[Finding]:
 
 
 def key_text(unreadable: int) -> str:
-    """What is said of the encryption key. Raises `StartError` where some configurations need another one."""
+    """The text about the encryption key. Raises `StartError` if some configurations need another one."""
     if unreadable:
         raise StartError(
             f"{unreadable} configuration(s) were encrypted with a key that CONFIG_ENCRYPTION_KEY does not list;"
@@ -128,8 +126,8 @@ def _resources(settings: Settings) -> str:
 
 def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]:
     left = {kind: count for kind, count in state.orphans.items() if count}
-    told = ", ".join(f"{count} {kind}" for kind, count in left.items())
-    yield Finding(Grade.FAIL if left else Grade.OK, "orphans", told or "0")
+    orphans = ", ".join(f"{count} {kind}" for kind, count in left.items())
+    yield Finding(Grade.FAIL if left else Grade.OK, "orphans", orphans or "0")
     yield Finding(Grade.OK, "vectors", f"of {state.model}")
     if not state.model_prepared:
         yield _unprepared(settings, state.model)
@@ -141,6 +139,10 @@ def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]
     for base_id, line in state.missing_bases:
         text = f"line {line} of RESOURCES_FILE names the knowledge base {base_id}, which does not exist"
         yield Finding(Grade.NOTE, "resources", f"{text}; correct the number, or leave it out")
+    yield from _of_memory(settings, state)
+
+
+def _of_memory(settings: Settings, state: KnowledgeState) -> Iterator[Finding]:
     if state.memory_tasks:
         text = f"memory nodes of {state.memory_tasks} deleted knowledge bases are still to be deleted"
         yield Finding(Grade.NOTE, "memory", f"{text}: {state.memory_error or 'not tried yet'}")
@@ -164,10 +166,12 @@ def _unprepared(settings: Settings, model: str) -> Finding:
 
 def of_retention(late: Sequence[str], bloated: Sequence[str]) -> Finding:
     """`late`: which rows should have been deleted a day ago; `bloated`: tables of which most rows are dead."""
-    told = [f"{', '.join(late)}: overdue for more than a day; is a worker running?"] if late else []
+    sentences = [f"{', '.join(late)}: overdue for more than a day; is a worker running?"] if late else []
     if bloated:
-        told.append(f"more than half of {', '.join(bloated)} is dead rows; is autovacuum on?")
-    return Finding(Grade.NOTE if told else Grade.OK, "old rows", "; ".join(told) or "deleted in time")
+        sentences.append(f"more than half of {', '.join(bloated)} is dead rows; is autovacuum on?")
+    return Finding(
+        Grade.NOTE if sentences else Grade.OK, "old rows", "; ".join(sentences) or "deleted in time"
+    )
 
 
 def of_machine(settings: Settings) -> Iterator[Finding]:
@@ -255,7 +259,7 @@ async def state_of(
 
 
 async def _missing_bases(settings: Settings, database: Database) -> Sequence[tuple[int, int]]:
-    """None where the rules cannot be read, which is a finding of its own."""
+    """None if the rules cannot be read, which is a finding of its own."""
     try:
         named = list(named_bases(await asyncio.to_thread(rules_of, settings)))
     except SettingsError:

@@ -33,15 +33,15 @@ def main(settings: Settings, options: Namespace) -> int:
 
 
 def _places(settings: Settings, process: str | None) -> list[tuple[str, int]]:
-    wanted = PROCESSES.get(process or "")
-    if wanted == "METRICS_PORT" and not settings.metrics_port:
+    setting = PROCESSES.get(process or "")
+    if setting == "METRICS_PORT" and not settings.metrics_port:
         raise StartError(
             f"METRICS_PORT is not set: a {process} answers there alone; set it for both commands"
         )
     places = []
-    if settings.metrics_port and wanted != "HTTP_PORT":
+    if settings.metrics_port and setting != "HTTP_PORT":
         places.append((settings.metrics_host, settings.metrics_port))
-    if wanted != "METRICS_PORT":
+    if setting != "METRICS_PORT":
         places.append((settings.http_host, settings.http_port))
     return places
 

@@ -69,7 +69,9 @@ def announce_end(reason: str) -> None:
 
 def _writes_json() -> bool:
     """True in a process of the service whose logs are JSON: the rest of what it says is JSON too."""
-    return any(isinstance(one, _Handler) and one.is_json for one in logging.getLogger().handlers)
+    return any(
+        isinstance(handler_, _Handler) and handler_.is_json for handler_ in logging.getLogger().handlers
+    )
 
 
 def handler(stream: TextIO, *, as_json: bool, colors: bool = False, role: str = "") -> logging.Handler:
@@ -148,8 +150,8 @@ def _message(record: logging.LogRecord) -> str:
 def _bounded(_logger: Any, _method: str, event: Any) -> Any:
     """Every text of a line cut and escaped, an exception as a bounded traceback."""
     info, stack = event.pop("exc_info", None), event.pop("stack_info", None)
-    for name, given in event.items():
-        value = shown(given) if name != "event" else cut(given.strip(), LONGEST_EVENT)
+    for name, field in event.items():
+        value = shown(field) if name != "event" else cut(field.strip(), LONGEST_EVENT)
         event[name] = escaped(value) if isinstance(value, str) else value
     if info and info[1] is not None:
         event["exception"] = traceback_of(info[1])

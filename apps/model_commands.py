@@ -75,12 +75,12 @@ def pull(settings: Settings, options: argparse.Namespace) -> int:
 
 async def _pulled(settings: Settings, model: PinnedModel, folder: ModelFolder) -> str:
     http = AioHttp(AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(",")))
-    told: dict[str, int] = {}
+    reported: dict[str, int] = {}
 
     def tell(name: str, size: int) -> None:
         megabytes = size // (10 * MEGABYTE) * 10
-        if megabytes != told.get(name):
-            told[name] = megabytes
+        if megabytes != reported.get(name):
+            reported[name] = megabytes
             print(f"{name}: {megabytes} MB of {model.megabytes} MB in all", flush=True)
 
     try:
@@ -129,6 +129,6 @@ def _use_speech(settings: Settings, model: PinnedModel, folder: ModelFolder) -> 
 def _model(name: str) -> PinnedModel:
     model = model_named(name)
     if model is None:
-        names = ", ".join(each.name for each in MODELS)
+        names = ", ".join(known_model.name for known_model in MODELS)
         raise StartError(f"there is no model '{name}'; there are: {names}")
     return model

@@ -35,11 +35,10 @@ def escaped(text: str) -> str:
     direction of writing, lone surrogates) as a visible escape such as \\x1b or \\u202e."""
     if text.isprintable():
         return text
-    return "".join(character if character.isprintable() else _escape(character) for character in text)
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
 
 
 def cut(text: str, longest: int = LONGEST_VALUE) -> str:
@@ -49,7 +48,7 @@ def cut(text: str, longest: int = LONGEST_VALUE) -> str:
 
 def shown(value: object) -> Any:
     """A value as a log line shows it: numbers as they are, texts cut, other objects by their type alone."""
-    if value is None or isinstance(value, bool | float):
+    if isinstance(value, bool | float | None):
         return value
     if isinstance(value, int):
         return value if value.bit_length() <= 256 else f"<integer of {value.bit_length()} bits>"

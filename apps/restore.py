@@ -1,7 +1,4 @@
-"""`switchboard restore`: a backup into an empty place, looked at afterwards. With `--check` into a temporary one.
-
-What can go wrong while `backup` writes and `restore` reads.
-"""
+"""`switchboard restore`: a backup into an empty place, checked afterwards. With `--check` into a temporary one."""
 
 from __future__ import annotations
 
@@ -34,7 +31,11 @@ UNKNOWN_KEY = "looked at without its encryption key, as CONFIG_ENCRYPTION_KEY is
 
 def main(settings: Settings, options: Namespace) -> int:
     with reported(), closing(Archive(options.file)) as archive:
-        _check_schema(archive)
+        if archive.manifest.schema > head():
+            raise StartError(
+                f"the backup is of version {archive.manifest.version}, whose schema {archive.manifest.schema} is"
+                f" newer than this one's {head()}: restore it with that version or a newer one"
+            )
         archive.verify()
         if options.check:
             return _checked(settings, archive)
@@ -67,35 +68,33 @@ def _temporary_place() -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
-def _check_schema(archive: Archive) -> None:
-    if archive.manifest.schema > head():
-        raise StartError(
-            f"the backup is of version {archive.manifest.version}, whose schema {archive.manifest.schema} is"
-            f" newer than this one's {head()}: restore it with that version or a newer one"
-        )
-
-
 def _check_key(settings: Settings, archive: Archive, *, optional: bool = False) -> bool:
-    """Whether the key at hand opens what is stored. Raises `StartError` where it does not, or there is none."""
+    """Return True if the key at hand opens what is stored. Raises `StartError` if it does not, or no key is given."""
     member = SECRETS + ENCRYPTION_KEY
-    key, held = settings.config_encryption_key, member in archive.members
-    if not key and held and settings.embedded:
-        if archive.members[member].size > LARGEST_KEY:
-            raise StartError(f"the backup is damaged: {member} is no key; take another one")
-        key = b"".join(archive.pieces(member)).decode(errors="replace").strip()
+    held = member in archive.members
+    key = settings.config_encryption_key or _key_of(settings, archive, member)
     if not key and optional:
         return False
-    wanted = archive.manifest.key_fingerprints
+    fingerprints = archive.manifest.key_fingerprints
     try:
-        if key and wanted[0] in ConfigCipher(key).fingerprints:
+        if key and fingerprints[0] in ConfigCipher(key).fingerprints:
             return True
     except DecryptionError as error:
         raise StartError(str(error)) from error
     where = f"it is {member} of this backup" if held else "as this backup does not hold it"
     fault = "is not the key of this backup" if key else f"must be set, {where}"
     raise StartError(
-        f"CONFIG_ENCRYPTION_KEY {fault}: set the key that was used before (its mark is {wanted[0]})"
+        f"CONFIG_ENCRYPTION_KEY {fault}: set the key that was used before (its mark is {fingerprints[0]})"
     )
+
+
+def _key_of(settings: Settings, archive: Archive, member: str) -> str:
+    """The key that the backup holds; empty if it has none, or the database is not the embedded one."""
+    if member not in archive.members or not settings.embedded:
+        return ""
+    if archive.members[member].size > LARGEST_KEY:
+        raise StartError(f"the backup is damaged: {member} is no key; take another one")
+    return b"".join(archive.pieces(member)).decode(errors="replace").strip()
 
 
 def _check_empty(settings: Settings, archive: Archive) -> None:
@@ -142,24 +141,25 @@ def _restore_database(settings: Settings, archive: Archive, dsn: str, *, with_ke
     with tempfile.TemporaryDirectory(dir=settings.data_dir) as folder:
         archive.extract(DATABASE, Path(folder))
         dumps.restore(dsn, settings.pg_bin_dir, Path(folder) / DATABASE)
-    found = dumps.contents(dsn)
-    _check_rows(archive, found)
+    contents = dumps.contents(dsn)
+    _check_rows(archive, contents)
     dumps.forget_processes(dsn)
     migrated(dsn)
     if with_key:
         unlocked(settings, dsn)
-    missing = asyncio.run(_missing(settings, found)) - set(archive.manifest.gone_blobs)
+    missing = asyncio.run(_missing(settings, contents)) - set(archive.manifest.gone_blobs)
     if missing:
         raise StartError(f"{len(missing)} files that the database names are not there: {min(missing)}")
-    print(f"restored {sum(found.rows.values()):,} rows and {archive.manifest.blobs} files; all are there")
+    print(f"restored {sum(contents.rows.values()):,} rows and {archive.manifest.blobs} files; all are there")
 
 
 def _check_rows(archive: Archive, found: dumps.Contents) -> None:
-    wanted = archive.manifest.rows
-    for table in sorted({*wanted, *found.rows}):
-        if wanted.get(table) != found.rows.get(table):
+    expected = archive.manifest.rows
+    for table in sorted({*expected, *found.rows}):
+        if expected.get(table) != found.rows.get(table):
             raise StartError(
-                f"the table {table} has {found.rows.get(table)} rows, and had {wanted.get(table)}: the restore failed"
+                f"the table {table} has {found.rows.get(table)} rows, and had {expected.get(table)}:"
+                " the restore failed"
             )
 
 

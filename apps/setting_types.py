@@ -1,9 +1,4 @@
-"""The types of settings, each with the sentence that says what a wrong value must be.
-
-Addresses of platforms, which settings may replace: of their channels, and of signing in with them.
-
-The settings of TLS between gateway and core, and for gRPC clients of a core.
-"""
+"""The types of settings with the sentence for a wrong value, addresses of platforms, TLS between gateway and core."""
 
 import ipaddress
 import os
@@ -310,7 +305,7 @@ class TlsSettings(SettingsGroup):
 
     @property
     def core_over_tls(self) -> bool:
-        """Whether the gateway calls the core over TLS."""
+        """Return True if the gateway calls the core over TLS."""
         named = (
             self.core_tls_ca_file,
             self.core_tls_cert_file,
@@ -349,6 +344,6 @@ def check_pairs(settings: TlsSettings) -> None:
         ("CORE_TLS_CERT_FILE", settings.core_tls_cert_file, "CORE_TLS_KEY_FILE", settings.core_tls_key_file),
         ("CORE_TLS_KEY_FILE", settings.core_tls_key_file, "CORE_TLS_CERT_FILE", settings.core_tls_cert_file),
     )
-    for name, given, other, needed in needs:
-        if given and not needed:
+    for name, path, other, needed in needs:
+        if path and not needed:
             raise SettingsError(f"{name} is set without {other}; set both, or none")

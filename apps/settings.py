@@ -278,14 +278,14 @@ class Settings(TlsSettings, MetricsSettings):
 
     def address(self, address: PlatformAddress) -> str:
         """A platform's base address as it is set, else its default. Raises `SettingsError`."""
-        given = self.addresses.get(address.setting)
-        if given is not None:
-            return given
+        configured = self.addresses.get(address.setting)
+        if configured is not None:
+            return configured
         return checked(address.setting, self.environment.get(address.setting) or address.default)
 
     @property
     def embedded(self) -> bool:
-        """Whether the embedded database is used."""
+        """Return True if the embedded database is used."""
         return not self.database_url
 
     @property
@@ -300,7 +300,7 @@ class Settings(TlsSettings, MetricsSettings):
 
     @property
     def other_read_policy(self) -> str:
-        """That of reads which the interface does not document."""
+        """The policy of reads that the interface does not document."""
         return self.kb_read_policy if self.embedded else "strict"
 
     @property

@@ -1,10 +1,5 @@
-"""Reads the settings from the environment and the `.env` file.
-
-Reads settings from a `.env` file, and from files of one value each.
-
-Names that look like settings and are none: they change nothing, and nobody would notice.
-
-Secrets that the installation makes for itself, kept in DATA_DIR with mode 0600.
+"""Reads the settings from the environment, the `.env` file and files of one value each, warns of unknown names, and
+makes the secrets that are missing, kept in DATA_DIR with mode 0600.
 """
 
 import os
@@ -39,10 +34,10 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
     of_file = read_env_file(env_file)
     values = {**of_file, **(os.environ if environment is None else environment)}
     values = with_values_of_files(values, names())
-    given = {name: value for name, value in values.items() if value}
+    given_values = {name: value for name, value in values.items() if value}
     try:
         settings = Settings.model_validate(
-            {**given, "environment": values, "env_file_names": frozenset(of_file)}
+            {**given_values, "environment": values, "env_file_names": frozenset(of_file)}
         )
     except ValidationError as invalid:
         raise first_error(invalid, names()) from None
@@ -53,12 +48,12 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
             f"{EMULATOR} takes calls without any proof of origin; unset it, or set REQUIRE_SIGNATURES=false"
         )
     addresses = {
-        **sign_in_addresses(given, settings.community_chat_server_url),
+        **sign_in_addresses(given_values, settings.community_chat_server_url),
         TRUSTED_HOSTS: settings.enterprise_chat_trusted_hosts,
         EMULATOR: "on" if settings.enterprise_chat_emulator else "",
     }
     changes: dict[str, object] = {"addresses": addresses}
-    if "AGENT_URL" not in given and settings.http_port:
+    if "AGENT_URL" not in given_values and settings.http_port:
         changes["agent_url"] = f"http://localhost:{settings.http_port}"
     return settings.model_copy(update=changes)
 
@@ -114,14 +109,7 @@ ALIKE = 0.6
 def unknown_settings(settings: Settings) -> Iterator[str]:
     """A sentence for each name of the `.env` file that is no setting, and for each variable of the environment that
     is nearly one."""
-    known = {*names(), *SIGN_IN_ADDRESSES, *CHANNEL_ADDRESSES}
-    readable = known | {f"{name}_FILE" for name in known}
-    strange = {}
-    for name in sorted(set(settings.environment) - readable):
-        if name in settings.env_file_names:
-            strange[name] = _alike(name, readable, ALIKE)
-        elif alike := _alike(name, {other for other in readable if abs(len(other) - len(name)) < 3}, CLOSE):
-            strange[name] = alike
+    strange = _misspelt(settings)
     if not strange:
         return
     rules = ""
@@ -133,6 +121,19 @@ def unknown_settings(settings: Settings) -> Iterator[str]:
             continue
         place = "the file .env" if name in settings.env_file_names else "the environment"
         yield f"{name} in {place} is no setting" + (f"; did you mean {alike}?" if alike else "")
+
+
+def _misspelt(settings: Settings) -> dict[str, str]:
+    """Names that are no settings, each with the setting that it is most like, or an empty text."""
+    known = {*names(), *SIGN_IN_ADDRESSES, *CHANNEL_ADDRESSES}
+    readable = known | {f"{name}_FILE" for name in known}
+    strange = {}
+    for name in sorted(set(settings.environment) - readable):
+        if name in settings.env_file_names:
+            strange[name] = _alike(name, readable, ALIKE)
+        elif alike := _alike(name, {other for other in readable if abs(len(other) - len(name)) < 3}, CLOSE):
+            strange[name] = alike
+    return strange
 
 
 def _alike(name: str, settings: Iterable[str], least: float) -> str:

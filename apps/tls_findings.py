@@ -73,8 +73,8 @@ def _uncovered(settings: Settings, core: TlsFiles) -> Iterator[Finding]:
     """Hosts of CORE_TARGET that the certificate of this core does not name."""
     names = _names(core.certificate) if core.certificate else []
     targets = [target for target in parse_targets(settings.core_target) if not target.path]
-    wanted = [settings.core_tls_server_name] if settings.core_tls_server_name else [t.host for t in targets]
-    for host in wanted if targets else []:
+    hosts = [settings.core_tls_server_name] if settings.core_tls_server_name else [t.host for t in targets]
+    for host in hosts if targets else []:
         if not any(_covers(name, host) for name in names):
             text = (
                 f"GRPC_TLS_CERT_FILE names {', '.join(names) or 'no host'}, and not {host}, which gateways expect;"

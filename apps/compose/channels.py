@@ -1,9 +1,4 @@
-"""The channels, and what keeps their instances going.
-
-Sources of knowledge bases: what reads web pages into them.
-
-Subscriptions to events, and what pushes events to them.
-"""
+"""Wiring of channels, of sources of knowledge bases, and of subscriptions to events."""
 
 import asyncio
 from functools import cache
@@ -30,7 +25,6 @@ from adapters.outbound.web.robots import Robots
 from apps import verification
 from apps.compose.knowledge import Uploads
 from apps.compose.storage import Files, Foundation, Storage
-from apps.settings import Settings
 from domain.callbacks import SessionRenames
 from domain.delivery.concurrency import ConcurrencyLimiter, ReadLimiter
 from domain.files import MessageFilesService
@@ -168,12 +162,11 @@ class Subscriptions:
             storage.instances,
             storage.event_log,
             pushes,
-            SubscriptionAddresses(AllowedAddresses(foundation.policy), _own_addresses(settings)),
+            SubscriptionAddresses(
+                AllowedAddresses(foundation.policy),
+                [settings.agent_url, f"http://{settings.http_host}:{settings.http_port}"],
+            ),
             foundation.ids,
             foundation.clock,
         )
         self.pushing = PushService(store, queue, storage.event_log, storage.event_feed)
-
-
-def _own_addresses(settings: Settings) -> list[str]:
-    return [settings.agent_url, f"http://{settings.http_host}:{settings.http_port}"]

@@ -45,16 +45,16 @@ def build_model_files(settings: Settings) -> ModelFiles:
 
 
 def build_embedder(settings: Settings, files: ModelFiles, storage: Storage) -> InstalledEmbedders:
-    wanted = settings.embedding_dtype
+    dtype = settings.embedding_dtype
     computing = Computing(
         "int8" if has_fast_int8() else "float32",
-        None if wanted == "auto" else wanted,
+        None if dtype == "auto" else dtype,
         settings.embedding_threads,
         settings.embedding_prepared_dir,
     )
-    given = files if settings.embedding_model_dir else None
+    files_of_folder = files if settings.embedding_model_dir else None
     chosen = PostgresChosenModel(storage.database)
-    return InstalledEmbedders(model_folder(settings), given, chosen, computing)
+    return InstalledEmbedders(model_folder(settings), files_of_folder, chosen, computing)
 
 
 class Uploads:

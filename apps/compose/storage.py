@@ -1,9 +1,4 @@
-"""What everything else in a process stands on: clock, ids, metrics, traces, HTTP.
-
-The rows of the service, the queue among them, and the files of messages and uploads.
-
-The traces of a process.
-"""
+"""Wiring of what all else needs: clock, ids, metrics, traces, HTTP, the database with its queue, and files."""
 
 import secrets
 from datetime import timedelta
@@ -87,13 +82,8 @@ class Storage:
         self.instances = PostgresInstances(database, self.config_cipher, bus.changed)
         bus.on_change(self.instances.forget)
         bus.on_change(self.metadata.forget)
-        self._add_queues(bus, worker_id)
-        self._add_runs(bus, worker_id)
-        self._add_conversations(bus, foundation)
 
-    def _add_queues(self, bus: EventBus, worker_id: int) -> None:
-        """Inbox and outbox, their leases, and who is told of what they hold."""
-        database = self.database
+        # inbox and outbox
         self.leases = LeaseStore(database, worker_id, self.health)
         bus.may_take = dict.fromkeys(
             ("in", "out"), lambda: False
@@ -112,9 +102,7 @@ class Storage:
         self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued, enqueue_outbound)
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
 
-    def _add_runs(self, bus: EventBus, worker_id: int) -> None:
-        """Schedules, polls and kept connections."""
-        database = self.database
+        # schedules, polls and kept connections
         self.schedules = PostgresSchedules(database)
         self.scheduled_runs = PostgresRuns(
             database, worker_id, bus.inbound_enqueued, bus.changed, self.health
@@ -123,9 +111,8 @@ class Storage:
         self.cursors = PostgresCursors(database, worker_id, bus.inbound_enqueued)
         self.deactivation = PostgresDeactivation(database, bus.changed)
 
-    def _add_conversations(self, bus: EventBus, foundation: Foundation) -> None:
-        """What is sent first, what is read again, and events."""
-        database, settings = self.database, foundation.settings
+        # sending, conversations and the event log
+        settings = foundation.settings
         self.sends = PostgresSends(database, bus.outbound_enqueued)
         self.opt_outs = PostgresOptOuts(database)
         self.unanswered = PostgresUnanswered(database, bus.inbound_enqueued)
@@ -136,10 +123,10 @@ class Storage:
         self.event_log = PostgresEventLog(database, settings.event_days)
         self.event_feed = LogFeed(self.event_log)
         self.figures = PostgresFigures(database)
-        self.chat_log = PostgresChatLog(database, self.event_bus.chat_changed)
+        self.chat_log = PostgresChatLog(database, bus.chat_changed)
         self.chat_feed = PostgresChatFeed(database)
-        self.event_bus.on_chat(self.chat_feed.changed)
-        self.event_bus.on_change(self.chat_feed.instance_changed)
+        bus.on_chat(self.chat_feed.changed)
+        bus.on_change(self.chat_feed.instance_changed)
 
 
 def times_of(settings: Settings) -> Times:

@@ -1,7 +1,4 @@
-"""What works on conversations and deliveries.
-
-What stands behind resource ids, from the settings.
-"""
+"""Wiring of what processes conversations and deliveries, and of the resources that answer."""
 
 import asyncio
 import random
@@ -48,9 +45,9 @@ from ports.resources import ChatHistory, Downstream, KnowledgeAnswers, Knowledge
 
 
 def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:
-    """None where no speech is to be recognised in messages."""
-    wanted = settings.voice_transcription
-    has_engine = wanted == "built-in" or (wanted == "model" and bool(whisper_folder(settings)))
+    """None if no speech is to be recognised in messages."""
+    engine = settings.voice_transcription
+    has_engine = engine == "built-in" or (engine == "model" and bool(whisper_folder(settings)))
     return ParsedSpeech(parser, files.blobs) if has_engine else None
 
 

@@ -18,7 +18,7 @@ from apps.settings_loading import complete
 
 
 def main(settings: Settings, _: Namespace) -> int:
-    """Runs until it is told to stop; the exit status."""
+    """Runs until it is stopped; the exit status."""
     logs.set_up(settings, "core")
     settings = complete(settings)
     check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")

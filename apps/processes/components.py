@@ -1,9 +1,4 @@
-"""The components that processes are made of.
-
-The job queue and its worker as a component of a process.
-
-Pushes to subscriptions as a component of a process.
-"""
+"""The components that processes are made of."""
 
 from __future__ import annotations
 
@@ -56,7 +51,7 @@ class StorageComponent(Component):
         await PeriodicRunner([PeriodicTask("heart-beat", 3.0, self._beat)]).run()
 
     async def stop(self) -> None:
-        """What cannot be noted now is told by the end of the process's lock."""
+        """What cannot be noted now follows from the end of the process's lock."""
         foundation, storage = self._foundation, self._storage
         try:
             async with asyncio.timeout(NOTE_SECONDS):

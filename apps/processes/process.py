@@ -47,7 +47,7 @@ class Component:
     phase: Phase
 
     async def start(self) -> None:
-        """Returns once the component is ready. Cancelled when the process is told to stop meanwhile."""
+        """Returns once the component is ready. Cancelled when the process stops meanwhile."""
 
     async def run(self) -> None:
         """Returns or raises only when the component has ended."""
@@ -121,7 +121,7 @@ def collect_rarely() -> None:
 
 
 async def _started(component: Component, stop_requested: asyncio.Task[Any]) -> bool:
-    """Whether it is ready; False when the process was told to stop before. Raises what its start raises, and
+    """Return True if it is ready; False if the process was to stop before. Raises what its start raises, and
     `StartError` when that takes too long."""
     starting = asyncio.create_task(component.start())
     await asyncio.wait([starting, stop_requested], timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)

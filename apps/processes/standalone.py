@@ -1,7 +1,4 @@
-"""`switchboard up`: everything in one process, PostgreSQL as its child.
-
-REST gateway, gRPC core, worker and queue as the components of one process.
-"""
+"""`switchboard up`: REST gateway, gRPC core, worker and queue in one process, PostgreSQL as its child."""
 
 import socket
 import sys
@@ -33,7 +30,7 @@ from domain.access.service import FIRST_ADMIN
 
 
 def main(settings: Settings, _: Namespace) -> int:
-    """Runs until it is told to stop; the exit status."""
+    """Runs until it is stopped; the exit status."""
     logs.set_up(settings, "up")
     settings = complete(settings)
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
@@ -49,7 +46,7 @@ def _serve(settings: Settings, dsn: str, listener: socket.socket) -> int:
 
 
 async def run_service(settings: Settings, dsn: str, listener: socket.socket) -> int:
-    """Runs until it is told to stop; the exit status."""
+    """Runs until it is stopped; the exit status."""
     container = Container(settings=settings, dsn=dsn, solitary=True)
     first = _FirstSignIn(container)
     grpc = GrpcComponent(container)
@@ -74,8 +71,8 @@ async def run_service(settings: Settings, dsn: str, listener: socket.socket) -> 
 
 
 class _FirstSignIn(Component):
-    """Makes an admin key when there is none yet, and at each start a link to sign in to the console, where a person
-    reads them on a terminal. Other output is kept in logs, where no credential belongs."""
+    """Makes an admin key if there is no key yet, and at each start a link to sign in to the console. Both only on a
+    terminal: other output is kept in logs, where no credential belongs."""
 
     name = "first sign-in"
     phase = Phase.CONNECTIONS

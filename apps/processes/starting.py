@@ -1,8 +1,7 @@
-"""The end of a process: the first signal asks for it, the second one and the deadline force it.
+"""The start and the end of a process: databases, ports, errors in one clear line, and signals.
 
-What processes do before their event loop runs: databases, ports, and errors in one clear line.
-
-What has to do with a database is imported where it is used: a gateway alone has none.
+The first signal asks the process to end; the second one and the deadline force it. Modules of databases are imported
+in the functions that use them, because a gateway alone has none.
 """
 
 import atexit
@@ -242,23 +241,18 @@ def migrated(dsn: str, *, embedded: bool = False) -> str:
     from adapters.outbound.storage.migrate import MigrationError, migrate
 
     if not embedded:
-        _check_sessions(dsn)
+        import psycopg
+
+        from adapters.outbound.storage.signals import TRANSACTION_POOLING, is_transaction_pooled
+
+        with suppress(psycopg.Error):
+            if is_transaction_pooled(dsn):
+                raise StartError(TRANSACTION_POOLING)
     try:
         migrate(dsn)
     except MigrationError as error:
         raise StartError(str(error)) from error
     return dsn
-
-
-def _check_sessions(dsn: str) -> None:
-    """Raises `StartError`. A database that is away is told by the migration, in its words."""
-    import psycopg
-
-    from adapters.outbound.storage.signals import TRANSACTION_POOLING, is_transaction_pooled
-
-    with suppress(psycopg.Error):
-        if is_transaction_pooled(dsn):
-            raise StartError(TRANSACTION_POOLING)
 
 
 def unlocked(settings: Settings, dsn: str) -> str:

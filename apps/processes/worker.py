@@ -25,7 +25,7 @@ from apps.verification import VerificationBotComponent
 
 
 def main(settings: Settings, _: Namespace) -> int:
-    """Runs until it is told to stop; the exit status."""
+    """Runs until it is stopped; the exit status."""
     logs.set_up(settings, "worker")
     settings = complete(settings)
     dsn = unlocked(settings, migrated(shared_database(settings)))

@@ -1,9 +1,8 @@
-"""Which addresses may be called when a user gave them. Pure: decides from values.
+"""The address policy: which addresses may be called when a user gave them, and its checks at name resolution and
+connection.
 
 The special-purpose ranges are those of the IANA registries (RFC 6890). They are listed here because
 `ipaddress.is_global` differs between Python versions.
-
-Where the address policy meets the network: a name is resolved once, and only what passed is called.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ class AddressPolicy:
         return cls(cast(Mode, mode), tuple(networks))
 
     def allows(self, address: str | Ip) -> bool:
-        """Whether the address may be called; False for text that is no IP address."""
+        """Return True if the address may be called; False for text that is no IP address."""
         try:
             ip = ip_address(address)
         except ValueError:

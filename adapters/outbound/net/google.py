@@ -149,7 +149,7 @@ class GoogleApi:
         return f"{self.base()}{path}" + (f"?{urlencode(query)}" if query else "")
 
     def lacks(self, config: Credentials, scopes: Collection[str]) -> bool:
-        """Whether the present access token was granted none of these scopes, as far as Google said."""
+        """Return True if the present access token was granted none of these scopes, as far as Google said."""
         granted = self.tokens.scopes(self._token_url(), _grant(config))
         return bool(granted) and granted.isdisjoint(scopes)
 
@@ -175,7 +175,7 @@ class GoogleApi:
 
 
 def is_rate_limit(answer: HttpAnswer) -> bool:
-    """Whether Google limits the rate: 429, or 403 with a reason of that kind, in the older or newer form."""
+    """Return True if Google limits the rate: 429, or 403 with a reason of that kind, in the older or newer form."""
     if answer.status == 429:
         return True
     body = answer.json()

@@ -188,33 +188,28 @@ class AioHttp:
         method = request.method.upper()
         url, headers = checked_url(request.url), checked_headers(request.headers)
         body, content_type = _body(exchange)
-        if content_type and not any(name.lower() == "content-type" for name in headers):
+        if content_type and "content-type" not in map(str.lower, headers):
             headers["Content-Type"] = content_type
         for _ in range(MAX_REDIRECTS + 1):
-            if request.user_address and self._refuses(url.host or ""):
-                raise refused(url.host or "")
-            try:
-                response = await session.request(
-                    method,
-                    url,
-                    headers=headers,
-                    data=body,
-                    allow_redirects=False,
-                    ssl=self._tls,
-                    timeout=self._timeout(request.timeout - (time.monotonic() - exchange.started)),
-                )
-            except ValueError as error:
-                if type(error) is not ValueError:
-                    raise
-                # a user in the address beside a header Authorization
-                raise NoAddress(f"{safe_url(request.url)} is not an address that can be called") from error
-            location = response.headers.get("Location")
-            if (
-                not request.follow_redirects
-                or method != "GET"
-                or response.status not in _REDIRECTS
-                or location is None
-            ):
+            host = url.host or ""
+            if request.user_address and self._refuses(host):
+                raise refused(host)
+            response = await session.request(
+                method,
+                url,
+                headers=headers,
+                data=body,
+                allow_redirects=False,
+                ssl=self._tls,
+                timeout=aiohttp.ClientTimeout(
+                    # for the whole exchange, to the fraction of a second; 0 would be no limit
+                    total=max(request.timeout - (time.monotonic() - exchange.started), 0.001),
+                    sock_connect=self._connect_timeout,
+                    ceil_threshold=float("inf"),
+                ),
+            )
+            location = response.headers.get("Location") if response.status in _REDIRECTS else None
+            if location is None or method != "GET" or not request.follow_redirects:
                 return response
             response.release()
             target = _next_hop(url, location)
@@ -234,12 +229,6 @@ class AioHttp:
             request_class=_Request,
             trust_env=False,
             max_headers=MAX_HEADERS,
-        )
-
-    def _timeout(self, seconds: float) -> aiohttp.ClientTimeout:
-        """For the whole exchange, to the fraction of a second; aiohttp takes 0 for no limit."""
-        return aiohttp.ClientTimeout(
-            total=max(seconds, 0.001), sock_connect=self._connect_timeout, ceil_threshold=float("inf")
         )
 
     def _is_forbidden_literal(self, host: str) -> bool:
@@ -271,7 +260,7 @@ class AioHttp:
 
 
 def connector(policy: AddressPolicy | None, limit: int = 100) -> aiohttp.TCPConnector:
-    """A connection pool; with a `policy` one whose every connection passed it. A `limit` of 0 is none."""
+    """A connection pool; with a `policy` every connection passes it. A `limit` of 0 means no limit."""
     if policy is None:
         return aiohttp.TCPConnector(limit=limit, ttl_dns_cache=NAME_SECONDS, keepalive_timeout=KEPT_SECONDS)
     return aiohttp.TCPConnector(

@@ -1,6 +1,5 @@
-"""Access tokens of OAuth 2.0 token endpoints (RFC 6749, section 5), cached until shortly before they expire.
-
-Sign-in at Slack, Discord, Mattermost and Microsoft, which gives the id of a user there.
+"""OAuth 2.0: access tokens (RFC 6749, section 5), cached until shortly before they expire, and sign-in at Slack,
+Discord, Mattermost and Microsoft, which gives the id of a user there.
 
 Sources: https://docs.slack.dev/authentication/sign-in-with-slack, https://docs.discord.com/developers/topics/oauth2,
 https://developers.mattermost.com/integrate/apps/authentication/oauth2,
@@ -73,7 +72,7 @@ class Tokens:
             return token.value
 
     def scopes(self, url: str, grant: Mapping[str, str]) -> frozenset[str]:
-        """The scopes of the present token; empty where there is none, or the endpoint names none."""
+        """The scopes of the present token; empty without a token, or if the endpoint names no scopes."""
         return self._token(url, grant).scopes
 
     def forget(self, url: str, grant: Mapping[str, str]) -> None:

@@ -1,11 +1,7 @@
-"""Reads certificates, private keys and CAs from PEM files. Errors name the setting of the file.
+"""Certificates of gRPC: reading them from PEM files, following files that are replaced while the process runs,
+credentials made of them, and a probe that finds out why a gRPC server cannot be reached.
 
-Credentials of gRPC from files of certificates.
-
-Follows files of certificates and keys that are replaced while the process runs.
-
-Finds out why a gRPC server cannot be reached, as gRPC itself tells little of it: connects as HTTP/2 does, over TLS
-or without, and puts what happens in words that name the settings.
+Errors name the setting of the file. The probe connects as HTTP/2 does, because gRPC itself reports little.
 """
 
 from __future__ import annotations

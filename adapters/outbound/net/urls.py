@@ -1,8 +1,5 @@
-"""Makes addresses safe for logs, metrics and error texts.
-
-What a request must look like before it may go out. Pure.
-
-Addresses that are put together from parts which come from outside: ids of events, values of configurations.
+"""URLs and headers of outbound requests: building them from parts that come from outside, checking them, and
+redacting them for logs, metrics and error texts. Pure.
 """
 
 import re

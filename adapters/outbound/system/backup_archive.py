@@ -237,8 +237,8 @@ def _check_member(info: tarfile.TarInfo, earlier: Mapping[str, tarfile.TarInfo])
 
 
 def is_member(name: str) -> bool:
-    """Whether a member may have this name: it leads nowhere out of the folder that the member is restored to, here or
-    on another system, and a file there can have it."""
+    """Return True if a member may have this name: it does not lead out of the folder that the member is restored to,
+    here or on another system, and a file there can have it."""
     folder, slash, last = name.rpartition("/")
     is_known = f"{folder}{slash}" in (BLOBS, SECRETS, DEVICES) or name in (DATABASE, MANIFEST)
     is_plain = last.isprintable() and last not in ("", ".", "..") and not {"\\", ":"} & set(last)

@@ -1,6 +1,5 @@
-"""Blobs as files: content-addressed, durable before they are known, never half there.
-
-Content on its way in: into a temporary file, hashed while it is written.
+"""Blobs as files: content-addressed, written to a temporary file and hashed while they arrive, durable before they
+are known.
 """
 
 import asyncio

@@ -58,8 +58,8 @@ def snapshot(dsn: str) -> Iterator[Contents]:
 
 def contents(dsn: str) -> Contents:
     """What the database holds now. Raises `DumpFailed`."""
-    with snapshot(dsn) as found:
-        return found
+    with snapshot(dsn) as snapshot_contents:
+        return snapshot_contents
 
 
 def tables(dsn: str) -> int:
@@ -99,10 +99,10 @@ def program(name: str, bin_dir: Path | None) -> str:
         folder = bin_dir or find_binaries(None)
     except EmbeddedPostgresError:
         folder = None
-    found = str(folder / name) if folder and (folder / name).is_file() else shutil.which(name)
-    if found is None or (bin_dir and folder and not (folder / name).is_file()):
+    program = str(folder / name) if folder and (folder / name).is_file() else shutil.which(name)
+    if program is None or (bin_dir and folder and not (folder / name).is_file()):
         raise DumpFailed(f"there is no {name} here: set PG_BIN_DIR to a folder that has it")
-    return found
+    return program
 
 
 def _contents(connection: psycopg.Connection) -> Contents:
@@ -118,13 +118,13 @@ def _contents(connection: psycopg.Connection) -> Contents:
 
 
 def _check_version(dsn: str, pg_dump: str) -> None:
-    told = subprocess.run([pg_dump, "--version"], check=False, capture_output=True, text=True).stdout  # noqa: S603
-    found = re.search(r"(\d+)", told)
+    output = subprocess.run([pg_dump, "--version"], check=False, capture_output=True, text=True).stdout  # noqa: S603
+    version = re.search(r"(\d+)", output)
     server = _server(dsn)
-    if not found or int(found[1]) < server:
+    if not version or int(version[1]) < server:
         raise DumpFailed(
-            f"the server is PostgreSQL {server}, and {pg_dump} is of version {found[1] if found else 'unknown'}: set"
-            f" PG_BIN_DIR to the folder with pg_dump of version {server}"
+            f"the server is PostgreSQL {server}, and {pg_dump} is of version {version[1] if version else 'unknown'}:"
+            f" set PG_BIN_DIR to the folder with pg_dump of version {server}"
         )
 
 
@@ -141,8 +141,8 @@ def _run(dsn: str, command: list[str], *arguments: str) -> None:
     environment = {**os.environ, **server_environment()}
     if password:
         environment["PGPASSWORD"] = str(password)
-    whole = [*command, f"--dbname={make_conninfo(**words)}", *arguments]  # type: ignore[arg-type]
-    done = subprocess.run(whole, env=environment, check=False, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    full_command = [*command, f"--dbname={make_conninfo(**words)}", *arguments]  # type: ignore[arg-type]
+    done = subprocess.run(full_command, env=environment, check=False, stderr=subprocess.PIPE, text=True)  # noqa: S603
     if done.returncode:
         faults = [line for line in done.stderr.splitlines() if "error:" in line]
         if faults and all(UNKNOWN_TIMEOUT in line for line in faults):

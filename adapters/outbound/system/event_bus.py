@@ -1,10 +1,8 @@
-"""Who is to be told of what, in this process and in the others.
+"""Wake-ups within this process and between processes, and which worker reacts to one first.
 
-Which worker looks at once for what a notice tells of.
-
-All of them would look, and all but one mostly in vain, at 0.5 to 2 ms of the database each. So notices have numbers,
-and each is one worker's turn. The others look a little later, in case that one did not take all, or is gone; the more
-of them there are, the later, so that all together look about as often.
+Each look at the database costs 0.5 to 2 ms, and all but one worker would look in vain. So notices have numbers,
+and each number is the turn of one worker. The others look a little later, in case it did not take all, or is gone;
+the more workers there are, the later, so that all together look about as often.
 """
 
 from __future__ import annotations

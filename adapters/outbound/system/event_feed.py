@@ -166,7 +166,14 @@ class LogFeed:
         while True:
             pause = LOOK_SECONDS
             try:
-                await self._look(recent)
+                await self._renew()
+                await self._log.publish()
+                more = True
+                while more:
+                    page = await self._log.after(_ALL, recent.until, LOOKED_AT)
+                    recent.add(page)
+                    self._tell(page.events, recent.until)
+                    more = page.more
             except Unavailable:
                 pause = FAILED_SECONDS
             except Exception:
@@ -175,16 +182,6 @@ class LogFeed:
             if cancelled() or not self._readers:
                 return
             await asyncio.sleep(pause)
-
-    async def _look(self, recent: _Recent) -> None:
-        await self._renew()
-        await self._log.publish()
-        more = True
-        while more:
-            page = await self._log.after(_ALL, recent.until, LOOKED_AT)
-            recent.add(page)
-            self._tell(page.events, recent.until)
-            more = page.more
 
     def _tell(self, events: Sequence[LoggedEvent], cursor: int) -> None:
         for reader in self._readers:

@@ -25,12 +25,17 @@ def address_behind(label: str, href: str) -> str:
     return f" ({address})" if label else address
 
 
+def _missing(text: str, links: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Labels and addresses of the links whose address is not in the text."""
+    labelled = ((label.strip(), address_behind(label, href)) for label, href in islice(links, MOST_LINKS))
+    return [(label, behind) for label, behind in labelled if behind and not _shows(text, behind)]
+
+
 def with_addresses(text: str, links: Iterable[tuple[str, str]], *, complete: bool = False) -> str:
     """The text with the addresses of links, of which it has the labels alone. `links` are labels and addresses in
     the order of the text; white space of a label may differ. `complete`: links whose label is not in the text stand
     below it, such as one around a picture."""
-    labelled = ((label.strip(), address_behind(label, href)) for label, href in islice(links, MOST_LINKS))
-    missing = [(label, behind) for label, behind in labelled if behind and not _shows(text, behind)]
+    missing = _missing(text, links)
     if not missing:
         return text
     tokens = list(_TOKEN.finditer(text, 0, LONGEST_TEXT))
@@ -41,10 +46,10 @@ def with_addresses(text: str, links: Iterable[tuple[str, str]], *, complete: boo
     for label, behind in missing:
         end = -1
         if 0 < len(label) <= LONGEST_LABEL:
-            whole = f" {' '.join(_TOKEN.findall(label))} "
-            start = spaced.find(whole, spaced_position)
+            spaced_label = f" {' '.join(_TOKEN.findall(label))} "
+            start = spaced.find(spaced_label, spaced_position)
             if start >= 0:
-                end = tokens[bisect_left(spaced_ends, start + len(whole) - 1)].end()
+                end = tokens[bisect_left(spaced_ends, start + len(spaced_label) - 1)].end()
             else:  # within a word: scripts without spaces
                 start = text.find(label, position, LONGEST_TEXT)
                 end = start + len(label) if start >= 0 else -1
@@ -59,6 +64,6 @@ def with_addresses(text: str, links: Iterable[tuple[str, str]], *, complete: boo
 
 
 def _shows(text: str, behind: str) -> bool:
-    """Whether the address stands in the text, and not as the beginning of another one."""
+    """Return True if the address stands in the text, and not as the beginning of another one."""
     address = behind.removeprefix(" (").removesuffix(")" if behind.startswith(" (") else "").rstrip("/")
     return address in text and re.search(re.escape(address) + _END_OF_ADDRESS, text) is not None

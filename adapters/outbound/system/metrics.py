@@ -1,13 +1,7 @@
-"""Prometheus metrics of a message's way.
+"""Prometheus metrics: of a message's way, of the database (read at each scrape) and of certificates.
 
-Counts and durations by labels, for Prometheus.
-
-The client library takes a lock for each of its own, which several threads may count. Here the thread of the event
-loop counts alone, in a third of the time.
-
-Metrics that are read from the database when they are asked for: what waits, and how long answers took.
-
-Prometheus metrics of certificates: how long they are valid, and whether new files of them can be used.
+The client library takes a lock for each count, because several threads may count. Here the thread of the event loop
+counts alone, in a third of the time.
 """
 
 from __future__ import annotations
@@ -231,7 +225,17 @@ class DatabaseMetrics:
         return generate_latest(self._presence) + generate_latest(self._found)
 
     async def _look(self, database: Database) -> None:
-        await self._look_at_queues(database)
+        queues = {kind: (depth, keys) for kind, depth, keys in await database.fetch(QUEUES)}
+        [row] = await database.fetch(OLDEST)
+        for kind, name in NAMES.items():
+            depth, keys = queues.get(kind, (0, 0))
+            self._depth.labels(name).set(depth)
+            self._conversations.labels(name).set(keys)
+            self._age.labels(name).set(float(row[kind] or 0.0))
+        self._dead.set(row[2])
+        self._cooldowns.set(row[3])
+        self._breakers.labels("open").set(row[4])
+        self._breakers.labels("half_open").set(row[5])
         [(waiting, working, age, size)] = await database.fetch(UPLOADS)
         self._uploads.labels("waiting").set(waiting)
         self._uploads.labels("working").set(working)
@@ -243,19 +247,6 @@ class DatabaseMetrics:
         for quantile, seconds in zip(QUANTILES, (counts.p50, counts.p95), strict=True):
             if seconds is not None:
                 self._answers.labels(quantile).set(seconds)
-
-    async def _look_at_queues(self, database: Database) -> None:
-        found = {kind: (depth, keys) for kind, depth, keys in await database.fetch(QUEUES)}
-        [row] = await database.fetch(OLDEST)
-        for kind, name in NAMES.items():
-            depth, keys = found.get(kind, (0, 0))
-            self._depth.labels(name).set(depth)
-            self._conversations.labels(name).set(keys)
-            self._age.labels(name).set(float(row[kind] or 0.0))
-        self._dead.set(row[2])
-        self._cooldowns.set(row[3])
-        self._breakers.labels("open").set(row[4])
-        self._breakers.labels("half_open").set(row[5])
 
 
 class CertificateMetrics(Collector):

@@ -1,6 +1,5 @@
-"""The Telegram bot that asks users to share their contact (https://core.telegram.org/bots/api).
-
-Notifies the owner of an instance through a verified identity.
+"""The Telegram bot that asks users to share their contact (https://core.telegram.org/bots/api), and notices to the
+owner of an instance through a verified identity.
 """
 
 import hashlib

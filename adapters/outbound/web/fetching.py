@@ -139,22 +139,19 @@ class PageFetcher:
             on_head=heads.append,
         )
         try:
-            await self._write(request, path)
+            total = 0
+            with path.open("wb") as file:
+                async for piece in self._http.stream(request):
+                    total += len(piece)
+                    if total > self._max_bytes:
+                        most = self._max_bytes // 2**20
+                        raise PageRefused(PageStatus.FAILED, f"it is larger than {most} MB")
+                    file.write(piece)
         except HttpFailed as failed:
             if failed.answer is None:
                 raise _refused(failed) from failed
             return failed.answer
         return heads[0]
-
-    async def _write(self, request: HttpRequest, path: Path) -> None:
-        total = 0
-        with path.open("wb") as file:
-            async for piece in self._http.stream(request):
-                total += len(piece)
-                if total > self._max_bytes:
-                    most = self._max_bytes // 2**20
-                    raise PageRefused(PageStatus.FAILED, f"it is larger than {most} MB")
-                file.write(piece)
 
 
 def _accepted(url: str, answer: HttpAnswer) -> HttpAnswer:
