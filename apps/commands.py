@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from adapters.outbound.storage.instances import encrypt_anew, replace_key
 from apps import logs
 from apps.compose.container import CommandContainer
-from apps.printable import escaped
+from apps.logs import escaped
 from apps.processes.starting import StartError, a_database, migrated
 from apps.settings import Settings
 from apps.settings_loading import complete

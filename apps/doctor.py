@@ -18,12 +18,11 @@ from apps import findings
 from apps.compose.container import CommandContainer
 from apps.compose.storage import blob_store, times_of
 from apps.findings import KnowledgeState, state_of
-from apps.printable import escaped
+from apps.logs import escaped
 from apps.processes.readiness import check_workers
 from apps.processes.starting import a_database, migrated, unlocked
 from apps.settings import Settings
 from apps.settings_loading import complete
-from apps.tls_findings import of_tls
 from domain.monitoring.model import Finding, Grade
 from domain.refusals import INTERNAL
 
@@ -41,7 +40,7 @@ def main(settings: Settings, _: Namespace) -> int:
 
 def _findings(settings: Settings) -> Iterator[Finding]:
     yield from findings.of_settings(settings)
-    yield from of_tls(settings)
+    yield from findings.of_tls(settings)
     yield findings.tried("database", lambda: _database(settings))
     yield findings.tried("encryption", lambda: _encryption(settings))
     yield findings.tried("queue", lambda: _queue(settings))

@@ -22,9 +22,7 @@ Checks = Mapping[str, Callable[[], Awaitable[None]]]
 
 
 def _of_this_machine(settings: Settings) -> Sequence[Finding]:
-    from apps.tls_findings import of_tls  # loads a library of certificates, which takes 9 MB
-
-    return [*findings.of_settings(settings), *of_tls(settings)]
+    return [*findings.of_settings(settings), *findings.of_tls(settings)]
 
 
 class RunningInstallation:

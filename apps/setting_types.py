@@ -1,4 +1,4 @@
-"""The types of settings with the sentence for a wrong value, addresses of platforms, TLS between gateway and core."""
+"""The types of settings with the sentence for a wrong value, addresses of platforms, and groups of settings."""
 
 import ipaddress
 import os
@@ -347,3 +347,14 @@ def check_pairs(settings: TlsSettings) -> None:
     for name, path, other, needed in needs:
         if path and not needed:
             raise SettingsError(f"{name} is set without {other}; set both, or none")
+
+
+class MetricsSettings(SettingsGroup):
+    metrics_host: str = setting("127.0.0.1", "address that METRICS_PORT is opened on")
+    metrics_port: int = setting(
+        0,
+        "port on which `switchboard core` and `worker` answer /metrics, /healthz and /readyz; 0: none. Gateways and"
+        " `up` answer them on HTTP_PORT",
+        low=0,
+        high=65535,
+    )

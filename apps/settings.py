@@ -7,7 +7,6 @@ from typing import Literal
 from pydantic import Field
 from pydantic.fields import FieldInfo
 
-from apps.metrics_settings import MetricsSettings
 from apps.setting_types import (
     Address,
     Bearer,
@@ -17,6 +16,7 @@ from apps.setting_types import (
     Folder,
     Hosts,
     HttpUrl,
+    MetricsSettings,
     Networks,
     Proxies,
     QueueUrl,

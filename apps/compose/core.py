@@ -10,7 +10,8 @@ from adapters.outbound.storage.instances import PostgresInstanceNames
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.schedules import PostgresScheduleOverview
-from apps import verification, web_chat
+from adapters.outbound.system.signed_tokens import Signer
+from apps import verification
 from apps.compose.channels import Channels, Sources, Subscriptions
 from apps.compose.knowledge import Knowledge, Uploads
 from apps.compose.storage import Files, Foundation, Storage
@@ -28,6 +29,8 @@ from domain.monitoring.service import DeadLetterService, DoctorService, FigureSe
 from domain.polling.service import ScheduleListService
 from domain.routing.trials import TrialService
 from domain.subscriptions.service import EventStreams
+from domain.web_chat.model import MOST_FILE_BYTES, own_origin
+from domain.web_chat.service import VisitorService, WebChatService
 from ports.monitoring import Installation, Monitoring
 from ports.resources import Downstream
 from ports.use_cases import UseCases
@@ -201,5 +204,22 @@ def build_use_cases(
         schedules=build_schedules(foundation, storage, channels),
         resources=build_trials(foundation, services.resources),
         monitoring=services.monitoring,
-        web_chat=web_chat.service(foundation, storage, files, channels),
+        web_chat=web_chat_service(foundation, storage, files, channels),
+    )
+
+
+def web_chat_service(
+    foundation: Foundation, storage: Storage, files: Files, channels: Channels
+) -> WebChatService:
+    settings = foundation.settings
+    signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
+    return WebChatService(
+        VisitorService(storage.instances, channels.registry, signer, foundation.clock, foundation.ids),
+        storage.chat_log,
+        storage.chat_feed,
+        files.shared,
+        storage.inbox,
+        foundation.meter,
+        own_origin(settings.agent_url),
+        min(MOST_FILE_BYTES, settings.max_message_file_mb * 1024 * 1024),
     )

@@ -8,8 +8,13 @@ from adapters.version import VERSION
 from apps import logs
 from apps.compose.container import CoreContainer
 from apps.grpc_server.component import GrpcComponent, listening_address
-from apps.metrics import metrics_components
-from apps.processes.components import EventsComponent, FilesComponent, RulesComponent, StorageComponent
+from apps.processes.components import (
+    EventsComponent,
+    FilesComponent,
+    RulesComponent,
+    StorageComponent,
+    metrics_components,
+)
 from apps.processes.knowledge import ModelComponent, ReadersComponent
 from apps.processes.process import Component, run, serve
 from apps.processes.starting import check_free, migrated, shared_database, unlocked

@@ -16,6 +16,7 @@ from adapters.outbound.storage.queue.leases import INBOUND, OUTBOUND
 from adapters.outbound.storage.schedules import DatabaseClock, PostgresDeactivation
 from apps.compose.container import CommandContainer, Container, CoreContainer
 from apps.processes.process import Component, Phase
+from apps.processes.starting import listen
 from domain.polling.service import RUN
 from domain.refusals import Unavailable
 
@@ -335,3 +336,16 @@ class SubscriptionsComponent(Component):
 
     async def run(self) -> None:
         await self._periodic.run()
+
+
+def metrics_components(container: CoreContainer) -> list[Component]:
+    """The server for them; none where METRICS_PORT is not set, so that what it needs is not loaded either."""
+    settings = container.settings()
+    if not settings.metrics_port:
+        return []
+    from adapters.inbound.rest import ops
+    from apps.http_server import HttpComponent
+
+    listener = listen(settings.metrics_host, settings.metrics_port, "METRICS_PORT")
+    app = ops.build(ops.ProcessOperations(container.checks(), container.metrics()))
+    return [HttpComponent(app, listener, settings, name="metrics")]

@@ -7,7 +7,6 @@ from argparse import Namespace
 from adapters.version import VERSION
 from apps import logs
 from apps.compose.container import Container
-from apps.metrics import metrics_components
 from apps.processes.components import (
     FilesComponent,
     JobsComponent,
@@ -15,6 +14,7 @@ from apps.processes.components import (
     StorageComponent,
     SubscriptionsComponent,
     WorkerComponent,
+    metrics_components,
 )
 from apps.processes.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
 from apps.processes.process import Component, run, serve

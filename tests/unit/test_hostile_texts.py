@@ -39,7 +39,7 @@ from adapters.outbound.rendering import GrowingText, Markup, markdown_nodes, ren
 from adapters.outbound.rendering.cards import literal_body
 from adapters.outbound.resources.answers import ServerEvents
 from adapters.outbound.resources.chat_wire import EventStream
-from apps.printable import escaped
+from apps.logs import escaped
 from domain import limits
 from domain.channels.answers import Answer, Choice
 from domain.channels.model import TextLimit, Unit

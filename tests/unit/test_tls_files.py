@@ -12,8 +12,8 @@ import pytest
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
 from adapters.outbound.net.tls import BadCertificate, PemSetting, TlsFiles, WatchedFiles
+from apps.findings import of_tls
 from apps.settings_loading import load
-from apps.tls_findings import of_tls
 from domain.monitoring.model import Grade
 from tests.support.certificates import Issued, new_authority
 

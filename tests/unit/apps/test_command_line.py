@@ -17,7 +17,7 @@ import pytest
 
 from adapters.outbound.system.metrics import PrometheusMeter
 from adapters.version import VERSION
-from apps import completion
+from apps import cli as completion
 from apps.cli import COMMANDS, main
 from apps.commands import create, expiry
 from apps.processes.starting import StartError

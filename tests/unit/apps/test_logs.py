@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from apps import logs
-from apps.printable import LONGEST_TRACEBACK, escaped
+from apps.logs import LONGEST_TRACEBACK, escaped
 
 LARGEST_LINE = 3 * LONGEST_TRACEBACK
 """Characters of one record, its traceback and the escapes of JSON included."""
