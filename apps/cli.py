@@ -216,10 +216,6 @@ COMMANDS: tuple[tuple[str, str, Command], ...] = (
 )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 SHELLS = ("bash", "zsh", "fish")
 
 BASH = """\
@@ -301,3 +297,7 @@ def _fish(words: Mapping[str, Sequence[str]], options: Mapping[str, Mapping[str,
 
 def _parent(command: str) -> str:
     return command.rpartition(" ")[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

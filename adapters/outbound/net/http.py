@@ -88,10 +88,6 @@ class _Pool:
     exchanges: int = 0
     is_closing: bool = False
 
-    async def close_if_unused(self) -> None:
-        if self.is_closing and not self.exchanges:
-            await self.session.close()
-
 
 class AioHttp:
     """Sends over connection pools made on first use in the running loop: one for the operator's own addresses, one
@@ -119,7 +115,8 @@ class AioHttp:
         pools, self._pools = list(self._pools.values()), {}
         for pool in pools:
             pool.is_closing = True
-            await pool.close_if_unused()
+            if not pool.exchanges:
+                await pool.session.close()
 
     async def send(self, request: HttpRequest) -> HttpAnswer:
         """Sends and reads the whole answer, within `timeout`. Raises `HttpFailed`."""
@@ -179,7 +176,8 @@ class AioHttp:
             if response is not None:
                 response.close()
             pool.exchanges -= 1
-            await pool.close_if_unused()
+            if pool.is_closing and not pool.exchanges:
+                await pool.session.close()
 
     async def _open(self, session: aiohttp.ClientSession, exchange: _Exchange) -> aiohttp.ClientResponse:
         """Sends the request, and follows redirects of a GET that allows them."""
