@@ -6,9 +6,8 @@ import logging
 from collections.abc import Mapping
 
 from adapters.outbound.channels.bot_messenger.api import BASE
-from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
-from adapters.outbound.mail.smtp import SmtpServer, Submission
+from adapters.outbound.mail.smtp import Security, SmtpServer, Submission
 from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
 from adapters.outbound.net.oauth import Client, OAuthIdentities
 from adapters.outbound.storage.identities import DeepLinkStore, PostgresCodes, PostgresStates

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from adapters.outbound.rendering import Markup
-from adapters.outbound.rendering.extensions.addresses import find_addresses
+from adapters.outbound.rendering.marks import find_addresses
 
 _TELEGRAM_TAGS = {"b", "i", "s", "code", "pre", "blockquote", "a"}
 _MAIL_TAGS = (

@@ -27,13 +27,12 @@ from adapters.outbound.channels.gaming_chat.messages import plain as discord_tex
 from adapters.outbound.channels.http_webhook.webhook import at_path
 from adapters.outbound.channels.sms_provider.webhook import opt_out_type
 from adapters.outbound.channels.workspace_chat.events import plain_command, without_mention
-from adapters.outbound.mail.authentication import authenticated_sender
 from adapters.outbound.mail.charsets import charset_of_html
-from adapters.outbound.mail.headers import Headers
+from adapters.outbound.mail.guards import authenticated_sender
+from adapters.outbound.mail.headers import Headers, is_forwarded, reply_subject
 from adapters.outbound.mail.html_text import html_to_text
 from adapters.outbound.mail.mime import read_mail
 from adapters.outbound.mail.quotes import split_answer, without_signature
-from adapters.outbound.mail.subjects import is_forwarded, reply_subject
 from adapters.outbound.net.urls import safe_url
 from adapters.outbound.rendering import GrowingText, Markup, markdown_nodes, render
 from adapters.outbound.rendering.cards import literal_body

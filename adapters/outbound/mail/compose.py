@@ -1,4 +1,4 @@
-"""Composes mail: replies with RFC 5322 threading and RFC 3834 marking, text with an HTML alternative."""
+"""Composes mail: replies with RFC 5322 threading and RFC 3834 marking, text with an HTML alternative, new threads."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -12,14 +12,15 @@ from textwrap import shorten
 from typing import TypeVar
 from urllib.parse import quote
 
-from adapters.outbound.mail.headers import Headers
-from adapters.outbound.mail.subjects import reply_subject
-from adapters.outbound.mail.threads import message_id
+from adapters.outbound.channels.common.addresses import no_address, read_address
+from adapters.outbound.mail.headers import Headers, message_id, reply_subject, thread_id
 from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.typed import ChannelTarget, stored_as
+from domain.refusals import Fault, Invalid
 from domain.values import value
+from ports.capabilities import Opened, OpenRequest
 
 MAX_REFERENCES = 30
 """Ids kept in References: the first and the newest."""
@@ -154,3 +155,26 @@ def header_address(address: str, name: str = "") -> Address:
 def _ascii_ids(message_ids: Iterable[str]) -> str:
     """The ids that a header may hold without SMTPUTF8."""
     return " ".join(message_id for message_id in message_ids if message_id and message_id.isascii())
+
+
+ADDRESS = "a mail address such as ann@example.com, without a name"
+MAX_SUBJECT = 200
+_ADDRESS = re.compile(
+    r"[^\s@<>()\[\],;:\\\"\x00-\x1f\x7f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?"
+)
+
+
+def opened_mail(domain: str, secret: str, request: OpenRequest, target: Callable[..., R]) -> Opened[R]:
+    """The thread with the person about the subject, its target made with `target`; `domain` and `secret` as of
+    `thread_id`. Raises `Invalid`."""
+    to = read_address(_ADDRESS, request.to, ADDRESS)[0]
+    try:
+        header_address(to)
+    except ValueError as failure:
+        raise no_address(f"is no valid mail address: {failure}") from failure
+    subject = request.subject.strip()
+    if len(subject) > MAX_SUBJECT or not subject.isprintable():
+        reason = f"must be one line of at most {MAX_SUBJECT} characters, without control characters"
+        raise Invalid.of([Fault("subject", reason)])
+    thread = thread_id(domain, secret, to, subject)
+    return Opened(thread, target(to=to, subject=subject, references=(thread,), opened=True))

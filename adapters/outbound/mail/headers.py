@@ -1,13 +1,27 @@
-"""Reads mail headers that anybody may have written: nothing here raises on hostile input."""
+"""Reads mail headers that anybody may have written: nothing here raises on hostile input.
 
+Ids of mails and of threads that we open.
+
+A thread that we open has an id of its own in References, in front of the ids of its mails: mail programs repeat it in
+each answer (RFC 5322, 3.6.4), so that the session is known before a mail is sent, and stays the same for one person
+and subject. Where a program names only the mail that it answers, the id of that mail tells the thread.
+
+Prefixes of subjects that mark a mail as an answer or as forwarded.
+
+They are those of Outlook, Apple Mail, Thunderbird, Lotus Notes and Gmail in their languages. Counts such as `Re[2]:`
+and tags such as `[list]` in front follow RFC 5256, 2.1.
+"""
+
+import hashlib
+import hmac
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from email.errors import HeaderParseError
 from email.header import decode_header
+from unicodedata import normalize
 
 from adapters.outbound.mail.charsets import decode_bytes
-from adapters.outbound.mail.threads import opened_thread
 
 MOST_RECIPIENTS = 5
 """Addresses that one mail has answered: anybody may name any in Reply-To."""
@@ -186,3 +200,70 @@ def opened_session_of(headers: Headers, domain: str) -> str | None:
 
 def _thread_reference(headers: Headers) -> str:
     return next(iter(headers.message_ids("References") or headers.message_ids("In-Reply-To")), "")
+
+
+OWN_PREFIX = "switchboard."
+"""How the local part of our own ids begins."""
+_DIGEST = "[0-9a-f]{40}"
+_OPENED = re.compile(
+    rf"<{re.escape(OWN_PREFIX)}(?:thread|{_DIGEST})\.(?P<thread>{_DIGEST})@(?P<domain>[^<>\s@]+)>"
+)
+"""The id of an opened thread, or of a mail in it."""
+
+
+def thread_id(domain: str, secret: str, to: str, subject: str) -> str:
+    """The id of the thread with a person about a subject. `secret` keeps others from guessing it."""
+    digest = hmac.digest(secret.encode(), f"{to.lower()}\n{subject}".encode(), "sha256").hex()
+    return f"<{OWN_PREFIX}thread.{digest[:40]}@{domain.lower()}>"
+
+
+def message_id(key: str, own_address: str, references: Iterable[str] = ()) -> str:
+    """The Message-ID of a mail: the same at every attempt, and recognisable as ours when it comes back."""
+    digest = hashlib.sha256(key.encode()).hexdigest()[:40]
+    opened = _OPENED.fullmatch(next(iter(references), ""))
+    thread = f".{opened['thread']}" if opened else ""
+    return f"<{OWN_PREFIX}{digest}{thread}@{own_address.rpartition('@')[2].strip().lower()}>"
+
+
+def opened_thread(id: str, domain: str = "") -> str | None:
+    """The id of the thread that we opened, found by its own id or by that of a mail in it; None for any other id.
+    `domain` is that of the thread's id where it is not the mail's."""
+    opened = _OPENED.fullmatch(id)
+    return f"<{OWN_PREFIX}thread.{opened['thread']}@{domain or opened['domain']}>" if opened else None
+
+
+MAX_SUBJECT = 500
+"""Characters of the subject of an answer."""
+
+_REPLY = (
+    "re|aw|antw|antwort|antwoord|sv|svar|rép|réf|réponse|r|rif|risp|res|resp|odp|odpověď|odpoveď|odg|отг|отв|ответ"
+    "|відп|vá|válasz|ynt|απ|σχετ|vast|vastaus|ats|atb|bls|balas|trả lời|răsp"
+    "|odgovor|ang|yan\u0131t|hồi đáp|回信"
+    "|回复|回覆|回復|答复|答覆|返信|회신|답장|ตอบ|ตอบกลับ|رد|پاسخ|השב|תשובה"
+)
+_FORWARD = (
+    "fw|fwd|wg|tr|trs|rv|enc|vb|vl|doorst|doorgestuurd|wtr|pd|i|ml|továbbítás|ilt|i̇lt|πρθ|пер|пересл|переслано|videresend"
+    "|videresendt|vidaresend|vidarebefordrat|proslijeđeno|posredovano|přeposláno|preposlané|redirecționat|persiųsta"
+    "|pārsūtīt|edasi|chuyển tiếp|ส่งต่อ|إعادة توجيه|بازارسال|转发|轉寄|轉發|転送|전달|הועבר"
+)
+"""Without VS, which marks an answer in Finnish and a forwarded mail in Danish."""
+
+_END = r"\.?(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4}))?\s*[:\uff1a\ufe55]"
+_TAG = r"(?:\[[^\[\]]{1,100}\]|【[^【】]{1,100}】|\([^()]{1,100}\))"
+_LEADING = re.compile(rf"\s*(?:(?P<reply>(?:{_REPLY}){_END})|(?:{_FORWARD}){_END}|{_TAG})", re.IGNORECASE)
+_FORWARDED = re.compile(rf"\s*(?:{_TAG}\s*)*(?:{_FORWARD}){_END}", re.IGNORECASE)
+
+
+def is_forwarded(subject: str) -> bool:
+    """Return True if a mail is forwarded, and not an answer to a forwarded one."""
+    return bool(_FORWARDED.match(normalize("NFC", subject[:MAX_SUBJECT])))
+
+
+def reply_subject(subject: str) -> str:
+    """The subject with one `Re: ` in front in place of all reply prefixes; forward prefixes and tags stay."""
+    rest = normalize("NFC", " ".join(subject.split())[:MAX_SUBJECT])
+    kept = ""
+    while prefix := _LEADING.match(rest):
+        kept += "" if prefix["reply"] else prefix.group()
+        rest = rest[prefix.end() :]
+    return f"Re: {(kept + rest).strip()}".rstrip()

@@ -14,12 +14,10 @@ from typing import TypeVar
 
 from adapters.outbound.channels.common.contents import file_name
 from adapters.outbound.mail.charsets import charset_of_html, decode_bytes
-from adapters.outbound.mail.headers import Headers, decode, storable
+from adapters.outbound.mail.headers import Headers, decode, is_forwarded, storable
 from adapters.outbound.mail.html_text import html_to_text, links_in, split_html
 from adapters.outbound.mail.quotes import split_answer, without_signature
-from adapters.outbound.mail.smime import signed_content
-from adapters.outbound.mail.subjects import is_forwarded
-from adapters.outbound.mail.tnef import read_tnef
+from adapters.outbound.mail.tnef import read_tnef, signed_content
 from adapters.outbound.system.links import with_addresses
 from domain.channels.messages import Quoted
 

@@ -12,6 +12,7 @@ from adapters.outbound.rendering.inline import (
     label_with_addresses,
 )
 from adapters.outbound.rendering.markup_writer import MarkupWriter, Tables
+from adapters.outbound.rendering.nodes import Table, aligned, table_of
 from adapters.outbound.rendering.styled_text import (
     LONGEST_FENCE,
     Kind,
@@ -21,7 +22,6 @@ from adapters.outbound.rendering.styled_text import (
     StyledText,
     StyledTextBuilder,
 )
-from adapters.outbound.rendering.tables import Table, aligned, table_of
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,30}$")
 _DEEPEST_QUOTE = 3

@@ -11,8 +11,8 @@ from adapters.outbound.rendering.composing import compose
 from adapters.outbound.rendering.markup_writer import Layout
 from adapters.outbound.rendering.model import Rendered
 from adapters.outbound.rendering.parsing import is_safe, parsed, tokens
+from adapters.outbound.rendering.platform_writers import Plain
 from adapters.outbound.rendering.rendered_text import RenderedText
-from adapters.outbound.rendering.writers.plain import Plain
 from domain.channels.model import Unit
 from domain.rendering import is_read_as_markdown
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import ClassVar
 
-from adapters.outbound.rendering.extensions.addresses import ADDRESS
+from adapters.outbound.rendering.marks import ADDRESS
 from adapters.outbound.rendering.styled_text import EMPHASIS, VERBATIM, Kind, Run, Span, Spans, has
 from domain.channels.model import TextLimit
 

@@ -1,12 +1,14 @@
-"""Markdown as a tree of elements for web pages, which a script builds without ever reading HTML."""
+"""Markdown as a tree of elements for web pages, which a script builds without ever reading HTML; tables as plain
+text, columns aligned by display width."""
 
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from markdown_it.tree import SyntaxTreeNode
 
 from adapters.outbound.rendering.inline import label
 from adapters.outbound.rendering.parsing import is_safe, parsed, shown
-from adapters.outbound.rendering.tables import table_of
 from domain.rendering import is_read_as_markdown
 from domain.web_chat.model import plain_nodes
 
@@ -97,3 +99,59 @@ def _link(address: str, inner: list[object]) -> list[object]:
 def _unlinked(node: object) -> object:
     """A picture inside a link leads where the link leads."""
     return node[2] if isinstance(node, list) and node[0] == "a" else node
+
+
+_BETWEEN = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A parsed table; each cell is the node of its inline content."""
+
+    header: Sequence[SyntaxTreeNode]
+    rows: Sequence[Sequence[SyntaxTreeNode]]
+    aligns: Sequence[str]
+    """'left', 'right' or 'center' for each column."""
+
+
+def table_of(node: SyntaxTreeNode) -> Table:
+    """Reads a table node."""
+    rows = [list(row.children) for section in node.children for row in section.children]
+    aligns = [_align(cell) for cell in rows[0]]
+    cells = [[cell.children[0] for cell in row] for row in rows]
+    return Table(cells[0], cells[1:], aligns)
+
+
+def _align(cell: SyntaxTreeNode) -> str:
+    return str(cell.attrs.get("style", "")).rpartition(":")[2] or "left"
+
+
+def aligned(rows: Sequence[Sequence[str]], aligns: Sequence[str], most: int) -> list[str] | None:
+    """Rows of equal length as lines with aligned columns, the second of which underlines the first.
+
+    None if they would take more than `most` columns.
+    """
+    widths = [max(3, *(width(row[at]) for row in rows)) for at in range(len(aligns))]
+    if sum(widths) + len(_BETWEEN) * (len(widths) - 1) > most:
+        return None
+    lines = [_BETWEEN.join(map(_padded, row, widths, aligns)).rstrip() for row in rows]
+    return [lines[0], _BETWEEN.join("-" * column for column in widths), *lines[1:]]
+
+
+def width(text: str) -> int:
+    """How many columns of a fixed-width font a text takes."""
+    return sum(_char_width(char) for char in text)
+
+
+def _char_width(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+
+
+def _padded(text: str, columns: int, align: str) -> str:
+    room = columns - width(text)
+    if align == "right":
+        return " " * room + text
+    left = room // 2 if align == "center" else 0
+    return " " * left + text + " " * (room - left)

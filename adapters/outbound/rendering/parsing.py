@@ -6,12 +6,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.outbound.rendering.extensions.addresses import find_addresses
-from adapters.outbound.rendering.extensions.emphasis import limit_emphasis
-from adapters.outbound.rendering.extensions.formulas import find_formulas
-from adapters.outbound.rendering.extensions.github_marks import find_github_marks
-from adapters.outbound.rendering.extensions.html_tags import read_html_tags
-from adapters.outbound.rendering.extensions.leftovers import keep_leftovers
+from adapters.outbound.rendering.html_tags import read_html_tags
+from adapters.outbound.rendering.leftovers import keep_leftovers, limit_emphasis
+from adapters.outbound.rendering.marks import find_addresses, find_formulas, find_github_marks
 
 _WEB = re.compile(r"https?://\S+$", re.IGNORECASE)
 _PERSON = re.compile(r"(?:mailto|tel):(?=\S+$)", re.IGNORECASE)

@@ -12,9 +12,8 @@ import pytest
 from adapters.inbound.rest.app import build
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.channels.tests.support import SetClock
-from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
-from adapters.outbound.mail.smtp import SmtpServer, Submission
+from adapters.outbound.mail.smtp import Security, SmtpServer, Submission
 from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.net.oauth import Client, OAuthIdentities

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.rendering import GrowingText, Markup, growing, render
+from adapters.outbound.rendering import GrowingText, Markup, render
+from adapters.outbound.rendering import rendering as growing
 from domain.channels.model import TextLimit, Unit
 
 LIMIT = TextLimit(2000)

@@ -12,12 +12,10 @@ from aiosmtplib import SMTPException
 
 from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.channels.common.files import pieces
-from adapters.outbound.mail.compose import MailTarget, compose_reply, mail_messages
-from adapters.outbound.mail.connections import TlsContexts, checked_tls
+from adapters.outbound.mail.compose import ADDRESS, MailTarget, compose_reply, mail_messages, opened_mail
 from adapters.outbound.mail.guards import REASONS
 from adapters.outbound.mail.mime import read_mail
-from adapters.outbound.mail.opening import ADDRESS, opened_mail
-from adapters.outbound.mail.smtp import Submission, classify
+from adapters.outbound.mail.smtp import Submission, TlsContexts, checked_tls, classify
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
 from domain.channels.messages import Attachment, Event, Outcome, Sent

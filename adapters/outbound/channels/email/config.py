@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
 
 from adapters.outbound.mail.compose import MailTarget
-from adapters.outbound.mail.config import MailConfig
-from adapters.outbound.mail.connections import Security
-from adapters.outbound.mail.smtp import SMTP_TLS_PORT, SmtpServer
+from adapters.outbound.mail.events import MailConfig
+from adapters.outbound.mail.smtp import SMTP_TLS_PORT, Security, SmtpServer
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ConfigModel, JsonModel, setting
 

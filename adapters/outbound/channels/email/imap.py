@@ -13,7 +13,7 @@ from typing import Any
 
 from imap_tools import BaseMailBox, MailboxLoginError
 
-from adapters.outbound.mail.connections import Security
+from adapters.outbound.mail.smtp import Security
 from adapters.system_errors import system_reason
 
 MAX_LITERAL = 64 * 1024 * 1024

@@ -17,7 +17,7 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 from imap_tools import ImapToolsError, MailboxTaggedResponseError
 
-from adapters.outbound.mail.connections import (
+from adapters.outbound.mail.smtp import (
     Security,
     TlsContexts,
     is_plain_text_answer,

@@ -8,10 +8,9 @@ from email.policy import SMTP
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import pieces
 from adapters.outbound.channels.common.outcomes import repeatable
-from adapters.outbound.mail.compose import compose_reply, mail_messages
+from adapters.outbound.mail.compose import ADDRESS, compose_reply, mail_messages, opened_mail
 from adapters.outbound.mail.guards import REASONS
 from adapters.outbound.mail.mime import content_of
-from adapters.outbound.mail.opening import ADDRESS, opened_mail
 from adapters.outbound.net.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits, Quota

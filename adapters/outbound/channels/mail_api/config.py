@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from adapters.outbound.mail.compose import MailTarget
-from adapters.outbound.mail.config import MailConfig
+from adapters.outbound.mail.events import MailConfig
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ConfigModel, JsonModel, setting, stored_as
 from domain.values import value

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.mail.authentication import aligned, authenticated_sender
-from adapters.outbound.mail.guards import reason_not_to_answer
-from adapters.outbound.mail.headers import Headers
-from adapters.outbound.mail.threads import message_id
+from adapters.outbound.mail.guards import aligned, authenticated_sender, reason_not_to_answer
+from adapters.outbound.mail.headers import Headers, message_id
 
 OWN = "agent@example.com"
 

@@ -9,9 +9,8 @@ from email.message import EmailMessage
 
 import pytest
 
-from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
-from adapters.outbound.mail.smtp import SmtpServer, Submission
+from adapters.outbound.mail.smtp import Security, SmtpServer, Submission
 from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
 from adapters.outbound.system.clock import RandomIds, SystemClock
 from ports.access import MailFailed

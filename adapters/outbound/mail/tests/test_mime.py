@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from adapters.outbound.mail.charsets import decode_bytes
 from adapters.outbound.mail.headers import Headers, decode, session_of
 from adapters.outbound.mail.mime import Mail, content_of, read_mail
-from adapters.outbound.mail.smime import signed_content
-from adapters.outbound.mail.tnef import SIGNATURE, read_tnef
+from adapters.outbound.mail.tnef import SIGNATURE, read_tnef, signed_content
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.mail.subjects import is_forwarded, reply_subject
+from adapters.outbound.mail.headers import is_forwarded, reply_subject
 
 ANSWERS = [
     *("Re:", "RE:", "re :", "RE\u00a0:", "Re[2]:", "Re [3] :", "Re(2):", "Re^2:", "RE\uff1a"),

@@ -15,9 +15,8 @@ import pytest
 from adapters.outbound.channels.email.tests.conftest import settings
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW
-from adapters.outbound.mail import connections
-from adapters.outbound.mail.connections import Security, plain_text_message
-from adapters.outbound.mail.smtp import SmtpServer, Submission
+from adapters.outbound.mail import smtp as connections
+from adapters.outbound.mail.smtp import Security, SmtpServer, Submission, plain_text_message
 from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
 from domain.channels.answers import Answer
 from domain.channels.messages import Outcome, Sent

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.outbound.channels.email.config import CONFIG
 from adapters.outbound.channels.email.tests.conftest import settings
-from adapters.outbound.mail.connections import Security
+from adapters.outbound.mail.smtp import Security
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from adapters.outbound.knowledge.parsing.text import ENCRYPTED, as_utf8, one_lin
 from adapters.outbound.mail.charsets import charset_of_html, decode_bytes
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.mime import POLICY, filename, is_smime, is_tnef
-from adapters.outbound.mail.smime import signed_content
-from adapters.outbound.mail.tnef import read_tnef
+from adapters.outbound.mail.tnef import read_tnef, signed_content
 
 
 @dataclass(frozen=True, slots=True)

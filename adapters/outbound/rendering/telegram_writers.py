@@ -10,8 +10,8 @@ from adapters.outbound.rendering.markup_writer import (
     code_block_alone,
     outside_code,
 )
+from adapters.outbound.rendering.platform_writers import escapes
 from adapters.outbound.rendering.styled_text import VERBATIM, Kind, Run, Span, Spans, has
-from adapters.outbound.rendering.writers.markdown import escapes
 from domain.channels.model import TextLimit, Unit
 
 _LONGEST_SOURCE = TextLimit(30_000, Unit.BYTES)

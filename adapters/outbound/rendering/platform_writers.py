@@ -1,4 +1,5 @@
-"""Platforms that read Markdown themselves: Discord, Mattermost, Teams."""
+"""Markup of platforms: Markdown (Discord, Mattermost, Teams), Slack's mrkdwn
+(https://docs.slack.dev/messaging/formatting-message-text), plain text (SMS, fallback of all others), WhatsApp."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,10 +10,16 @@ from adapters.outbound.rendering.markup_writer import (
     Layout,
     MarkupWriter,
     Tables,
+    between_fences,
     broken_fences,
+    code_block_alone,
+    marks_of,
     outside_addresses,
+    outside_code,
+    unmarked,
 )
-from adapters.outbound.rendering.styled_text import LONGEST_FENCE, VERBATIM, Kind, Run, Span, has
+from adapters.outbound.rendering.parsing import shown
+from adapters.outbound.rendering.styled_text import LONGEST_FENCE, VERBATIM, Kind, Run, Span, Spans, has
 
 _LINE_START = re.compile(
     r"^([^\S\n]*)(#{1,6}(?=[^\S\n])|>|[-+](?=\s|(?:-|[^\S\n])*$)|-#|~{3}|-{3})", re.MULTILINE
@@ -155,3 +162,89 @@ class Teams(MarkdownWriter):
 
     def escape(self, text: str) -> str:
         return super().escape(text).replace("&", "&amp;").replace("<", "&lt;")
+
+
+_QUOTED = re.compile("^(?=&gt;)", re.MULTILINE)
+
+
+class Mrkdwn(MarkupWriter):
+    """No nesting in code or links; line ends end emphasis; & < > are escaped as entities."""
+
+    marks: ClassVar = {Kind.BOLD: "*", Kind.ITALIC: "_", Kind.STRIKE: "~", Kind.CODE: "`"}
+    nests_quotes = False
+
+    def supported(self, run: Run) -> Spans:
+        if has(run.spans, Kind.PRE):
+            return code_block_alone(run.spans)
+        if has(run.spans, Kind.LINK):
+            return tuple(span for span in run.spans if span.kind is not Kind.CODE)
+        return outside_code(run.spans)
+
+    def open(self, span: Span, *, again: bool) -> str:
+        if span.kind is Kind.LINK:
+            return f"<{_address(span.value)}|"
+        if span.kind is Kind.PRE:
+            return "```\n" + (_entities(span.header) if again else "")
+        mark = super().open(span, again=again)
+        return ZERO_WIDTH + mark if mark and span.tight else mark
+
+    def close(self, span: Span, *, done: bool) -> str:
+        if span.kind is Kind.LINK:
+            return ">"
+        if span.kind is Kind.PRE:
+            return "\n```"
+        mark = super().close(span, done=done)
+        return mark + ZERO_WIDTH if mark and span.tight else mark
+
+    def text(self, text: str, run: Run, *, line_start: bool) -> str:
+        if has(run.spans, Kind.PRE):
+            return _entities(broken_fences(text))
+        if has(run.spans, Kind.CODE):
+            return _entities(text)
+        escaped = _entities(unmarked(text, marks_of(run.spans, self.marks)))
+        return _QUOTED.sub(ZERO_WIDTH, escaped) if line_start and not run.structure else escaped
+
+
+def _entities(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _address(address: str) -> str:
+    return _entities(address.replace("|", "%7C").replace(">", "%3E").replace("<", "%3C"))
+
+
+class Plain(MarkupWriter):
+    """Nothing but text; the address of a link follows it in brackets."""
+
+    layout = Layout(bullet="- ", indent=2, rule="----------", tables=Tables.LINES)
+
+    def close(self, span: Span, *, done: bool) -> str:
+        is_seen = span.kind is not Kind.LINK or span.bare
+        return "" if is_seen or not done else f" ({shown(span.value)})"
+
+
+class WhatsApp(Plain):
+    """The Cloud API and linked devices (https://faq.whatsapp.com/539178204879377).
+
+    Emphasis, code and quotes; there are no links with a text of their own, and no escapes.
+    """
+
+    layout = Layout(bullet="- ", indent=2, table_width=36)
+    marks: ClassVar = {Kind.BOLD: "*", Kind.ITALIC: "_", Kind.STRIKE: "~", Kind.CODE: "`", Kind.PRE: "```"}
+    nests_quotes = False
+
+    def supported(self, run: Run) -> Spans:
+        if has(run.spans, Kind.PRE):
+            return code_block_alone(run.spans)
+        return tuple(span for span in outside_code(run.spans) if not span.tight)
+
+    def open(self, span: Span, *, again: bool) -> str:
+        return super().open(span, again=again) + (span.header if again else "")
+
+    def close(self, span: Span, *, done: bool) -> str:
+        return self.marks.get(span.kind) or super().close(span, done=done)
+
+    def text(self, text: str, run: Run, *, line_start: bool) -> str:
+        if has(run.spans, Kind.PRE):
+            return between_fences(text)
+        return text if has(run.spans, Kind.CODE) else unmarked(text, marks_of(run.spans, self.marks))

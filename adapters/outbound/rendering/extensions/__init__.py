@@ -1,1 +1,0 @@
-"""What the parser knows beyond CommonMark, one file for each subject."""
