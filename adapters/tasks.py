@@ -14,7 +14,7 @@ AGAIN_SECONDS = 0.2
 
 
 def cancelled() -> bool:
-    """Whether the current task was told to end, also where something within it swallowed the cancellation.
+    """Return True if the current task was cancelled, also if something within it swallowed the cancellation.
 
     A loop that outlives failures asks this after each: a `CancelledError` may have become another error on its way.
     """

@@ -19,7 +19,7 @@ def current() -> str:
 
 
 def trace_id() -> str:
-    """The trace id in 32 hexadecimal digits; empty if there is none."""
+    """The trace id in 32 hexadecimal digits, or "" outside a trace."""
     return current()[3:35]
 
 
@@ -36,7 +36,7 @@ def headers() -> dict[str, str]:
 
 @contextmanager
 def within(traceparent: str) -> Iterator[None]:
-    """Makes a traceparent the present one. What is none changes nothing: it comes from outside."""
+    """Makes a traceparent the present one; one that is not valid is ignored, because it comes from outside."""
     if not _VALID.fullmatch(traceparent):
         yield
         return

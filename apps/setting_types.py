@@ -164,8 +164,10 @@ def _networks(value: str) -> str:
 
 
 def default_gateway(routes: str) -> str:
-    """The address of the default route in a table of Linux (/proc/net/route), where the machine's byte order writes
-    addresses in hexadecimal; empty if there is none."""
+    """The address of the default route in /proc/net/route of Linux, or "" without one.
+
+    Addresses there are hexadecimal in the machine's byte order.
+    """
     for line in routes.splitlines()[1:]:
         _, destination, gateway, flags, *_ = line.split()
         if int(destination, 16) == 0 and int(flags, 16) & VIA_GATEWAY:

@@ -38,7 +38,7 @@ def render(values: Mapping[str, Any]) -> dict[str, str]:
 
 def objects_of(rendered: Mapping[str, str]) -> Objects:
     texts = [text for name, text in rendered.items() if name.endswith(".yaml")]
-    return [found for text in texts for found in yaml.safe_load_all(text) if found]
+    return [document for text in texts for document in yaml.safe_load_all(text) if document]
 
 
 def notes_of(rendered: Mapping[str, str]) -> str:
@@ -47,14 +47,14 @@ def notes_of(rendered: Mapping[str, str]) -> str:
 
 
 def faults_of(objects: Objects, version: str) -> Iterator[str]:
-    for found in objects:
+    for object_ in objects:
         try:
-            kubernetes_validate.validate(found, version, strict=True)
+            kubernetes_validate.validate(object_, version, strict=True)
         except kubernetes_validate.ValidationError as error:
-            yield f"{name_of(found)} in {version}: {error.message}"
+            yield f"{name_of(object_)} in {version}: {error.message}"
         except kubernetes_validate.SchemaNotFoundError:
-            if not is_foreign(found):
-                yield f"{name_of(found)}: Kubernetes {version} has no {found['apiVersion']}"
+            if not is_foreign(object_):
+                yield f"{name_of(object_)}: Kubernetes {version} has no {object_['apiVersion']}"
 
 
 def name_of(found: Mapping[str, Any]) -> str:
@@ -88,10 +88,10 @@ def main() -> int:
     faults: list[str] = []
     for name, values in ({file.name: yaml.safe_load(file.read_text())} if file else value_sets()).items():
         try:
-            objects, found = check(name, values)
+            objects, faults_of_set = check(name, values)
         except helm_python.HelmError as error:
             sys.exit(f"{name}: {error}")
-        faults += found
+        faults += faults_of_set
         unchecked = [name_of(entry) for entry in objects if is_foreign(entry)]
         print(f"# {name}: {len(objects)} objects; not checked: {', '.join(unchecked) or 'none'}")
         if file:

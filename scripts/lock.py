@@ -61,7 +61,7 @@ GATEWAY = (
 def tree(wanted: list[str], python: str | None = None) -> dict[str, str]:
     """Name to version of all that `wanted` needs, as it is installed. `python`: for that version instead of this one.
     Raises `PackageNotFoundError`."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     seen: set[tuple[str, frozenset[str]]] = set()
     waiting = [Requirement(line) for line in wanted]
     version = {}
@@ -75,13 +75,21 @@ def tree(wanted: list[str], python: str | None = None) -> dict[str, str]:
             continue
         seen.add((name, extras))
         installed = distribution(name)
-        found[name] = installed.version.partition("+")[0]
-        for line in () if name in FILES_ALONE else installed.requires or ():
-            needed = Requirement(line)
-            environments = [{**version, "extra": extra} for extra in extras or {""}]
-            if needed.marker is None or any(map(needed.marker.evaluate, environments)):
-                waiting.append(needed)
-    return found
+        versions[name] = installed.version.partition("+")[0]
+        environments = [{**version, "extra": extra} for extra in extras or {""}]
+        if name not in FILES_ALONE:
+            waiting += needed_in(environments, installed.requires or [])
+    return versions
+
+
+def needed_in(environments: list[dict[str, str]], lines: list[str]) -> list[Requirement]:
+    """The requirements that apply in any of the environments."""
+    requirements = map(Requirement, lines)
+    return [
+        requirement
+        for requirement in requirements
+        if requirement.marker is None or any(map(requirement.marker.evaluate, environments))
+    ]
 
 
 def write(path: Path, versions: dict[str, str]) -> None:

@@ -121,8 +121,8 @@ def address_key(host: str) -> str:
         return f"address {host[:100]}"
     if address.version == 4:
         return f"address {address}"
-    whole = address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False).network_address
-    return f"address {whole}"
+    network = address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False).network_address
+    return f"address {network}"
 
 
 def visitor_key(token: str) -> str:

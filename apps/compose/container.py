@@ -4,11 +4,10 @@ Each provider makes a group of objects (`apps/compose`) when it is first asked f
 functions and constructors, so that mypy checks how they are wired.
 """
 
-from functools import partial
-
 from dependency_injector import containers, providers
 
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
+from adapters.outbound.storage.database_metrics import DatabaseMetrics
 from adapters.outbound.system.clock import SystemClock
 from apps.compose.channels import Channels, Sources, Subscriptions
 from apps.compose.core import (
@@ -63,9 +62,13 @@ class CoreContainer(CommandContainer):
         ArqQueue, providers.Singleton(connect, CommandContainer.settings.provided.redis_url)
     )
     checks = providers.Singleton(checks_of, storage.provided.database, jobs, storage.provided.processes)
-    metrics = providers.Callable(
-        partial, foundation.provided.meter.scrape, storage.provided.database, storage.provided.retention
+    database_metrics = providers.Singleton(
+        DatabaseMetrics,
+        foundation.provided.meter,
+        storage.provided.database,
+        storage.provided.retention,
     )
+    metrics = database_metrics.provided.exposition
     channels = providers.Singleton(Channels, foundation, storage, files)
     subscriptions = providers.Singleton(Subscriptions, foundation, storage, channels)
     sources = providers.Singleton(Sources, foundation, storage, CommandContainer.uploads, channels)

@@ -56,7 +56,7 @@ class Foundation:
         self.worker_id = secrets.randbits(62)
         self.policy = AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(","))
         self.http = AioHttp(self.policy, observe=self.meter.exchanged)
-        self.traces = traces_of(settings, role)
+        self.traces = Traces(settings.otlp_endpoint, role, settings.ssl_cert_file)
         self.traced_http = self.traces.http(self.http)
 
 
@@ -167,9 +167,3 @@ def blob_store(settings: Settings) -> Blobs:
         settings.blob_s3_prefix,
     )
     return S3Blobs(bucket)
-
-
-def traces_of(settings: Settings, role: str = "") -> Traces:
-    """`role`: which process of the service it is; empty for all in one."""
-    service = f"switchboard-{role}" if role else "switchboard"
-    return Traces(settings.otlp_endpoint, service, settings.ssl_cert_file)

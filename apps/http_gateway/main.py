@@ -24,9 +24,9 @@ from adapters.outbound.core_client.use_cases import remote_use_cases
 from adapters.outbound.net.tls import LOOK_EVERY
 from adapters.outbound.system.clock import RandomIds, SystemClock
 from adapters.outbound.system.metrics import CertificateMetrics, PrometheusMeter
+from adapters.outbound.system.tracing import Traces
 from adapters.version import VERSION
 from apps import logs
-from apps.compose.storage import traces_of
 from apps.http_server import HttpComponent
 from apps.processes.process import Component, Phase, run, serve
 from apps.processes.starting import listen
@@ -60,7 +60,7 @@ def main(settings: Settings, _: Namespace) -> int:
     target = settings.core_target or address_of(settings.grpc_host, settings.grpc_port)
     host, port = listener.getsockname()[:2]
     service_key = _service_key(settings)
-    traces = traces_of(settings, "gateway")
+    traces = Traces(settings.otlp_endpoint, "gateway", settings.ssl_cert_file)
 
     async def gateway() -> int:
         core = CoreConnection(target, tls_to_core(settings), service_key)

@@ -83,8 +83,9 @@ def _form_field(
     definition: ChannelDefinition, field: ConfigField, value: object, stored: Mapping[str, object]
 ) -> FormField:
     has_stored = field.secret and stored.get(field.name, "") != ""
-    choices = YES_OR_NO if field.type == "boolean" else tuple((choice, choice) for choice in field.choices)
-    text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+    text = "" if value is None else str(value)
+    if isinstance(value, bool):
+        text = text.lower()
     return FormField(
         name=PREFIX + field.name,
         key=field.name,
@@ -96,8 +97,13 @@ def _form_field(
         basic=definition.is_basic(field),
         stored=has_stored,
         removable=has_stored and not field.required,
-        options=(("", "Choose one" if field.required else "Default"), *choices) if choices else (),
+        options=_options(field),
     )
+
+
+def _options(field: ConfigField) -> tuple[tuple[str, str], ...]:
+    choices = YES_OR_NO if field.type == "boolean" else tuple((choice, choice) for choice in field.choices)
+    return (("", "Choose one" if field.required else "Default"), *choices) if choices else ()
 
 
 def _kind(field: ConfigField) -> str:

@@ -302,7 +302,7 @@ async def delete_instance(services: Services, caller: CurrentCaller, instance: I
 )
 async def request_pairing(services: Services, caller: CurrentCaller, instance: InstanceId) -> Pairing:
     """Asks for a new pairing code of a linked device; waits for up to 20 seconds. A failure is an answer with
-    `success` false. 400 where there is none."""
+    `success` false. 400 for other channels."""
     return await services.instances.request_pairing(caller, instance)
 
 

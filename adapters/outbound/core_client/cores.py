@@ -308,16 +308,18 @@ class Cores:
 
     async def _refresh(self) -> None:
         renewed = self.tls is not None and self.tls.files.look()
-        known = {} if renewed else {endpoint.address: endpoint for endpoint in self.endpoints}
+        former = {endpoint.address: endpoint for endpoint in self.endpoints}
         endpoints: dict[Address, Endpoint] = {}
         for target in self._targets:
             for address in await self._addresses(target):
-                endpoints[address] = known.get(address) or Endpoint(address, self.tls)
+                endpoint = former.get(address)
+                if endpoint is None or renewed:
+                    # A core that could serve a moment ago still can.
+                    is_serving = endpoint is not None and endpoint.serving
+                    endpoint = Endpoint(address, self.tls)
+                    endpoint.serving = is_serving
+                endpoints[address] = endpoint
         retired = [endpoint for endpoint in self.endpoints if endpoint not in endpoints.values()]
-        if renewed:  # a core that could serve a moment ago still can
-            for endpoint in retired:
-                if endpoint.serving and endpoint.address in endpoints:
-                    endpoints[endpoint.address].serving = True
         self.endpoints = [*endpoints.values()]
         self.start()
         for endpoint in retired:

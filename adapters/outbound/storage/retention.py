@@ -118,7 +118,7 @@ class Rule:
         """
 
     def overdue(self, place: int) -> str:
-        """`place`, and for how many seconds the oldest row has been due; no row if there is none."""
+        """`place`, and for how many seconds the oldest row has been due; no row without old rows."""
         return f"""(
             SELECT {place}, extract(epoch FROM {NOW} - %(kept{place})s - {self.column})::float8 FROM {self.table}
             WHERE {self.where} ORDER BY {self._order} LIMIT 1

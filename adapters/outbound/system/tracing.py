@@ -30,14 +30,15 @@ def _continued(name: str, /, traceparent: str = "", **attributes: object) -> Abs
 class Traces:
     """Spans sent in batches over OTLP/HTTP to `endpoint`; without one, traces of callers only go through.
 
+    `role`: the command of a process that runs apart.
     `authorities`: the file of CAs to trust, as the exporter does not know SSL_CERT_FILE.
     """
 
-    def __init__(self, endpoint: str, service: str = "switchboard", authorities: Path | None = None) -> None:
+    def __init__(self, endpoint: str, role: str = "", authorities: Path | None = None) -> None:
         self._provider: Any = None
         self.span: Span = _continued
         if endpoint:
-            self._export(endpoint, service, authorities)
+            self._export(endpoint, f"switchboard-{role}" if role else "switchboard", authorities)
 
     def _export(self, endpoint: str, service: str, authorities: Path | None) -> None:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -17,10 +17,11 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.outbound.net.tls import WatchedFiles
+from adapters.outbound.storage.database_metrics import OLDEST, QUEUES, UPLOADS, DatabaseMetrics
 from adapters.outbound.storage.figures import UNTIL
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import Retention
-from adapters.outbound.system.metrics import OLDEST, QUEUES, UPLOADS, CertificateMetrics, PrometheusMeter
+from adapters.outbound.system.metrics import CertificateMetrics, PrometheusMeter
 from domain.refusals import Unavailable
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -66,7 +67,8 @@ async def scraped(database: FakeDatabase) -> dict[str, set[str]]:
     files = Mock(WatchedFiles, valid_until={"GRPC_TLS_CERT_FILE": NOW}, fault="")
     CertificateMetrics(files, dict, meter.registry)
     retention = Mock(Retention, overdue=AsyncMock(return_value={"events": 0.0}))
-    text = (await meter.scrape(cast(Database, database), retention)).decode()
+    metrics = DatabaseMetrics(meter, cast(Database, database), retention)
+    text = (await metrics.exposition()).decode()
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
     return {sample.name: set(sample.labels) for sample in samples} | {"up": set()}
 

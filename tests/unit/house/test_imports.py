@@ -16,7 +16,6 @@ OF_OTHERS = {
     "dependency_injector",
     "jinja2",
     "markdown_it",
-    "nacl",
 }
 """What a gateway alone has no use for, or only where TLS is set or the console is opened."""
 
@@ -38,13 +37,3 @@ def printed(script: str) -> list[str]:
 )
 def test_a_program_loads_only_what_it_needs_to_start(program: str, unwanted: set[str]) -> None:
     assert printed(f"import sys, {program}; print(*sorted({unwanted!r} & set(sys.modules)))") == []
-
-
-def test_models_of_requests_are_built_when_they_are_first_used() -> None:
-    script = (
-        "from adapters.inbound.rest import app, bodies;"
-        "made = [kind for base in (bodies.Body, bodies.StrictBody, bodies.Answer) for kind in base.__subclasses__()];"
-        "assert len(made) > 50;"
-        "print(*(kind.__name__ for kind in made if kind.__pydantic_complete__))"
-    )
-    assert printed(script) == []

@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.support.source_files import files, source, tree
+from tests.support.source_files import files, name_of, product, source, tree
 
 FOLDERS = ("domain", "ports", "adapters", "apps", "tests", "bench", "examples", "scripts")
 STORAGE = "adapters/outbound/storage"
 SCHEMA = tuple(f"{STORAGE}/{name}.py" for name in ("tables", "knowledge/tables"))
-METRICS = ("adapters/outbound/system/metrics.py",)
+METRICS = ("adapters/outbound/system/metrics.py", "adapters/outbound/storage/database_metrics.py")
 
 REPLACED = {
     "lane": "QueueKey, QueueWorker or LeaseStore",
@@ -248,3 +248,47 @@ def test_no_column_or_metric_is_of_the_former_vocabulary() -> None:
     ]
 
     assert not reports, "\n" + "\n".join(reports)
+
+
+RIDDLE = re.compile(
+    r"^(Whether|None (where|for|while)|What (it|each|is|of)|As (it|they)|That )"
+    r"|is told|are told|is none\b|gives up\b",
+    re.MULTILINE,
+)
+"""Openings and phrases of docstrings that a reader has to turn round: write "Return True if", "None if"."""
+VAGUE = {"found", "wanted", "given", "told", "whole", "each", "one"}
+"""Names of variables that say nothing of the thing: it has the name of what it is."""
+CONTRACT_NAMES = {"found"}
+"""Fields of the contract, as annotations of a class: the pages or files that a source names."""
+
+
+def test_docstrings_say_plainly_what_things_do() -> None:
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    offenders = [
+        f"{path}:{getattr(node, 'lineno', 1)}: {match[0]}"
+        for path in product()
+        for node in ast.walk(tree(path))
+        if isinstance(node, kinds) and (match := RIDDLE.search(ast.get_docstring(node) or ""))
+    ]
+
+    assert offenders == []
+
+
+def test_variables_are_named_after_the_thing() -> None:
+    fields = {
+        id(statement.target)
+        for path in product()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign) and name_of(statement.target) in CONTRACT_NAMES
+    }
+    offenders = [
+        f"{path}:{node.lineno}: {node.id}"
+        for path in product()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        if node.id in VAGUE and id(node) not in fields
+    ]
+
+    assert offenders == []

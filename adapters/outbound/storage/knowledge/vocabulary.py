@@ -1,15 +1,12 @@
-"""Words of a query in a base's vocabulary, their other forms, and the rows that the text search looks at.
+"""Words of a query in a base's vocabulary, their other forms, and the rows that the text search reads.
 
-Other forms of a query's words in a base's vocabulary: of the same stem, with an article or a preposition.
+Other forms of a word have the same stem, or an article or a preposition in front. Chunks are indexed under the
+words as they are written, so that another stemmer needs no other index. A form is looked for where the vocabulary, in
+order, begins with a word's stem. The languages are those of the function words in the query and often in the base.
 
-Chunks are indexed under the words as they are written; so another stemmer needs no other index. A form is looked for
-where the vocabulary, in order, begins with a word's stem. Languages are told by function words: those of the
-query, and those that stand in the base often.
-
-Which rows of a base the text search looks at: one statement for each query.
-
-A small base, or a query whose words stand in few chunks, is answered exactly. In a large base the rarest words
-are followed as far as a budget of postings reaches, and the next ones where they stand together.
+One statement for each query finds the rows. A small base, or a query whose words stand in few chunks, is answered
+exactly. In a large base the rarest words are followed as far as a budget of postings reaches, and the next ones where
+they stand together.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
