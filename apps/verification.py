@@ -16,6 +16,7 @@ from adapters.outbound.system.verification_bot import TelegramVerificationBot
 from apps.compose.storage import Foundation, Storage
 from apps.processes.process import Component, Phase
 from apps.settings import Settings
+from domain.use_cases import Verification
 from domain.verification.model import Provider
 from domain.verification.service import (
     BotVerificationService,
@@ -25,7 +26,6 @@ from domain.verification.service import (
 )
 from ports.capabilities import PlatformError
 from ports.http import Http
-from ports.use_cases import Verification
 
 log = logging.getLogger("switchboard.verification")
 

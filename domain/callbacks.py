@@ -238,7 +238,7 @@ class PlatformNotices:
 
 @dataclass(eq=False)
 class CallbackService:
-    """`ports.use_cases.Callbacks`. `max_body_kb`: the largest body that is read."""
+    """`domain.use_cases.Callbacks`. `max_body_kb`: the largest body that is read."""
 
     instances: InstanceStore
     channels: Channels

@@ -5,46 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from domain.access.model import ApiKey, Caller, CreatedKey, KeyKind, NewKey, Role, Session
+from domain.access.model import ApiKey, KeyKind, Role
 from domain.channels.messages import Identity
-from domain.paging import Page
 from domain.verification.model import BotMessage, Provider
-
-
-class Keys(Protocol):
-    """The API keys of a caller, for an admin those of all users."""
-
-    async def create(self, caller: Caller, new: NewKey) -> CreatedKey:
-        """The key ends with the key or session that it is made with, which it cannot outlive.
-
-        Raises `Invalid`, `Forbidden` (another user's key, or a role above the caller's own).
-        """
-        ...
-
-    async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> Page[ApiKey, int]:
-        """Keys or sessions (`kind`: "key", "session"), ordered by id. Raises `Invalid`."""
-        ...
-
-    async def revoke(self, caller: Caller, key_id: int) -> None:
-        """Ends a key or a session, with all that was made with it. Raises `NotFound`, `Forbidden`."""
-        ...
-
-
-class Sessions(Protocol):
-    """Sessions of browsers."""
-
-    async def sign_in(self, credential: str, address: str) -> Session:
-        """Opens a session with an API key or a sign-in link's token; `address` is where the caller is.
-
-        `Access.authenticate_session` takes its token until the session expires, is ended by `sign_out` or revoked, or
-        its key is; on every gateway from that moment on. Raises `Unauthenticated` with what
-        to do, `TooMany` instead after too many wrong credentials of one address. A right one is never refused.
-        """
-        ...
-
-    async def sign_out(self, token: str) -> None:
-        """Ends the session; any other token is ignored."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,8 @@ from domain.web_chat.model import (
     ChatMessage,
     ChatPage,
     ChatPlace,
-    ChatSession,
     SignedIdentity,
     Site,
-    VisitorMessage,
 )
 
 
@@ -197,26 +195,4 @@ class TokenSigner(Protocol):
 
     def read(self, token: str) -> bytes | None:
         """None if the token is forged."""
-        ...
-
-
-class WebChat(Protocol):
-    """What panels ask. Each method raises `NotFound` for a public id that is unknown."""
-
-    async def is_allowed(self, public_id: str, origin: str) -> bool:
-        """Return True if pages of that origin may show the chat."""
-        ...
-
-    async def open(self, public_id: str, visitor: str, identity: str) -> ChatSession:
-        """`visitor`: the token of an earlier session; `identity`: what the site's backend signed; either may be
-        empty. Raises `Unauthenticated` for an identity that is forged or over."""
-        ...
-
-    async def post(self, public_id: str, visitor: str, message: VisitorMessage) -> None:
-        """Takes in a message, once by its id. Raises `Unauthenticated`, `Invalid`, `TooLarge`."""
-        ...
-
-    async def watch(self, public_id: str, visitor: str, after: int) -> AsyncGenerator[ChatPage, None]:
-        """Yields the changes behind the cursor `after`, or with 0 the latest messages. Ends when the visitor token
-        expires. Raises `Unauthenticated`, `NotFound` during the stream."""
         ...

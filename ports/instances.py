@@ -5,21 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from domain.access.model import Caller
 from domain.channels.messages import Event
 from domain.instances.model import (
     Activity,
     ActivityHealth,
-    ConfigDraft,
-    CredentialsCheck,
     Instance,
     InstanceChange,
     NewInstance,
     UnansweredMessage,
 )
-from domain.paging import Page, Slice
-from domain.polling.model import PlannedInstance, ScheduleView
-from domain.refusals import Fault
+from domain.paging import Slice
+from domain.polling.model import PlannedInstance
 
 
 class InstanceStore(Protocol):
@@ -163,34 +159,6 @@ class Processes(Protocol):
 
     async def worker_alive(self) -> bool:
         """Return True if a worker sent a heartbeat in the last 15 seconds."""
-        ...
-
-
-class ConfigChecks(Protocol):
-    """Each method raises `NotFound` (an unknown channel or instance), `Forbidden` (another user's instance)."""
-
-    async def faults(self, caller: Caller, draft: ConfigDraft) -> Sequence[Fault]:
-        """What saving would refuse, per field. Saves nothing, and asks no platform."""
-        ...
-
-    async def credentials(self, caller: Caller, draft: ConfigDraft) -> CredentialsCheck:
-        """What the platform says of the credentials. Raises `Invalid` (with the faults of the configuration),
-        `Conflict` (the stored configuration cannot be decrypted), `TooMany`."""
-        ...
-
-
-class Schedules(Protocol):
-    """What runs by the clock of a caller: firings and polls."""
-
-    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[ScheduleView, int]:
-        """Those of the caller's instances, of all instances for an admin. `cursor`: 0 for the first page."""
-        ...
-
-    async def run(self, caller: Caller, instance_id: int) -> None:
-        """Fires or polls once more as soon as a worker can, whatever the plan. The plan stays.
-
-        Raises `NotFound`, `Forbidden`, `Conflict` (the instance does not run by the clock).
-        """
         ...
 
 

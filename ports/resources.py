@@ -5,24 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from domain.access.model import Caller
 from domain.knowledge.model import Base, SearchResult
-from domain.routing.model import Resource, ResourceRule, ResourceRules, ResourceTrial, RunRequest, RunResult
-
-
-class Resources(Protocol):
-    """The rules in force, and trials."""
-
-    async def rules(self, caller: Caller) -> ResourceRules:
-        """Raises `Forbidden` for anybody but an admin."""
-        ...
-
-    async def try_out(self, caller: Caller, resource_id: str, text: str, *, ask: bool) -> ResourceTrial:
-        """Finds what takes an id, and with `ask` asks it for real.
-
-        Raises `Invalid`, `TooMany` (trials are under way).
-        """
-        ...
+from domain.routing.model import Resource, ResourceRule, ResourceRules, RunRequest, RunResult
 
 
 class ResourceDirectory(Protocol):

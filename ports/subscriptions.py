@@ -3,56 +3,15 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Protocol
 
-from domain.access.model import Caller
 from domain.channels.messages import Sent
 from domain.events import EventFilter, EventPage, LoggedEvent
 from domain.paging import Page
 from domain.subscriptions.model import (
     Push,
-    PushTest,
     Subscription,
     SubscriptionFields,
-    SubscriptionView,
 )
 from domain.subscriptions.planning import PushPlan, PushState
-
-
-class Subscriptions(Protocol):
-    """The subscriptions of a caller. Each method with an id raises `NotFound`, `Forbidden`."""
-
-    async def create(self, caller: Caller, fields: SubscriptionFields) -> SubscriptionView:
-        """Raises `Invalid`, `Conflict` (too many), `NotFound` and `Forbidden` for the instances."""
-        ...
-
-    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[Subscription, int]: ...
-
-    async def get(self, caller: Caller, subscription_id: int) -> SubscriptionView: ...
-
-    async def change(
-        self, caller: Caller, subscription_id: int, fields: SubscriptionFields
-    ) -> SubscriptionView:
-        """Switches on again what was switched off. Raises as `create`."""
-        ...
-
-    async def remove(self, caller: Caller, subscription_id: int) -> None: ...
-
-    async def test(self, caller: Caller, subscription_id: int) -> PushTest:
-        """Pushes a trial event at once, and tells how that ended."""
-        ...
-
-
-class PushLog(Protocol):
-    """What was pushed to a subscription. Each method raises `NotFound`, `Forbidden`."""
-
-    async def pushes(
-        self, caller: Caller, subscription_id: int, status: str | None, cursor: int, limit: int
-    ) -> Page[Push, int]:
-        """`cursor`: 0 for the first page. Raises `Invalid` for an unknown status."""
-        ...
-
-    async def replay(self, caller: Caller, subscription_id: int, push_id: int) -> None:
-        """Raises `Conflict` where it is no dead letter."""
-        ...
 
 
 class SubscriptionStore(Protocol):

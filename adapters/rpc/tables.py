@@ -1,7 +1,7 @@
 """The gRPC services of the core: one line for each RPC.
 
-A unary RPC is added by its proto, a method of a port, and a line here; the server, the client of a gateway and the
-reflection are made of it.
+A unary RPC is added by its proto, a method of a use case, and a line here; the server, the client of a gateway and
+the reflection are made of it.
 """
 
 from __future__ import annotations
@@ -30,34 +30,32 @@ from switchboard.verification.v1 import verification_pb2
 from adapters.rpc.engine import Arguments, Paging, Rpc, Service, read
 from adapters.rpc.messages import to_message, to_value
 from domain.access.model import KeyKind
+from domain.access.service import KeyService, SessionService
+from domain.conversations.history import HistoryService
+from domain.conversations.sending import MessageService
+from domain.instances.checks import ConfigCheckService
+from domain.instances.lookup import CatalogueService
+from domain.instances.service import InstanceService, OperationsService
+from domain.knowledge.answers import AskService
+from domain.knowledge.base_files import BaseFilesService
+from domain.knowledge.bases import BasesService
+from domain.knowledge.files import FilesService
 from domain.knowledge.model import Base, KnowledgeAnswer
 from domain.knowledge.rules import DEFAULT_WINDOW
+from domain.knowledge.search import SearchService
+from domain.knowledge.sources.service import SourceService
+from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
+from domain.polling.service import ScheduleListService
+from domain.routing.trials import TrialService
+from domain.subscriptions.service import SubscriptionService
 from domain.verification.model import Provider
-from ports.access import Keys, Sessions
-from ports.conversations import WebChat
-from ports.instances import ConfigChecks, Schedules
-from ports.knowledge import (
-    BaseFiles,
-    KnowledgeBases,
-    KnowledgeFiles,
-    KnowledgeQuestions,
-    KnowledgeSearch,
-    KnowledgeSources,
+from domain.verification.service import (
+    BotVerificationService,
+    EmailVerificationService,
+    IdentityService,
+    OAuthVerificationService,
 )
-from ports.monitoring import DeadLetters, Doctor, FigureReport, HealthOverview
-from ports.resources import Resources
-from ports.subscriptions import PushLog, Subscriptions
-from ports.use_cases import (
-    BotVerification,
-    Catalogue,
-    Conversations,
-    EmailVerification,
-    InstanceOperations,
-    Instances,
-    Messages,
-    OAuthVerification,
-    VerifiedIdentities,
-)
+from domain.web_chat.service import WebChatService
 
 PLATFORM = 40.0
 """Seconds for calls that wait for a platform: registering a webhook, a pairing code, a trial."""
@@ -104,82 +102,82 @@ def _answered(answer: KnowledgeAnswer) -> questions_pb2.AskResponse:
 ACCESS = Service(
     access_pb2.DESCRIPTOR.services_by_name["AccessService"],
     {
-        "SignIn": Rpc(Sessions.sign_in, as_gateway=True),
-        "SignOut": Rpc(Sessions.sign_out),
+        "SignIn": Rpc(SessionService.sign_in, as_gateway=True),
+        "SignOut": Rpc(SessionService.sign_out),
     },
 )
 KEYS = Service(
     access_pb2.DESCRIPTOR.services_by_name["KeyService"],
     {
-        "CreateKey": Rpc(Keys.create),
-        "ListKeys": read(Keys.list, defaults={"kind": KeyKind.KEY}),
-        "RevokeKey": Rpc(Keys.revoke),
+        "CreateKey": Rpc(KeyService.create),
+        "ListKeys": read(KeyService.list, defaults={"kind": KeyKind.KEY}),
+        "RevokeKey": Rpc(KeyService.revoke),
     },
 )
 CATALOGUE = Service(
     catalogue_pb2.DESCRIPTOR.services_by_name["CatalogueService"],
     {
-        "ListDefinitions": read(Catalogue.definitions),
-        "GetDefinition": read(Catalogue.definition, renamed={"id": "channel_id"}),
-        "ListSockets": read(Catalogue.sockets, paging=Paging.TOKEN),
+        "ListDefinitions": read(CatalogueService.definitions),
+        "GetDefinition": read(CatalogueService.definition, renamed={"id": "channel_id"}),
+        "ListSockets": read(CatalogueService.sockets, paging=Paging.TOKEN),
     },
 )
 INSTANCES = Service(
     instances_pb2.DESCRIPTOR.services_by_name["InstanceService"],
     {
-        "ListInstances": read(Instances.list, paging=Paging.TOKEN),
-        "GetInstance": read(Instances.get),
-        "CreateInstance": Rpc(Instances.create, PLATFORM),
-        "UpdateInstance": Rpc(Instances.update, PLATFORM),
-        "SetTrusted": Rpc(Instances.set_trusted),
-        "DeleteInstance": Rpc(Instances.delete, PLATFORM),
-        "RequestPairing": Rpc(Instances.request_pairing, PLATFORM),
-        "GetHealth": read(InstanceOperations.health),
+        "ListInstances": read(InstanceService.list, paging=Paging.TOKEN),
+        "GetInstance": read(InstanceService.get),
+        "CreateInstance": Rpc(InstanceService.create, PLATFORM),
+        "UpdateInstance": Rpc(InstanceService.update, PLATFORM),
+        "SetTrusted": Rpc(InstanceService.set_trusted),
+        "DeleteInstance": Rpc(InstanceService.delete, PLATFORM),
+        "RequestPairing": Rpc(InstanceService.request_pairing, PLATFORM),
+        "GetHealth": read(OperationsService.health),
         "ListDeliveries": read(
-            InstanceOperations.deliveries,
+            OperationsService.deliveries,
             defaults={"limit": FEW},
             arguments=_within_limits,
             paging=Paging.OFFSET,
         ),
-        "ReplayDelivery": Rpc(InstanceOperations.replay),
-        "DropDelivery": Rpc(InstanceOperations.drop),
+        "ReplayDelivery": Rpc(OperationsService.replay),
+        "DropDelivery": Rpc(OperationsService.drop),
         "ListUnanswered": read(
-            InstanceOperations.unanswered,
+            OperationsService.unanswered,
             defaults={"limit": FEW},
             arguments=_within_limits,
             paging=Paging.OFFSET,
         ),
-        "ReleaseUnanswered": Rpc(InstanceOperations.release),
+        "ReleaseUnanswered": Rpc(OperationsService.release),
     },
 )
 CONFIG_CHECKS = Service(
     checks_pb2.DESCRIPTOR.services_by_name["ConfigCheckService"],
     {
-        "CheckConfig": read(ConfigChecks.faults),
-        "CheckCredentials": Rpc(ConfigChecks.credentials, PLATFORM),
+        "CheckConfig": read(ConfigCheckService.faults),
+        "CheckCredentials": Rpc(ConfigCheckService.credentials, PLATFORM),
     },
 )
 SCHEDULES = Service(
     schedules_pb2.DESCRIPTOR.services_by_name["ScheduleService"],
-    {"ListSchedules": read(Schedules.list), "RunSchedule": Rpc(Schedules.run)},
+    {"ListSchedules": read(ScheduleListService.list), "RunSchedule": Rpc(ScheduleListService.run)},
 )
 MESSAGES = Service(
     messages_pb2.DESCRIPTOR.services_by_name["MessageService"],
     {
-        "SendMessage": Rpc(Messages.send, PLATFORM),
-        "GetMessage": read(Messages.message, PLATFORM),
-        "ListTimelines": read(Messages.timelines),
+        "SendMessage": Rpc(MessageService.send, PLATFORM),
+        "GetMessage": read(MessageService.message, PLATFORM),
+        "ListTimelines": read(MessageService.timelines),
     },
 )
 CONVERSATIONS = Service(
     conversations_pb2.DESCRIPTOR.services_by_name["ConversationService"],
     {
-        "ListConversations": read(Conversations.list, arguments=_of_one_instance),
-        "ListMessages": read(Conversations.messages),
-        "ListFailedMessages": read(Conversations.failed),
-        "SetHandler": Rpc(Conversations.set_handler),
-        "RerunMessage": Rpc(Conversations.rerun),
-        "EraseConversation": Rpc(Conversations.erase, ERASURE),
+        "ListConversations": read(HistoryService.list, arguments=_of_one_instance),
+        "ListMessages": read(HistoryService.messages),
+        "ListFailedMessages": read(HistoryService.failed),
+        "SetHandler": Rpc(HistoryService.set_handler),
+        "RerunMessage": Rpc(HistoryService.rerun),
+        "EraseConversation": Rpc(HistoryService.erase, ERASURE),
     },
 )
 CALLBACKS = Service(callbacks_pb2.DESCRIPTOR.services_by_name["CallbackService"])
@@ -187,69 +185,69 @@ MESSAGE_FILES = Service(files_pb2.DESCRIPTOR.services_by_name["MessageFileServic
 WEB_CHAT = Service(
     web_chat_pb2.DESCRIPTOR.services_by_name["WebChatService"],
     {
-        "CheckOrigin": read(WebChat.is_allowed, as_gateway=True),
-        "OpenChat": Rpc(WebChat.open, as_gateway=True),
-        "PostMessage": read(WebChat.post, as_gateway=True),  # a message is stored once, by its id
+        "CheckOrigin": read(WebChatService.is_allowed, as_gateway=True),
+        "OpenChat": Rpc(WebChatService.open, as_gateway=True),
+        "PostMessage": read(WebChatService.post, as_gateway=True),  # a message is stored once, by its id
     },
 )
 VERIFICATION = Service(
     verification_pb2.DESCRIPTOR.services_by_name["VerificationService"],
     {
         "ListProviders": read(
-            VerifiedIdentities.providers,
+            IdentityService.providers,
             result=lambda answer: {
                 provider.value: answer.providers[provider.value]
                 for provider in Provider
                 if provider.value in answer.providers
             },
         ),
-        "ListIdentities": read(VerifiedIdentities.list_identities),
-        "RemoveIdentity": Rpc(VerifiedIdentities.remove_identity),
-        "StartBotMessenger": Rpc(BotVerification.start_bot_messenger),
-        "BotWebhook": Rpc(BotVerification.bot_webhook, PROVIDER),
+        "ListIdentities": read(IdentityService.list_identities),
+        "RemoveIdentity": Rpc(IdentityService.remove_identity),
+        "StartBotMessenger": Rpc(BotVerificationService.start_bot_messenger),
+        "BotWebhook": Rpc(BotVerificationService.bot_webhook, PROVIDER),
         "CompleteBotMessenger": Rpc(
-            BotVerification.complete_bot_messenger, renamed={"bot_messenger_id": "messenger_id"}
+            BotVerificationService.complete_bot_messenger, renamed={"bot_messenger_id": "messenger_id"}
         ),
-        "StartEmail": Rpc(EmailVerification.start_email, PROVIDER),
+        "StartEmail": Rpc(EmailVerificationService.start_email, PROVIDER),
         "VerifyEmail": Rpc(
-            EmailVerification.verify_email,
+            EmailVerificationService.verify_email,
             answer=lambda email: verification_pb2.VerifyEmailResponse(
                 email=email, message=f"{email} is verified."
             ),
         ),
-        "StartOAuth": Rpc(OAuthVerification.start_oauth),
-        "CompleteOAuth": Rpc(OAuthVerification.complete_oauth, PROVIDER),
+        "StartOAuth": Rpc(OAuthVerificationService.start_oauth),
+        "CompleteOAuth": Rpc(OAuthVerificationService.complete_oauth, PROVIDER),
     },
 )
 KNOWLEDGE = Service(
     knowledge_pb2.DESCRIPTOR.services_by_name["KnowledgeService"],
     {
-        "ListBases": read(KnowledgeBases.list, paging=Paging.TOKEN),
+        "ListBases": read(BasesService.list, paging=Paging.TOKEN),
         "CreateBase": Rpc(
-            KnowledgeBases.create, answer=_created_base, result=lambda made: to_value(made.base, Base)
+            BasesService.create, answer=_created_base, result=lambda made: to_value(made.base, Base)
         ),
-        "GetBase": read(KnowledgeBases.get),
-        "UpdateBase": Rpc(KnowledgeBases.update),
-        "DeleteBase": Rpc(KnowledgeBases.delete, MUCH),
-        "SetPermission": Rpc(KnowledgeBases.set_permission, renamed={"permission_level": "level"}),
-        "ListPermissions": read(KnowledgeBases.permissions, paging=Paging.TOKEN),
-        "Search": read(KnowledgeSearch.search, MUCH),
-        "GetChunk": read(KnowledgeFiles.chunk),
-        "ListChunks": read(KnowledgeFiles.chunks, defaults={"limit": FEW}, paging=Paging.OFFSET),
+        "GetBase": read(BasesService.get),
+        "UpdateBase": Rpc(BasesService.update),
+        "DeleteBase": Rpc(BasesService.delete, MUCH),
+        "SetPermission": Rpc(BasesService.set_permission, renamed={"permission_level": "level"}),
+        "ListPermissions": read(BasesService.permissions, paging=Paging.TOKEN),
+        "Search": read(SearchService.search, MUCH),
+        "GetChunk": read(FilesService.chunk),
+        "ListChunks": read(FilesService.chunks, defaults={"limit": FEW}, paging=Paging.OFFSET),
     },
     {**BASE_NAMES, "id": "base_id"},
 )
 BASE_FILES = Service(
     base_files_pb2.DESCRIPTOR.services_by_name["BaseFileService"],
     {
-        "GetUploadRules": read(BaseFiles.rules),
-        "ListFileStates": read(BaseFiles.states),
-        "GetFileState": read(BaseFiles.state),
-        "DeleteFile": Rpc(BaseFiles.remove, MUCH),
-        "RetryFile": Rpc(BaseFiles.retry),
-        "ReadFileText": read(BaseFiles.text, defaults={"limit": FEW}),
-        "ReadTextWindow": read(KnowledgeFiles.text, defaults={"limit": DEFAULT_WINDOW}),
-        "ExplainSearch": read(KnowledgeSearch.explain, MUCH),
+        "GetUploadRules": read(BaseFilesService.rules),
+        "ListFileStates": read(BaseFilesService.states),
+        "GetFileState": read(BaseFilesService.state),
+        "DeleteFile": Rpc(BaseFilesService.remove, MUCH),
+        "RetryFile": Rpc(BaseFilesService.retry),
+        "ReadFileText": read(BaseFilesService.text, defaults={"limit": FEW}),
+        "ReadTextWindow": read(FilesService.text, defaults={"limit": DEFAULT_WINDOW}),
+        "ExplainSearch": read(SearchService.explain, MUCH),
     },
     BASE_NAMES,
 )
@@ -257,7 +255,7 @@ QUESTIONS = Service(
     questions_pb2.DESCRIPTOR.services_by_name["QuestionService"],
     {
         "Ask": Rpc(
-            KnowledgeQuestions.ask,
+            AskService.ask,
             ANSWER,
             answer=_answered,
             result=lambda response: replace(
@@ -270,11 +268,11 @@ QUESTIONS = Service(
 SOURCES = Service(
     sources_pb2.DESCRIPTOR.services_by_name["SourceService"],
     {
-        "AddPages": Rpc(KnowledgeSources.add_pages),
-        "ListSources": read(KnowledgeSources.list),
-        "ListSourcePages": read(KnowledgeSources.pages),
-        "ReadSource": Rpc(KnowledgeSources.read_now),
-        "RemoveSource": Rpc(KnowledgeSources.remove, MUCH),
+        "AddPages": Rpc(SourceService.add_pages),
+        "ListSources": read(SourceService.list),
+        "ListSourcePages": read(SourceService.pages),
+        "ReadSource": Rpc(SourceService.read_now),
+        "RemoveSource": Rpc(SourceService.remove, MUCH),
     },
     BASE_NAMES,
 )
@@ -282,30 +280,30 @@ EVENTS = Service(events_pb2.DESCRIPTOR.services_by_name["Events"])
 SUBSCRIPTIONS = Service(
     subscriptions_pb2.DESCRIPTOR.services_by_name["SubscriptionService"],
     {
-        "CreateSubscription": Rpc(Subscriptions.create),
-        "ListSubscriptions": read(Subscriptions.list),
-        "GetSubscription": read(Subscriptions.get),
-        "ChangeSubscription": Rpc(Subscriptions.change),
-        "DeleteSubscription": Rpc(Subscriptions.remove),
-        "TestSubscription": Rpc(Subscriptions.test, PLATFORM),
-        "ListPushes": read(PushLog.pushes),
-        "ReplayPush": Rpc(PushLog.replay),
+        "CreateSubscription": Rpc(SubscriptionService.create),
+        "ListSubscriptions": read(SubscriptionService.list),
+        "GetSubscription": read(SubscriptionService.get),
+        "ChangeSubscription": Rpc(SubscriptionService.change),
+        "DeleteSubscription": Rpc(SubscriptionService.remove),
+        "TestSubscription": Rpc(SubscriptionService.test, PLATFORM),
+        "ListPushes": read(SubscriptionService.pushes),
+        "ReplayPush": Rpc(SubscriptionService.replay),
     },
 )
 RESOURCES = Service(
     resources_pb2.DESCRIPTOR.services_by_name["ResourceService"],
-    {"ListRules": read(Resources.rules), "TryResource": Rpc(Resources.try_out, PLATFORM)},
+    {"ListRules": read(TrialService.rules), "TryResource": Rpc(TrialService.try_out, PLATFORM)},
 )
 MONITORING = Service(
     monitoring_pb2.DESCRIPTOR.services_by_name["MonitoringService"],
     {
-        "ListDeadLetters": read(DeadLetters.list),
-        "GetDeadLetter": read(DeadLetters.get),
-        "ReplayDeadLetters": Rpc(DeadLetters.replay, MUCH, renamed={"items": "dead_letters"}),
-        "DropDeadLetters": Rpc(DeadLetters.drop, MUCH, renamed={"items": "dead_letters"}),
-        "ListInstanceHealth": read(HealthOverview.list),
-        "GetFigures": read(FigureReport.figures),
-        "ListFindings": read(Doctor.findings, MUCH),
+        "ListDeadLetters": read(DeadLetterService.list),
+        "GetDeadLetter": read(DeadLetterService.get),
+        "ReplayDeadLetters": Rpc(DeadLetterService.replay, MUCH, renamed={"items": "dead_letters"}),
+        "DropDeadLetters": Rpc(DeadLetterService.drop, MUCH, renamed={"items": "dead_letters"}),
+        "ListInstanceHealth": read(HealthOverviewService.list),
+        "GetFigures": read(FigureService.figures),
+        "ListFindings": read(DoctorService.findings, MUCH),
     },
 )
 

@@ -29,11 +29,11 @@ from domain.monitoring.service import DeadLetterService, DoctorService, FigureSe
 from domain.polling.service import ScheduleListService
 from domain.routing.trials import TrialService
 from domain.subscriptions.service import EventStreams
+from domain.use_cases import Monitoring, UseCases
 from domain.web_chat.model import MOST_FILE_BYTES, own_origin
 from domain.web_chat.service import VisitorService, WebChatService
-from ports.monitoring import Installation, Monitoring
+from ports.monitoring import Installation
 from ports.resources import Downstream
-from ports.use_cases import UseCases
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,13 +144,17 @@ NO_KEY = "there is no key {}"
 
 @dataclass(eq=False)
 class KeyService:
-    """`ports.access.Keys`."""
+    """The API keys of a caller, for an admin those of all users."""
 
     access: AccessService
     store: KeyStore
     clock: Clock
 
     async def create(self, caller: Caller, new: NewKey) -> CreatedKey:
+        """The key ends with the key or session that it is made with, which it cannot outlive.
+
+        Raises `Invalid`, `Forbidden` (another user's key, or a role above the caller's own).
+        """
         faults = []
         if fault := limits.text_fault(new.name, limits.KEY_NAME):
             faults.append(Fault("name", fault))
@@ -189,6 +193,7 @@ class KeyService:
         )
 
     async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> Page[ApiKey, int]:
+        """Keys or sessions (`kind`: "key", "session"), ordered by id. Raises `Invalid`."""
         if kind not in LISTED:
             raise Invalid.of([Fault("kind", f"must be one of {', '.join(LISTED)}")])
         user_id = None if caller.is_admin else caller.user_id
@@ -198,6 +203,7 @@ class KeyService:
         return Page(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
 
     async def revoke(self, caller: Caller, key_id: int) -> None:
+        """Ends a key or a session, with all that was made with it. Raises `NotFound`, `Forbidden`."""
         now = self.clock.now()
         key = await self.store.get(key_id, now)
         if key is None:
@@ -215,7 +221,7 @@ TRIED = "this API key or link is not known, and too many wrong ones came from yo
 
 @dataclass(eq=False)
 class SessionService:
-    """`ports.access.Sessions`."""
+    """Sessions of browsers."""
 
     keys: KeyStore
     tries: SignInTries
@@ -223,6 +229,12 @@ class SessionService:
     clock: Clock
 
     async def sign_in(self, credential: str, address: str) -> Session:
+        """Opens a session with an API key or a sign-in link's token; `address` is where the caller is.
+
+        `Access.authenticate_session` takes its token until the session expires, is ended by `sign_out` or revoked, or
+        its key is; on every gateway from that moment on. Raises `Unauthenticated` with what
+        to do, `TooMany` instead after too many wrong credentials of one address. A right one is never refused.
+        """
         now, credential = self.clock.now(), credential.strip()
         is_link = kind_of(credential) is KeyKind.LINK
         key = (
@@ -256,6 +268,7 @@ class SessionService:
         return Session(token, expires_at)
 
     async def sign_out(self, token: str) -> None:
+        """Ends the session; any other token is ignored."""
         now = self.clock.now()
         if session := await self.keys.find(digest(token), KeyKind.SESSION, now):
             await self.keys.revoke(session.id, now)

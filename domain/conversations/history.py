@@ -63,7 +63,8 @@ def with_addresses(message: Message, links: FileLinks) -> Message:
 
 @dataclass(eq=False)
 class HistoryService:
-    """`ports.use_cases.Conversations`."""
+    """The conversations of instances. Each method raises `NotFound`, `Forbidden`; lists raise `Invalid` for a bad
+    limit or cursor."""
 
     instances: InstanceStore
     channels: Channels
@@ -75,6 +76,8 @@ class HistoryService:
     async def list(
         self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> Page[ConversationView, str]:
+        """Those of the instances that the filter names, or of all of the caller's (an admin's: of everybody), the
+        latest first."""
         if faults := [*filter_faults(wanted)]:
             raise Invalid.of(faults)
         await check_owned(self.instances, caller, wanted.instance_ids)
@@ -101,6 +104,7 @@ class HistoryService:
     async def messages(
         self, caller: Caller, instance_id: int, session_id: str, wanted: MessagesWanted
     ) -> Page[Message, str]:
+        """In the order of the chat."""
         await owned_instance(self.instances, caller, instance_id)
         checked_limit(wanted.limit)
         page = await self.store.messages(instance_id, session_id, wanted)
@@ -111,12 +115,14 @@ class HistoryService:
     async def failed(
         self, caller: Caller, instance_id: int, limit: int, cursor: str | None
     ) -> Page[Message, str]:
+        """The messages of both directions that were given up, the latest first."""
         await owned_instance(self.instances, caller, instance_id)
         return self._with_addresses(await self.store.failed(instance_id, checked_limit(limit), cursor))
 
     async def set_handler(
         self, caller: Caller, instance_id: int, session_id: str, handler: Handler, minutes: int | None
     ) -> None:
+        """Gives a conversation to a person for some minutes, or back to the resource. Raises `Invalid`."""
         await owned_instance(self.instances, caller, instance_id)
         checked = checked_minutes(minutes)
         if handler is Handler.PERSON:
@@ -127,6 +133,7 @@ class HistoryService:
             raise _unknown(session_id)
 
     async def rerun(self, caller: Caller, instance_id: int, message_id: str) -> None:
+        """Has a message that was given up processed or sent again. Raises `Conflict` for another one."""
         await owned_instance(self.instances, caller, instance_id)
         message = parse_message_id(message_id)
         result = await self.actions.rerun(instance_id, message) if message else Rerun.UNKNOWN
@@ -136,6 +143,7 @@ class HistoryService:
             raise Conflict("the message was not given up: it waits, is on its way, or has been dealt with")
 
     async def erase(self, caller: Caller, instance_id: int, session_id: str) -> None:
+        """Erases the texts and files of a conversation and all that is on record of it."""
         await owned_instance(self.instances, caller, instance_id)
         if not await self.actions.erase(instance_id, session_id):
             raise _unknown(session_id)

@@ -206,7 +206,7 @@ class SendingService:
 
 @dataclass(eq=False)
 class MessageService:
-    """`ports.use_cases.Messages`."""
+    """Messages of conversations. Each method raises `NotFound`, `Forbidden`."""
 
     instances: InstanceStore
     messages: MessageStore
@@ -218,6 +218,10 @@ class MessageService:
     async def send(
         self, caller: Caller, instance_id: int, message: NewMessage, idempotency_key: str | None
     ) -> QueuedSend:
+        """Takes in a message to be sent. The same key within 24 hours gives the same answer, and sends nothing.
+
+        Raises `Invalid`, `Conflict` (the key is another message's, or the platform takes only templates now).
+        """
         instance = await owned_instance(self.instances, caller, instance_id)
         if idempotency_key is not None:
             check_key(idempotency_key)
@@ -236,6 +240,7 @@ class MessageService:
     async def timelines(
         self, caller: Caller, instance_id: int, message_ids: Sequence[str]
     ) -> Sequence[Timeline]:
+        """What happened to these messages, in their order. Raises `Invalid` for too many."""
         await owned_instance(self.instances, caller, instance_id)
         if len(message_ids) > LARGEST_LIMIT:
             raise Invalid.of([Fault("messageIds", f"must be at most {LARGEST_LIMIT}")])

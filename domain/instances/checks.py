@@ -38,7 +38,7 @@ class _Resolved:
 
 @dataclass(eq=False)
 class ConfigCheckService:
-    """`ports.instances.ConfigChecks`."""
+    """Each method raises `NotFound` (an unknown channel or instance), `Forbidden` (another user's instance)."""
 
     store: InstanceStore
     channels: Channels
@@ -48,9 +48,12 @@ class ConfigCheckService:
     _tries: dict[str, deque[datetime]] = field(default_factory=dict)
 
     async def faults(self, caller: Caller, draft: ConfigDraft) -> Sequence[Fault]:
+        """What saving would refuse, per field. Saves nothing, and asks no platform."""
         return await self._faults(await self._resolved(caller, draft), draft)
 
     async def credentials(self, caller: Caller, draft: ConfigDraft) -> CredentialsCheck:
+        """What the platform says of the credentials. Raises `Invalid` (with the faults of the configuration),
+        `Conflict` (the stored configuration cannot be decrypted), `TooMany`."""
         resolved = await self._resolved(caller, draft)
         if draft.config is None and resolved.instance and resolved.instance.status == UNREADABLE:
             raise Conflict(UNDECRYPTED)

@@ -58,6 +58,8 @@ def unknown(instance_id: int) -> NotFound:
 
 
 class CatalogueService:
+    """The channel definitions."""
+
     def __init__(self, channels: Channels, sockets: ConnectionStore) -> None:
         self._channels = channels
         self._sockets = sockets
@@ -66,9 +68,11 @@ class CatalogueService:
         return [_shown(channel) for channel in self._channels.all()]
 
     async def definition(self, channel_id: str) -> ChannelDefinition:
+        """Raises `NotFound`."""
         return _shown(named_channel(self._channels, channel_id))
 
     async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
+        """The live connections of the caller's instances (an admin sees all)."""
         return await self._sockets.live(None if caller.is_admin else caller.user_id)
 
 

@@ -47,7 +47,7 @@ CALL_SECONDS = 5.0
 
 @dataclass(eq=False)
 class InstanceService:
-    """`ports.use_cases.Instances`."""
+    """Channel instances."""
 
     store: InstanceStore
     channels: Channels
@@ -62,13 +62,19 @@ class InstanceService:
         return [self._view(instance) for instance in await self.store.of_user(caller.user)]
 
     async def page(self, caller: Caller, after: int, most_bytes: int) -> InstancePage:
+        """Instances with ids over `after`, as many as have `most_bytes` of configuration; at least one."""
         instances, more = await self.store.page_of_user(caller.user, after, most_bytes)
         return InstancePage([self._view(instance) for instance in instances], more)
 
     async def get(self, caller: Caller, instance_id: int) -> InstanceView:
+        """Raises `NotFound`, `Forbidden`."""
         return self._view(await owned_instance(self.store, caller, instance_id))
 
     async def create(self, caller: Caller, new: NewInstance) -> SaveResult:
+        """Creates, or updates when `new.id` names an instance of the caller.
+
+        Raises `Invalid`, `Conflict` (triple taken), `Forbidden` (the id is another user's).
+        """
         owner = caller.user
         if new.id is not None and new.id < 1:
             raise Invalid.of([Fault("id", "must be the id of an instance")])
@@ -87,6 +93,7 @@ class InstanceService:
         return await self._change(existing, channel, change)
 
     async def update(self, caller: Caller, instance_id: int, change: InstanceChange) -> SaveResult:
+        """Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`."""
         existing = await owned_instance(self.store, caller, instance_id)
         channel = known_channel(self.channels, existing.channel_id)
         name = existing.channel_name if change.channel_name is None else change.channel_name
@@ -106,7 +113,8 @@ class InstanceService:
         return await self._saved(instance, channel, "updated", note)
 
     async def set_trusted(self, caller: Caller, instance_id: int, *, trusted: bool) -> InstanceView:
-        """Raises `NotFound`, `Forbidden`."""
+        """Marks an instance whose owner's word counts for who its senders are. Raises `NotFound`; `Forbidden` for
+        callers who are no admins."""
         if not caller.is_admin:
             raise Forbidden("only an admin may mark an instance as trusted")
         instance = await owned_instance(self.store, caller, instance_id)
@@ -120,6 +128,7 @@ class InstanceService:
         return self._view(replace(instance, trusted=trusted))
 
     async def delete(self, caller: Caller, instance_id: int) -> None:
+        """Raises `NotFound`, `Forbidden`."""
         instance = await owned_instance(self.store, caller, instance_id)
         channel = self.channels.find(instance.channel_id)
         if channel:
@@ -130,6 +139,7 @@ class InstanceService:
             await _end_waiting(channel, instance.config, unanswered)
 
     async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
+        """Raises `NotFound`, `Forbidden`, `Invalid` (the channel has no pairing), `TooMany`."""
         instance = await owned_instance(self.store, caller, instance_id)
         if not self.pairings.pairs(instance.channel_id):
             raise Invalid(f"instances of '{instance.channel_id}' are not paired with a code")
@@ -195,7 +205,7 @@ async def _end_waiting(channel: AnyChannel, config: Config, unanswered: Sequence
 
 
 class OperationsService:
-    """`ports.use_cases.InstanceOperations`."""
+    """The health and the deliveries of instances. Each method raises `NotFound`, `Forbidden`."""
 
     def __init__(
         self,
@@ -226,6 +236,7 @@ class OperationsService:
         return await self._deliveries.list(instance_id, status, limit, offset)
 
     async def replay(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
+        """Sends a delivery again. Raises `NotFound`, `Conflict` (it is on its way already)."""
         await owned_instance(self._store, caller, instance_id)
         replayed = await self._deliveries.replay(instance_id, delivery_id)
         if replayed is None:
@@ -241,10 +252,12 @@ class OperationsService:
     async def unanswered(
         self, caller: Caller, instance_id: int, limit: int, offset: int
     ) -> Slice[UnansweredMessage]:
+        """Messages that are not answered, the newest first."""
         await owned_instance(self._store, caller, instance_id)
         return await self._unanswered.list(instance_id, limit, offset)
 
     async def release(self, caller: Caller, instance_id: int, message_id: int) -> None:
+        """Has a message answered that was not. Raises `NotFound`."""
         await owned_instance(self._store, caller, instance_id)
         if not await self._unanswered.release(instance_id, message_id):
             raise NotFound(f"the instance has no unanswered message {message_id}")

@@ -86,7 +86,7 @@ class AnswersService:
 
 @dataclass(eq=False)
 class AskService:
-    """The use case of asking a base. Conforms to `ports.knowledge.KnowledgeQuestions`."""
+    """Questions to a base."""
 
     access: BaseAccess
     answers: AnswersService
@@ -97,6 +97,10 @@ class AskService:
     async def ask(
         self, caller: Caller, base_id: int, question: str, history: Sequence[EarlierTurn] = ()
     ) -> KnowledgeAnswer:
+        """What the model of a rule answers from the base, else the best passages.
+
+        Raises `NotFound`, `Forbidden`, `Invalid`, `TooMany`, `Unavailable` (the model gives no answer).
+        """
         check_filled("question", question, limits.QUESTION)
         if len(history) > limits.EARLIER_TURNS:
             raise Invalid.of([Fault("history", f"must have at most {limits.EARLIER_TURNS} turns")])

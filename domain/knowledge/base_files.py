@@ -26,7 +26,10 @@ MOST_CHARACTERS = 200_000
 
 
 class BaseFilesService:
-    """Conforms to `BaseFiles`. `wake` tells the worker that there is an upload."""
+    """The files of one base: their states, texts, and what to do with them. `wake` tells the worker of an upload.
+
+    Each method with an id raises `NotFound`, `Forbidden`.
+    """
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class BaseFilesService:
     async def states(
         self, caller: Caller, base_id: int, limit: int, cursor: int, name: str = ""
     ) -> Page[FileState, int]:
+        """The newest first; `cursor`: 0 for the first page; `name`: only files whose names hold it, in any case."""
         check_text("name", name, MAX_FILE_NAME)
         await self._access.inside(caller, base_id)
         files = await self._states.states(base_id, checked_limit(limit) + 1, cursor, name)
@@ -66,6 +70,8 @@ class BaseFilesService:
         return file
 
     async def remove(self, caller: Caller, base_id: int, file_hash: str) -> None:
+        """Deletes a file with its chunks; one that is being processed is cancelled, with all of its upload where the
+        caller of the upload waits. Needs UPDATE."""
         await self._access.require(caller, base_id, Level.UPDATE)
         unused = await self._changes.remove(base_id, file_hash) if is_file_hash(file_hash) else None
         if unused is None:
@@ -73,6 +79,7 @@ class BaseFilesService:
         await self._retention.delete_unreferenced(unused)
 
     async def retry(self, caller: Caller, base_id: int, file_hash: str) -> None:
+        """Has a file that failed processed again. Needs UPDATE. Raises `Conflict` for another one."""
         await self._access.require(caller, base_id, Level.UPDATE)
         owner = caller.user
         status = await self._changes.retry(base_id, file_hash, owner) if is_file_hash(file_hash) else None
@@ -83,6 +90,7 @@ class BaseFilesService:
         self._wake()
 
     async def text(self, caller: Caller, base_id: int, file_hash: str, limit: int, offset: int) -> FileText:
+        """The text around `limit` chunks from `offset` on; fewer where they are very long. Raises `Invalid`."""
         check_window(limit, offset)
         file = await self.state(caller, base_id, file_hash)
         if file.status is not FileStatus.READY:

@@ -70,7 +70,7 @@ class BaseAccess:
 
 
 class BasesService:
-    """The use cases of bases and permissions. Conforms to `KnowledgeBases`."""
+    """Bases and who may use them. An unknown base is `NotFound`, too low a level `Forbidden`."""
 
     def __init__(
         self,
@@ -86,20 +86,24 @@ class BasesService:
         self._memory_sync = memory_sync
 
     async def list(self, caller: Caller) -> Sequence[Base]:
+        """Those that the caller may access, with the caller's level."""
         if caller.is_admin:
             return [replace(base, level=Level.DELETE) for base in await self._bases.all()]
         return await self._bases.of_user(caller.user_id)
 
     async def create(self, caller: Caller, new: NewBase) -> Base:
+        """Raises `Invalid` for an empty name."""
         owner = caller.user
         check_description(new.description)
         check_manifest(new.manifest)
         return await self._bases.add(owner, replace(new, name=check_name(new.name)))
 
     async def get(self, caller: Caller, base_id: int) -> Base:
+        """Needs READ."""
         return await self._access.require(caller, base_id, Level.READ)
 
     async def update(self, caller: Caller, base_id: int, change: BaseChange) -> None:
+        """Needs UPDATE. Raises `Invalid` for an empty name."""
         await self._access.require(caller, base_id, Level.UPDATE)
         if change.name is not None:
             change = replace(change, name=check_name(change.name))
@@ -108,6 +112,7 @@ class BasesService:
             raise NotFound(NO_BASE)
 
     async def delete(self, caller: Caller, base_id: int) -> None:
+        """Needs DELETE. Removes the base, its files, their chunks and, when set so, its memory nodes."""
         await self._access.require(caller, base_id, Level.DELETE)
         blobs = await self._bases.remove(base_id, sync_memory=self._memory_sync)
         if blobs is None:
@@ -115,10 +120,12 @@ class BasesService:
         await self._retention.delete_unreferenced(blobs)
 
     async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
+        """Needs DELETE."""
         await self._access.require(caller, base_id, Level.DELETE)
         return await self._bases.permissions(base_id)
 
     async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
+        """Needs DELETE; level 0 revokes. Raises `Invalid`."""
         base = await self._access.require(caller, base_id, Level.DELETE)
         granted = check_level(level)
         check_keeps_owner(base, check_user(user_id), granted)

@@ -160,7 +160,7 @@ class UploadService:
 
 
 class FilesService:
-    """The use cases of files and chunks. Conforms to `KnowledgeFiles`."""
+    """Files of bases, their contents and chunks."""
 
     def __init__(self, access: BaseAccess, files: FileStore, blobs: Blobs, uploads: UploadService) -> None:
         self._access = access
@@ -171,16 +171,24 @@ class FilesService:
     async def upload(
         self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
     ) -> Sequence[UploadedFile]:
+        """Stores, parses, chunks and embeds files, all of them or none. Needs UPDATE.
+
+        Returns once every file can be found, with `respond_async` once every file is stored. Raises
+        `NotFound`, `Forbidden`, `Invalid` (no files), `TooLarge`, `Unsupported`, `Unreadable`; the last
+        three name the file.
+        """
         return await self._uploads.upload(caller, base_id, files, respond_async)
 
     async def list(
         self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
     ) -> Sequence[FileRecord]:
+        """In the order in which they came. Raises `NotFound`, `Forbidden`, `Invalid`."""
         check_files_wanted(wanted)
         await self._access.inside(caller, base_id, documented=True)
         return await self._files.of_base(base_id, wanted)
 
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
+        """Raises `NotFound`."""
         readable = self._access.only_readable(caller, documented=True)
         record = None
         if is_file_hash(file_hash):
@@ -192,6 +200,7 @@ class FilesService:
     async def download(
         self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
     ) -> Download:
+        """Raises `NotFound`."""
         file = await self.get(caller, file_hash)
         if await self._blobs.size(file.blob_key) != file.size:
             raise NotFound(NO_FILE)
@@ -199,6 +208,7 @@ class FilesService:
         return Download(file.name, file.size, self._blobs.open(file.blob_key, start, length))
 
     async def text(self, caller: Caller, file_hash: str, limit: int, offset: int) -> TextWindow:
+        """`limit` characters of the text from `offset` on. Raises `NotFound`, `Invalid`."""
         check_window(limit, offset, LARGEST_WINDOW)
         readable = self._access.only_readable(caller)
         window = None
@@ -209,6 +219,7 @@ class FilesService:
         return window
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
+        """Raises `NotFound`."""
         record = await self._files.chunk(chunk_id, caller.user_id) if is_chunk_id(chunk_id) else None
         readable = self._access.only_readable(caller, documented=True)
         if record is None or (readable and record[1] < Level.READ):
@@ -216,6 +227,7 @@ class FilesService:
         return record[0]
 
     async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> Slice[Chunk]:
+        """Raises `NotFound`, `Invalid`."""
         check_window(limit, offset)
         file = await self.get(caller, file_hash)
         chunks, total = await self._files.chunks(file, limit, offset)

@@ -60,7 +60,7 @@ Nearest = tuple[Vector | None, Sequence[tuple[str, float]]]
 
 
 class SearchService:
-    """The use case of searching. Conforms to `KnowledgeSearch`."""
+    """Search in a base. Each method raises `NotFound`, `Forbidden`, `Invalid`."""
 
     def __init__(self, access: BaseAccess, index: ChunkIndex, embedder: Embedders, links: FileLinks) -> None:
         self._access = access
@@ -71,12 +71,15 @@ class SearchService:
     async def search(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
     ) -> Sequence[SearchResult]:
+        """At most `top_k` chunks, the most relevant first. None where vectors alone are asked for and the model does
+        not know the query's script."""
         await self._check(caller, base_id, query, options, documented=True)
         return await self.find(base_id, query, options)
 
     async def explain(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
     ) -> Explanation:
+        """The same chunks with what each of the two searches says of them, and what only one of them found."""
         await self._check(caller, base_id, query, options, documented=False)
         searched = await self._searched(base_id, query, options)
         return await off_loop(searched.size, _explanation, searched, options.top_k)

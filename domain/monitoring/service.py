@@ -45,7 +45,7 @@ def _owner(caller: Caller) -> str | None:
 
 @dataclass(eq=False)
 class DeadLetterService:
-    """`ports.monitoring.DeadLetters`."""
+    """Messages of both directions that were given up, over all instances of a caller (an admin's: of everybody)."""
 
     instances: InstanceStore
     names: InstanceNames
@@ -62,6 +62,8 @@ class DeadLetterService:
         limit: int,
         cursor: str | None,
     ) -> Page[DeadLetter, str]:
+        """The latest first; of one instance and one direction where they are given. Raises `NotFound`, `Forbidden`,
+        `Invalid`."""
         checked_limit(limit)
         if instance_id is None:
             own = await self.names.names(_owner(caller))
@@ -77,6 +79,7 @@ class DeadLetterService:
         return Page(letters, following)
 
     async def get(self, caller: Caller, dead_letter: DeadLetterId) -> DeadLetterView:
+        """Raises `NotFound`, `Forbidden`."""
         instance = await owned_instance(self.instances, caller, dead_letter.instance_id)
         id = _message_id(dead_letter)
         message = await self.messages.find(instance.id, id)
@@ -86,6 +89,8 @@ class DeadLetterService:
         return DeadLetterView(letter, await self.store.parts(instance.id, id))
 
     async def replay(self, caller: Caller, dead_letters: Sequence[DeadLetterId]) -> Sequence[ItemResult]:
+        """Has each processed or sent again. Raises `Invalid` for too many."""
+
         async def replay(dead_letter: DeadLetterId) -> None:
             result = await self.actions.rerun(dead_letter.instance_id, _message_id(dead_letter))
             if result is Rerun.UNKNOWN:
@@ -96,6 +101,8 @@ class DeadLetterService:
         return await self._each(caller, dead_letters, replay)
 
     async def drop(self, caller: Caller, dead_letters: Sequence[DeadLetterId]) -> Sequence[ItemResult]:
+        """Gives each up for good. Raises `Invalid` for too many."""
+
         async def drop(dead_letter: DeadLetterId) -> None:
             if not await self.store.drop(dead_letter.instance_id, _message_id(dead_letter)):
                 raise _unknown(dead_letter)
@@ -140,8 +147,6 @@ def _unknown(dead_letter: DeadLetterId) -> Refusal:
 
 @dataclass(eq=False)
 class HealthOverviewService:
-    """`ports.monitoring.HealthOverview`."""
-
     names: InstanceNames
     channels: Channels
     health: HealthStore
@@ -150,6 +155,8 @@ class HealthOverviewService:
     async def list(
         self, caller: Caller, limit: int, cursor: str | None, *, failing: bool = False
     ) -> Page[InstanceState, str]:
+        """The state of the caller's instances (an admin's: of all), ordered by id; `failing`: only of those that are
+        not healthy. Raises `Invalid`."""
         position = read_cursor(cursor, int) or (0,)
         after, looked_at = int(position[0]), 0
         batch = LARGEST_LIMIT if failing else checked_limit(limit)
@@ -198,13 +205,12 @@ def _cooldown(instance: Instance, channel: AnyChannel, cooldowns: Mapping[str, f
 
 @dataclass(eq=False)
 class FigureService:
-    """`ports.monitoring.FigureReport`."""
-
     instances: InstanceStore
     names: InstanceNames
     store: FigureStore
 
     async def figures(self, caller: Caller, period: Period, instance_id: int | None) -> Figures:
+        """Of the caller's instances (an admin's: of all), or of one. Raises `NotFound`, `Forbidden`."""
         until, measures = await self.store.measures(period, await self._ids(caller, instance_id))
         return steps_of(period, until, measures)
 
@@ -218,11 +224,10 @@ class FigureService:
 
 @dataclass(eq=False)
 class DoctorService:
-    """`ports.monitoring.Doctor`."""
-
     installation: Installation
 
     async def findings(self, caller: Caller) -> Sequence[Finding]:
+        """What the installation lacks and how to mend it. Raises `Forbidden` for all but admins."""
         if not caller.is_admin:
             raise Forbidden("only an admin sees the findings on the installation")
         return await self.installation.findings()

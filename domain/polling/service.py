@@ -212,7 +212,7 @@ TIMES = 4
 
 @dataclass(eq=False)
 class ScheduleListService:
-    """`ports.instances.Schedules`."""
+    """What runs by the clock of a caller: firings and polls."""
 
     overview: ScheduleOverview
     plans: ScheduleStore
@@ -221,12 +221,17 @@ class ScheduleListService:
     clock: Clock
 
     async def list(self, caller: Caller, cursor: int, limit: int) -> Page[ScheduleView, int]:
+        """Those of the caller's instances, of all instances for an admin. `cursor`: 0 for the first page."""
         user_id = None if caller.is_admin else caller.user_id
         rows = await self.overview.of_user(user_id, cursor, checked_limit(limit) + 1)
         following = rows[limit - 1].instance.id if len(rows) > limit else None
         return Page([self._view(planned) for planned in rows[:limit]], following)
 
     async def run(self, caller: Caller, instance_id: int) -> None:
+        """Fires or polls once more as soon as a worker can, whatever the plan. The plan stays.
+
+        Raises `NotFound`, `Forbidden`, `Conflict` (the instance does not run by the clock).
+        """
         instance = await owned_instance(self.instances, caller, instance_id)
         channel = self.channels.find(instance.channel_id)
         if channel is None or not (channel.scheduler or channel.poller):

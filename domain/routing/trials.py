@@ -34,7 +34,7 @@ CHANNEL_ID = "trial"
 
 @dataclass(eq=False)
 class TrialService:
-    """`ports.resources.Resources`."""
+    """The rules in force, and trials."""
 
     directory: ResourceDirectory
     downstream: Downstream
@@ -43,11 +43,16 @@ class TrialService:
     _users: set[str] = field(default_factory=set, init=False)
 
     async def rules(self, caller: Caller) -> ResourceRules:
+        """Raises `Forbidden` for anybody but an admin."""
         if not caller.is_admin:
             raise Forbidden("the rules of resources are shown to admins alone; you may try a resource id")
         return self.directory.rules()
 
     async def try_out(self, caller: Caller, resource_id: str, text: str, *, ask: bool) -> ResourceTrial:
+        """Finds what takes an id, and with `ask` asks it for real.
+
+        Raises `Invalid`, `TooMany` (trials are under way).
+        """
         resource = parse_resource(resource_id)
         if fault := limits.text_fault(text, limits.TRIAL_TEXT):
             raise Invalid.of([Fault("text", fault)])

@@ -39,7 +39,7 @@ SECRET_BYTES = range(24, 65)
 
 @dataclass(eq=False)
 class SubscriptionService:
-    """`ports.subscriptions.Subscriptions` and `PushLog`."""
+    """The subscriptions of a caller, and their pushes. Each method with an id raises `NotFound`, `Forbidden`."""
 
     store: SubscriptionStore
     queue: PushQueue
@@ -53,6 +53,7 @@ class SubscriptionService:
     clock: Clock
 
     async def create(self, caller: Caller, fields: SubscriptionFields) -> SubscriptionView:
+        """Raises `Invalid`, `Conflict` (too many), `NotFound` and `Forbidden` for the instances."""
         user_id = caller.user
         if fields.url is None:
             raise Invalid.of([Fault("url", "is required: the https address that events are pushed to")])
@@ -85,6 +86,7 @@ class SubscriptionService:
     async def change(
         self, caller: Caller, subscription_id: int, fields: SubscriptionFields
     ) -> SubscriptionView:
+        """Switches on again what was switched off. Raises as `create`."""
         await self._owned(caller, subscription_id)
         await self._check(caller, fields)
         await self.log.listen(LISTENER)
@@ -98,6 +100,7 @@ class SubscriptionService:
         await self.store.remove(subscription_id)
 
     async def test(self, caller: Caller, subscription_id: int) -> PushTest:
+        """Pushes a trial event at once, and tells how that ended."""
         await self._owned(caller, subscription_id)
         sent = await self.sender.test(subscription_id)
         return PushTest(sent.outcome is Outcome.SENT, sent.detail)
@@ -105,11 +108,13 @@ class SubscriptionService:
     async def pushes(
         self, caller: Caller, subscription_id: int, status: str | None, cursor: int, limit: int
     ) -> Page[Push, int]:
+        """`cursor`: 0 for the first page. Raises `Invalid` for an unknown status."""
         await self._owned(caller, subscription_id)
         check_state(status)
         return await self.queue.list(subscription_id, status, cursor, checked_limit(limit))
 
     async def replay(self, caller: Caller, subscription_id: int, push_id: int) -> None:
+        """Raises `Conflict` where it is no dead letter."""
         await self._owned(caller, subscription_id)
         replayed = await self.deliveries.replay(subscription_id, push_id)
         if replayed is None:
@@ -179,7 +184,7 @@ async def checked_filter(
 
 
 class EventStreams:
-    """`ports.use_cases.Events`."""
+    """What happens to messages, deliveries, confirmations, instances, uploads and identities."""
 
     def __init__(self, instances: InstanceStore, feed: EventFeed) -> None:
         self._instances = instances
@@ -188,5 +193,9 @@ class EventStreams:
     async def watch(
         self, caller: Caller, after: int | None, kinds: Sequence[str], instance_ids: Sequence[int]
     ) -> AsyncGenerator[EventPage, None]:
+        """Events behind the cursor `after`, None: from now on; of these kinds and instances, none: of all that are
+        the caller's (an admin's: of everybody). The first page is empty: events are recorded from now on. Empty pages
+        are signs of life. Raises `Invalid`, `NotFound`, `Forbidden`; while it goes on `Unavailable`.
+        """
         event_filter = await checked_filter(self._instances, caller, kinds, instance_ids)
         return self._feed.follow(event_filter, after)

@@ -53,12 +53,13 @@ BAD_LINK = "token: the verification link is expired or was used already"
 
 @dataclass(eq=False)
 class IdentityService:
-    """`ports.use_cases.VerifiedIdentities`. `offered`: the providers whose settings are complete."""
+    """The external identities of a user. `offered`: the providers whose settings are complete."""
 
     identities: IdentityStore
     offered: Collection[Provider]
 
     async def providers(self) -> Mapping[str, bool]:
+        """Which providers are set up on this server, by id, in their order."""
         listed = [provider for provider in Provider if provider in self.offered or provider not in UNLISTED]
         return {provider.value: provider in self.offered for provider in listed}
 
@@ -66,6 +67,7 @@ class IdentityService:
         return await self.identities.of_user(caller.user)
 
     async def remove_identity(self, caller: Caller, identity: Identity) -> None:
+        """Raises `NotFound`."""
         user = caller.user
         check_identity(identity)
         if not await self.identities.take(user, identity):
@@ -74,7 +76,7 @@ class IdentityService:
 
 @dataclass(eq=False)
 class EmailVerificationService:
-    """`ports.use_cases.EmailVerification`. `secret` keys the digests of one-time codes."""
+    """Verification of a mail address by a one-time code. `secret` keys the digests of one-time codes."""
 
     identities: IdentityStore
     codes: CodeStore
@@ -85,6 +87,7 @@ class EmailVerificationService:
     secret: bytes
 
     async def start_email(self, caller: Caller, email: str) -> CodeSent:
+        """Sends a one-time code. Raises `Invalid`, `TooMany`, `Unavailable`."""
         user = caller.user
         _require(Provider.EMAIL, self.offered)
         address = checked_email(email)
@@ -110,6 +113,7 @@ class EmailVerificationService:
         )
 
     async def verify_email(self, caller: Caller, otp: str) -> str:
+        """The address that is verified now. Raises `Invalid`."""
         user = caller.user
         _require(Provider.EMAIL, self.offered)
         code = checked_code(otp)
@@ -125,7 +129,7 @@ class EmailVerificationService:
 
 @dataclass(eq=False)
 class BotVerificationService:
-    """`ports.use_cases.BotVerification`."""
+    """Verification of a phone number by a contact that is shared with the messenger bot."""
 
     identities: IdentityStore
     links: LinkStore
@@ -135,6 +139,7 @@ class BotVerificationService:
     offered: Collection[Provider]
 
     async def start_bot_messenger(self, caller: Caller) -> BotLink:
+        """Raises `Invalid` when the bot is not set up."""
         user = caller.user
         _require(Provider.BOT_MESSENGER, self.offered)
         token = self.ids.token()
@@ -144,6 +149,7 @@ class BotVerificationService:
         return BotLink(self.bot.deep_link(token), life, message)
 
     async def bot_webhook(self, headers: Mapping[str, str], body: bytes) -> None:
+        """A call of the messenger platform. Header names are lower-case. Raises `Unauthenticated`, `Invalid`."""
         _require(Provider.BOT_MESSENGER, self.offered)
         message = self.bot.read(headers, body)
         if message is None:
@@ -187,6 +193,7 @@ class BotVerificationService:
         await self.bot.say(message.chat_id, "Your phone number is verified. You can go back to the platform.")
 
     async def complete_bot_messenger(self, caller: Caller, token: str, messenger_id: str, phone: str) -> str:
+        """The user whose identities were stored. Raises `Forbidden` without the service key, `Invalid`."""
         if not caller.is_service:
             raise Forbidden(SERVICE_ONLY)
         identities = bot_identities(messenger_id.strip(), phone)
@@ -200,7 +207,7 @@ class BotVerificationService:
 
 @dataclass(eq=False)
 class OAuthVerificationService:
-    """`ports.use_cases.OAuthVerification`."""
+    """Verification by signing in at a provider."""
 
     identities: IdentityStore
     states: StateStore
@@ -210,6 +217,7 @@ class OAuthVerificationService:
     offered: Collection[Provider]
 
     async def start_oauth(self, caller: Caller, provider: str) -> str:
+        """The address to send the browser to. Raises `Invalid`, `NotFound`."""
         user = caller.user
         if provider not in OAUTH_PROVIDERS:
             raise NotFound(f"there is no OAuth verification by '{provider[:100]}'")
@@ -221,6 +229,7 @@ class OAuthVerificationService:
         return self.oauth.authorize_url(checked, state, verifier)
 
     async def complete_oauth(self, provider: str, state: str, code: str, error: str) -> OAuthResult:
+        """The browser came back. Never refuses: the result says how it ended."""
         if provider not in OAUTH_PROVIDERS or not state:
             return OAuthResult(False, BAD_STATE)
         checked = Provider(provider)

@@ -97,7 +97,10 @@ class VisitorService:
 
 @dataclass(eq=False)
 class WebChatService:
-    """`ports.use_cases.WebChat`. `own_origin`: where the console is; its pages may show every chat."""
+    """What panels ask. Each method raises `NotFound` for an unknown public id.
+
+    `own_origin`: where the console is; its pages may show every chat.
+    """
 
     visitors: VisitorService
     intake: ChatIntake
@@ -109,10 +112,13 @@ class WebChatService:
     max_file_bytes: int
 
     async def is_allowed(self, public_id: str, origin: str) -> bool:
+        """Return True if pages of that origin may show the chat."""
         chat = await self.visitors.chat(public_id)
         return origin == self.own_origin or origin in chat.site.origins
 
     async def open(self, public_id: str, visitor: str, identity: str) -> ChatSession:
+        """`visitor`: the token of an earlier session; `identity`: what the site's backend signed; either may be
+        empty. Raises `Unauthenticated` for an identity that is forged or over."""
         chat = await self.visitors.chat(public_id)
         token = self.visitors.token(chat, self.visitors.open(chat, visitor, identity))
         site = chat.site
@@ -166,6 +172,8 @@ class WebChatService:
         self.meter.accepted(chat.channel.definition.id, stored.fresh)
 
     async def watch(self, public_id: str, visitor: str, after: int) -> AsyncGenerator[ChatPage, None]:
+        """Yields the changes behind the cursor `after`, or with 0 the latest messages. Ends when the visitor token
+        expires. Raises `Unauthenticated`, `NotFound` during the stream."""
         chat = await self.visitors.chat(public_id)
         who = self.visitors.known(chat, visitor)
         return self._pages(

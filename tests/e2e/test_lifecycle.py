@@ -20,7 +20,7 @@ from adapters.inbound.console.sessions import SESSION
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.system.encryption import new_key
 from adapters.rpc.tables import ACCESS
-from ports.access import Sessions
+from domain.access.service import SessionService
 from tests.support.ports import free_port
 from tests.support.service import (
     COMMAND,
@@ -58,7 +58,7 @@ def followed(service: Service, link: str) -> str:
     async def token() -> str:
         core = CoreConnection(f"127.0.0.1:{service.grpc_port}")
         try:
-            sign_in = ACCESS.methods(core)[Sessions, "sign_in"]
+            sign_in = ACCESS.methods(core)[SessionService, "sign_in"]
             return str((await sign_in(link.partition("?link=")[2], "192.0.2.1")).token)
         finally:
             await core.close()

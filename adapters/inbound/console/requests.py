@@ -41,7 +41,7 @@ from adapters.inbound.rest.routing import (
 from domain.access.model import Caller
 from domain.paging import DEFAULT_LIMIT
 from domain.refusals import Fault, Invalid
-from ports.use_cases import UseCases
+from domain.use_cases import UseCases
 
 NOTICE = "switchboard_notice"
 NOTICE_SECONDS = 30

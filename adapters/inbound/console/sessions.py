@@ -15,8 +15,8 @@ from starlette.responses import Response
 
 from adapters.inbound.rest.auth_middleware import acting_for
 from domain.access.model import Caller
+from domain.access.service import AccessService
 from domain.refusals import Forbidden, Unauthenticated
-from ports.use_cases import Access
 
 SESSION = "switchboard_session"
 VISIT = "switchboard_visit"
@@ -39,7 +39,7 @@ class StaleForm(Forbidden):
     """Its page was made before the person signed in or out, perhaps in another tab."""
 
 
-async def authenticate(request: Request, access: Access) -> None:
+async def authenticate(request: Request, access: AccessService) -> None:
     """Puts the caller into the request's state: who has the session, else the person that a proxy names. Raises
     `Unauthenticated`, `NobodyNamed`."""
     check: Callable[[], Awaitable[Caller]]

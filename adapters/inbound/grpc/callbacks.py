@@ -15,8 +15,8 @@ from adapters.inbound.grpc.interceptors import peer
 from adapters.rpc.streams import answer_into_pb, answer_to_pb, call_from_pb
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Refusal, TooLarge
+from domain.use_cases import Callbacks
 from ports.system import Ids
-from ports.use_cases import Callbacks
 
 BATCH_BYTES = 8 * 1024 * 1024
 """Of the answers of one message, of which gRPC takes 16 MB."""

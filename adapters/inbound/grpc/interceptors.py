@@ -18,10 +18,10 @@ from adapters import trace_context
 from adapters.rpc.metadata import CLIENT_ADDRESS, OF_SESSION, acting_for
 from adapters.rpc.refusals import to_status
 from domain.access.model import Caller
+from domain.access.service import AccessService
 from domain.refusals import Forbidden, Invalid, Refusal, Unauthenticated
 from domain.verification.model import SERVICE_ONLY
 from ports.system import Ids
-from ports.use_cases import Access
 
 log = logging.getLogger("switchboard.grpc")
 
@@ -97,7 +97,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
 
     def __init__(
         self,
-        access: Access,
+        access: AccessService,
         is_service_key: Callable[[str], bool],
         ids: Ids,
         bind: Callable[[str], None],

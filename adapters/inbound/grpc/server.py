@@ -25,8 +25,8 @@ from adapters.inbound.grpc.servicers import (
 )
 from adapters.rpc import tables
 from adapters.rpc.engine import Service, ports_of, public_methods
+from domain.use_cases import UseCases
 from ports.system import Ids
-from ports.use_cases import UseCases
 
 Check = Callable[[], Awaitable[object]]
 

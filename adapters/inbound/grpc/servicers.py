@@ -17,21 +17,23 @@ from adapters.inbound.streams import while_allowed
 from adapters.inbound.visitor_limits import MOST_STREAMS_OF_CORE, VisitorLimits, address_key, visitor_key
 from adapters.rpc.messages import to_message, to_value
 from adapters.rpc.streams import PAGE_BYTES, file_messages, fitting, page_to_pb, position
+from domain.access.service import SessionService
+from domain.instances.service import InstanceService
+from domain.knowledge.files import FilesService
 from domain.knowledge.model import FilesWanted
 from domain.knowledge.rules import upload_message
 from domain.refusals import Fault, Invalid, TooLarge, TooMany
+from domain.subscriptions.service import EventStreams
 from domain.web_chat.model import VisitorMessage
-from ports.access import Sessions
-from ports.conversations import WebChat
+from domain.web_chat.service import WebChatService
 from ports.files import SharedFiles
-from ports.knowledge import IncomingFile, KnowledgeFiles
-from ports.use_cases import Events, Instances
+from ports.knowledge import IncomingFile
 
 
 class AccessServicer:
     """The methods of AccessService that need more of a call than its request."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: SessionService) -> None:
         self._sessions = sessions
 
     async def WhoAmI(self, request: access_pb2.WhoAmIRequest, context: Any) -> access_pb2.WhoAmIResponse:
@@ -50,7 +52,7 @@ BUSY_SECONDS = 5.0
 
 
 class EventServicer:
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: EventStreams) -> None:
         self._events = events
         self._streams = 0
 
@@ -74,7 +76,7 @@ class EventServicer:
 
 
 class InstanceServicer:
-    def __init__(self, instances: Instances) -> None:
+    def __init__(self, instances: InstanceService) -> None:
         self._instances = instances
 
     async def ListInstances(
@@ -108,7 +110,7 @@ LONGEST_ORIGIN = 300
 class WebChatServicer:
     """Counts visitors by their tokens, and by the address that a gateway names, else by that of the caller."""
 
-    def __init__(self, web_chat: WebChat) -> None:
+    def __init__(self, web_chat: WebChatService) -> None:
         self._web_chat = web_chat
         self._limits = VisitorLimits(MOST_STREAMS_OF_CORE)
 
@@ -158,7 +160,7 @@ UNORDERED = "an upload is an UploadStart, then for each file a FileStart and its
 
 
 class KnowledgeServicer:
-    def __init__(self, files: KnowledgeFiles) -> None:
+    def __init__(self, files: FilesService) -> None:
         self._files = files
 
     async def Upload(

@@ -18,7 +18,7 @@ from domain.knowledge.model import Base, Level
 from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW, NO_BASE
 from domain.paging import cursor_of, read_cursor
 from domain.refusals import Fault, Invalid, NotFound
-from ports.use_cases import UseCases
+from domain.use_cases import UseCases
 
 MOST_BASES = 50
 SHOWN_DESCRIPTION = 500

@@ -30,8 +30,8 @@ from domain.knowledge.model import Base
 from domain.knowledge.rules import LARGEST_WINDOW
 from domain.paging import LARGEST_LIMIT
 from domain.refusals import NotFound
+from domain.use_cases import UseCases
 from domain.values import iso_milliseconds
-from ports.use_cases import UseCases
 
 Contents: TypeAlias = TextResourceContents | BlobResourceContents
 JSON, TEXT = "application/json", "text/plain"

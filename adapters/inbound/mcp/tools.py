@@ -26,7 +26,7 @@ from domain import limits
 from domain.access.model import Caller
 from domain.conversations.model import ConversationFilter, Handler, MessagesWanted
 from domain.paging import DEFAULT_LIMIT, LARGEST_LIMIT
-from ports.use_cases import UseCases
+from domain.use_cases import UseCases
 
 Cursor = Annotated[
     Text | None, Field(max_length=limits.CURSOR, description="The value of `next` in the answer before.")

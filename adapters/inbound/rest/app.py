@@ -38,8 +38,8 @@ from adapters.inbound.rest.openapi import describe
 from adapters.inbound.rest.routing import Gateway, GatewayOptions
 from adapters.inbound.visitor_limits import MOST_STREAMS, VisitorLimits
 from adapters.version import VERSION
+from domain.use_cases import UseCases
 from ports.system import Clock, Ids
-from ports.use_cases import UseCases
 
 ROUTES = (
     catalogue,

@@ -16,10 +16,10 @@ from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, res
 from adapters.inbound.rest.heads import ALWAYS_ANSWERED
 from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
 from adapters.trace_context import HEADER
+from domain.access.service import AccessService
 from domain.refusals import Fault, Forbidden, Invalid, Refusal, Unauthenticated
 from domain.verification.model import SERVICE_ONLY
 from ports.system import Ids
-from ports.use_cases import Access
 
 log = logging.getLogger("switchboard.http")
 
@@ -57,7 +57,7 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 class AuthMiddleware:
     """Authenticates before a byte of the body is read."""
 
-    def __init__(self, app: App, access: Access, ids: Ids, options: GatewayOptions) -> None:
+    def __init__(self, app: App, access: AccessService, ids: Ids, options: GatewayOptions) -> None:
         self._app = app
         self._access = access
         self._ids = ids

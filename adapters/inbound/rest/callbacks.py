@@ -23,8 +23,8 @@ from adapters.inbound.rest.routing import GatewayOptions, parsed_id
 from adapters.trace_context import HEADER, current
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import NotFound, Refusal
+from domain.use_cases import Callbacks
 from ports.system import Ids
-from ports.use_cases import Callbacks
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from adapters.inbound.streams import while_allowed
 from domain.access.model import Caller
 from domain.events import EventKind, EventPage, LoggedEvent
 from domain.refusals import TooMany
-from ports.use_cases import UseCases
+from domain.use_cases import UseCases
 
 BUSY_SECONDS = 5.0
 PIECE = 16 * 1024

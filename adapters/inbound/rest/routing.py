@@ -19,8 +19,8 @@ from domain.json_text import TOO_DEEP, TOO_LONG, TOO_MANY, TooDeep, TooLong, Too
 from domain.knowledge.rules import DEFAULT_WINDOW, LARGEST_WINDOW
 from domain.paging import DEFAULT_LIMIT, LARGEST_LIMIT, Window, unknown_cursor
 from domain.refusals import NotFound
+from domain.use_cases import UseCases
 from ports.system import Clock, Ids, Span, no_span
-from ports.use_cases import UseCases
 
 PUBLIC = re.compile(
     r"/api/agent/verification/(providers|callback/[^/]*|bot-messenger-bot-webhook)"

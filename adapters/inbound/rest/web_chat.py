@@ -25,7 +25,7 @@ from domain.refusals import Forbidden, Refusal, Unauthenticated
 from domain.values import iso_milliseconds
 from domain.web_chat import model
 from domain.web_chat.model import ChatPage, StoredMessage, VisitorFile, VisitorMessage
-from ports.conversations import WebChat
+from domain.web_chat.service import WebChatService
 
 
 class OpenChat(Body):
@@ -114,7 +114,7 @@ def _other_origin(request: Request) -> str:
     return "" if urlsplit(origin).netloc == request.headers.get("host") else origin
 
 
-async def _cors(web_chat: WebChat, request: Request) -> dict[str, str]:
+async def _cors(web_chat: WebChatService, request: Request) -> dict[str, str]:
     """Pages of this gateway may always call. Raises `Forbidden`, `NotFound`, `TooMany`."""
     origin = _other_origin(request)[:LONGEST_ORIGIN]
     public_id = request.path_params["publicId"][:LONGEST_ORIGIN]

@@ -25,20 +25,24 @@ from adapters.rpc.messages import to_value
 from adapters.rpc.streams import files_from_messages, page_from_pb
 from adapters.rpc.tables import SERVICES
 from domain.access.model import Caller
+from domain.access.service import AccessService
 from domain.events import EventPage
 from domain.instances.model import InstancePage, InstanceView
+from domain.instances.service import InstanceService
+from domain.knowledge.files import FilesService
 from domain.knowledge.model import ALL_FILES, FileRecord, FilesWanted, Level, UploadedFile
 from domain.knowledge.rules import check_files_wanted, require
 from domain.refusals import NotFound
+from domain.subscriptions.service import EventStreams
+from domain.use_cases import Callbacks, UseCases
 from domain.web_chat.model import ChatPage
-from ports.conversations import WebChat
+from domain.web_chat.service import WebChatService
 from ports.files import OpenFile, SharedFiles
-from ports.knowledge import Download, IncomingFile, KnowledgeFiles
-from ports.use_cases import Access, Callbacks, Events, Instances, UseCases
+from ports.knowledge import Download, IncomingFile
 
 
 class RemoteAccess:
-    """`ports.use_cases.Access`."""
+    """The methods of `AccessService` that inbound adapters call."""
 
     def __init__(self, core: CoreConnection) -> None:
         self._core = core
@@ -57,7 +61,7 @@ P = TypeVar("P")
 
 
 class RemoteEvents:
-    """`ports.use_cases.Events`: one call for each reader. What a reader does not take waits in the core."""
+    """The methods of `EventStreams`: one call for each reader. What a reader does not take waits in the core."""
 
     def __init__(self, core: CoreConnection) -> None:
         self._core = core
@@ -215,13 +219,13 @@ class RemoteChats:
 def remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCases:
     methods = {key: call for service in SERVICES for key, call in service.methods(core).items()}
     by_hand: dict[type, object] = {
-        Access: RemoteAccess(core),
+        AccessService: RemoteAccess(core),
         Callbacks: callbacks,
-        Events: RemoteEvents(core),
-        Instances: RemoteInstancePages(core),
-        KnowledgeFiles: RemoteFiles(core),
+        EventStreams: RemoteEvents(core),
+        InstanceService: RemoteInstancePages(core),
+        FilesService: RemoteFiles(core),
         SharedFiles: RemoteSharedFiles(core),
-        WebChat: RemoteChats(core),
+        WebChatService: RemoteChats(core),
     }
     for port, written in by_hand.items():
         methods |= {(port, name): method for name, method in public_methods(written).items()}

@@ -12,10 +12,10 @@ from adapters import trace_context
 from adapters.outbound.net.urls import safe_url
 from domain.channels.messages import RawAnswer, RawCall
 from domain.routing.model import RunRequest, RunResult
+from domain.use_cases import Callbacks
 from ports.http import Http, HttpAnswer, HttpRequest
 from ports.resources import Downstream
 from ports.system import Span
-from ports.use_cases import Callbacks
 
 LONGEST_ATTRIBUTE = 4000
 """Characters of an attribute of a span."""

@@ -27,7 +27,10 @@ NO_SOURCE = "Source not found"
 
 
 class SourceService:
-    """Conforms to `KnowledgeSources`. `wake` tells the worker that there is something to read."""
+    """The sources of a base. `wake` tells the worker that there is something to read.
+
+    Each method raises `NotFound`, `Forbidden`.
+    """
 
     def __init__(self, access: BaseAccess, store: SourceStore, wake: Callable[[], None]) -> None:
         self._access = access
@@ -35,6 +38,8 @@ class SourceService:
         self._wake = wake
 
     async def add_pages(self, caller: Caller, base_id: int, url: str, every: float | None) -> Source:
+        """Has a web page or a sitemap read into the base, and again every so many minutes; one that the base has
+        already gets the new interval and is read again. Needs UPDATE. Raises `Invalid`."""
         user = caller.user
         await self._access.require(caller, base_id, Level.UPDATE)
         address = checked_address(url)
@@ -49,6 +54,7 @@ class SourceService:
         return source
 
     async def list(self, caller: Caller, base_id: int, limit: int, cursor: int) -> Page[Source, int]:
+        """The newest first; `cursor`: 0 for the first page."""
         await self._access.inside(caller, base_id)
         sources = await self._store.sources(base_id, checked_limit(limit) + 1, cursor)
         shown = sources[:limit]
@@ -57,6 +63,7 @@ class SourceService:
     async def pages(
         self, caller: Caller, base_id: int, source_id: int, status: str, limit: int, cursor: int
     ) -> Page[SourcePage, int]:
+        """In the order in which they are read; `status` empty: all. Raises `Invalid`."""
         await self._access.inside(caller, base_id)
         if status and status not in tuple(PageStatus):
             raise Invalid.of([Fault("state", f"must be one of {', '.join(PageStatus)}")])
@@ -66,12 +73,15 @@ class SourceService:
         return Page(shown, shown[-1].id if len(pages) > limit else None)
 
     async def read_now(self, caller: Caller, base_id: int, source_id: int) -> None:
+        """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE."""
         await self._access.require(caller, base_id, Level.UPDATE)
         source = await self._find(base_id, source_id)
         await self._store.read_now(source.id)
         self._wake()
 
     async def remove(self, caller: Caller, base_id: int, source_id: int, *, keep_files: bool) -> None:
+        """Removes a source, and its files unless they are to be kept. Needs UPDATE. Raises `Conflict` for a folder
+        that a channel feeds."""
         await self._access.require(caller, base_id, Level.UPDATE)
         source = await self._find(base_id, source_id)
         if source.instance_id is not None:

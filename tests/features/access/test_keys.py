@@ -15,9 +15,9 @@ from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.core_client.use_cases import remote_use_cases
 from adapters.outbound.storage.retention import Retention, Times
 from domain.access.model import Caller, CreatedKey, NewKey, Role, Session
+from domain.access.service import AccessService, KeyService, SessionService
 from domain.refusals import Refusal, TooMany, Unauthenticated
-from ports.access import Keys, Sessions
-from ports.use_cases import Access, UseCases
+from domain.use_cases import UseCases
 from tests.drivers.ways import Rest, RestOverGrpc
 from tests.drivers.world import World
 
@@ -30,7 +30,9 @@ STATUS = {"forbidden": 403, "not found": 404}
 
 
 class Scene:
-    def __init__(self, world: World, rest: Rest, sessions: Sessions, access: Access, keys: Keys) -> None:
+    def __init__(
+        self, world: World, rest: Rest, sessions: SessionService, access: AccessService, keys: KeyService
+    ) -> None:
         self.world, self.rest, self.sessions, self.access, self.keys = world, rest, sessions, access, keys
         self.reply: httpx.Response | None = None
         self.session: Session | None = None

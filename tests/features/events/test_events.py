@@ -18,8 +18,8 @@ from domain.access.model import Caller, Role
 from domain.events import RESET, LoggedEvent
 from domain.refusals import Refusal
 from domain.routing.model import RunRequest, RunResult
+from domain.subscriptions.service import EventStreams
 from ports.resources import DownstreamFailed
-from ports.use_cases import Events
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import WORDS, Rest
@@ -194,7 +194,7 @@ def _(scene: Scene, what: str) -> None:
     scene.refusals = [asked, core]
 
 
-async def _asked(events: Events, kinds: list[str], instances: list[int]) -> str:
+async def _asked(events: EventStreams, kinds: list[str], instances: list[int]) -> str:
     try:
         async with contextlib.aclosing(await events.watch(Caller("bob"), None, kinds, instances)) as pages:
             await anext(pages)

@@ -14,8 +14,10 @@ from adapters.inbound.grpc.servicers import KnowledgeServicer
 from adapters.rpc.engine import public_methods
 from adapters.rpc.tables import KNOWLEDGE
 from domain.access.model import Caller
+from domain.knowledge.bases import BasesService
+from domain.knowledge.files import FilesService
+from domain.knowledge.search import SearchService
 from domain.refusals import Invalid
-from ports.knowledge import KnowledgeBases, KnowledgeFiles, KnowledgeSearch
 from tests.support.knowledge import Knowledge
 
 
@@ -24,9 +26,9 @@ def servicer(knowledge: Knowledge, ann: Caller, monkeypatch: pytest.MonkeyPatch)
     """The methods of the service, those of the table and those that are written by hand."""
     monkeypatch.setattr(servicers, "caller", lambda: ann)
     ports = {
-        KnowledgeBases: knowledge.bases,
-        KnowledgeFiles: knowledge.files,
-        KnowledgeSearch: knowledge.search,
+        BasesService: knowledge.bases,
+        FilesService: knowledge.files,
+        SearchService: knowledge.search,
     }
     written = public_methods(KnowledgeServicer(knowledge.files))
     return SimpleNamespace(**KNOWLEDGE.behaviours(ports, written, lambda: ann))

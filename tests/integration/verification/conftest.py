@@ -29,6 +29,7 @@ from adapters.outbound.system.encryption import ConfigCipher, new_key
 from adapters.outbound.system.verification_bot import TelegramVerificationBot
 from domain.access.model import Caller
 from domain.refusals import Unauthenticated
+from domain.use_cases import UseCases, Verification
 from domain.verification.model import Provider
 from domain.verification.service import (
     BotVerificationService,
@@ -36,7 +37,6 @@ from domain.verification.service import (
     IdentityService,
     OAuthVerificationService,
 )
-from ports.use_cases import UseCases, Verification
 from tests.support.mail import Postbox, smtp_server
 from tests.support.platforms.bot_api import BOT_TOKEN, VerificationBotApi
 from tests.support.platforms.sign_in import CLIENT_ID, CLIENT_SECRET, SignIn

@@ -10,7 +10,7 @@ import pytest
 
 from domain.access.model import Caller
 from domain.refusals import Invalid
-from ports.use_cases import Verification
+from domain.use_cases import Verification
 from tests.integration.verification.conftest import key
 from tests.support.mail import Postbox, code_in
 from tests.support.platforms.sign_in import SignIn

@@ -12,8 +12,8 @@ from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.channels.messages import Identity
 from domain.refusals import Invalid
+from domain.use_cases import Verification
 from domain.verification.model import Provider
-from ports.use_cases import Verification
 from tests.integration.verification.conftest import Made, gateway, key
 from tests.support.mail import Postbox, code_in
 

@@ -23,9 +23,9 @@ from adapters.inbound.rest.routing import parsed_id
 from domain.access.model import Caller
 from domain.events import EventKind
 from domain.monitoring.model import DeadLetterId, DeadLetterView, InstanceState, ItemResult, parse_direction
+from domain.monitoring.service import DeadLetterService
 from domain.paging import LARGEST_LIMIT, Page
 from domain.refusals import NotFound
-from ports.monitoring import DeadLetters
 
 PROBLEMS = "/console/problems"
 PER_PAGE = 25
@@ -37,7 +37,7 @@ Action = Callable[[Caller, Sequence[DeadLetterId]], Awaitable[Sequence[ItemResul
 NONE_CHOSEN = "Choose at least one message: tick the box in front of it."
 
 
-def _letters(request: Request) -> DeadLetters:
+def _letters(request: Request) -> DeadLetterService:
     return services_of(request).monitoring.dead_letters
 
 

@@ -1,0 +1,89 @@
+"""The use cases, as inbound adapters call them. In a gateway of its own, a client of a core has their methods."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from domain.access.service import AccessService, KeyService, SessionService
+from domain.channels.messages import RawAnswer, RawCall
+from domain.conversations.history import HistoryService
+from domain.conversations.sending import MessageService
+from domain.instances.checks import ConfigCheckService
+from domain.instances.lookup import CatalogueService
+from domain.instances.service import InstanceService, OperationsService
+from domain.knowledge.answers import AskService
+from domain.knowledge.base_files import BaseFilesService
+from domain.knowledge.bases import BasesService
+from domain.knowledge.files import FilesService
+from domain.knowledge.search import SearchService
+from domain.knowledge.sources.service import SourceService
+from domain.monitoring.service import DeadLetterService, DoctorService, FigureService, HealthOverviewService
+from domain.polling.service import ScheduleListService
+from domain.routing.trials import TrialService
+from domain.subscriptions.service import EventStreams, SubscriptionService
+from domain.verification.service import (
+    BotVerificationService,
+    EmailVerificationService,
+    IdentityService,
+    OAuthVerificationService,
+)
+from domain.web_chat.service import WebChatService
+from ports.files import SharedFiles
+
+
+class Callbacks(Protocol):
+    """Calls of the platforms."""
+
+    async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
+        """Proves, stores and acknowledges a call. Raises `NotFound`, `Unauthenticated`, `Invalid`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Verified identities and the ways to verify them."""
+
+    identities: IdentityService
+    email: EmailVerificationService
+    bot: BotVerificationService
+    oauth: OAuthVerificationService
+
+
+@dataclass(frozen=True, slots=True)
+class Monitoring:
+    """What operators look at."""
+
+    dead_letters: DeadLetterService
+    health: HealthOverviewService
+    figures: FigureService
+    doctor: DoctorService
+
+
+@dataclass(frozen=True, slots=True)
+class UseCases:
+    """All that can be asked of the service, for the inbound adapters."""
+
+    access: AccessService
+    sessions: SessionService
+    keys: KeyService
+    catalogue: CatalogueService
+    instances: InstanceService
+    checks: ConfigCheckService
+    operations: OperationsService
+    messages: MessageService
+    conversations: HistoryService
+    callbacks: Callbacks
+    verification: Verification
+    bases: BasesService
+    files: FilesService
+    base_files: BaseFilesService
+    sources: SourceService
+    search: SearchService
+    questions: AskService
+    shared: SharedFiles
+    events: EventStreams
+    subscriptions: SubscriptionService
+    pushes: SubscriptionService
+    schedules: ScheduleListService
+    resources: TrialService
+    monitoring: Monitoring
+    web_chat: WebChatService
