@@ -87,3 +87,7 @@ class UseCases:
     resources: TrialService
     monitoring: Monitoring
     web_chat: WebChatService
+
+
+GROUPS = (Verification, Monitoring)
+"""Fields of `UseCases` that hold several use cases."""

@@ -34,6 +34,7 @@ from adapters.rpc.messages import (
 from adapters.rpc.streams import fitting, page
 from domain.access.model import Caller
 from domain.paging import DEFAULT_LIMIT
+from domain.use_cases import GROUPS
 
 DEADLINE = 15.0
 """Seconds that a call has; one that may wait for a platform or a pairing code gets more."""
@@ -307,19 +308,19 @@ async def _by_offset(one: Callable[[Any], Awaitable[Any]], request: Any) -> Any:
 
 
 def ports_of(group: Any) -> Mapping[type, object]:
-    """What stands behind each Protocol of a dataclass of ports, which may hold other such dataclasses."""
+    """The use cases of a dataclass by their classes."""
     ports: dict[type, object] = {}
     for name, hint in get_type_hints(type(group)).items():
-        ports |= ports_of(getattr(group, name)) if is_dataclass(hint) else {hint: getattr(group, name)}
+        ports |= ports_of(getattr(group, name)) if hint in GROUPS else {hint: getattr(group, name)}
     return ports
 
 
 def remote(group: type[G], methods: Mapping[tuple[type, str], Callable[..., Any]]) -> G:
-    """The same dataclass over methods that call a core, by their Protocols and names."""
+    """The same dataclass over methods that call a core, by the classes of the use cases and names."""
     ports: dict[str, Any] = {}
     for name, hint in get_type_hints(group).items():
         own = {method: call for (port, method), call in methods.items() if port is hint}
-        ports[name] = remote(cast(Any, hint), methods) if is_dataclass(hint) else SimpleNamespace(**own)
+        ports[name] = remote(cast(Any, hint), methods) if hint in GROUPS else SimpleNamespace(**own)
     return group(**ports)
 
 

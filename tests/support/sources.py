@@ -121,14 +121,14 @@ class Sources:
 
     async def source(self, caller: Caller, base: int, source_id: int) -> Source:
         listed = await self.service.list(caller, base, 200, 0)
-        return next(source for source in listed.sources if source.id == source_id)
+        return next(source for source in listed.items if source.id == source_id)
 
     async def pages(self, caller: Caller, base: int, source_id: int) -> Sequence[SourcePage]:
-        return (await self.service.pages(caller, base, source_id, "", 200, 0)).pages
+        return (await self.service.pages(caller, base, source_id, "", 200, 0)).items
 
     async def files(self, caller: Caller, base: int) -> set[str]:
         page = await self.knowledge.base_files.states(caller, base, 200, 0)
-        return {file.name for file in page.files if file.status == "ready"}
+        return {file.name for file in page.items if file.status == "ready"}
 
     async def finds(self, caller: Caller, base: int, query: str) -> set[str]:
         """The names of the files that hold one of the words."""

@@ -2,15 +2,19 @@
 redacting them for logs, metrics and error texts. Pure.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlsplit
-
-from yarl import URL
 
 from domain.addresses import address_fault
 from ports.http import HttpFailed, NoAddress
+
+if TYPE_CHECKING:
+    from yarl import URL
 
 _BOT_TOKEN = re.compile(r"/bot\d+(:|%3[aA])[^/?#]*")
 _LONG = re.compile(r"(?<=/)[A-Za-z0-9_\-.%~=]{20,}(?=/|$)")
@@ -43,6 +47,8 @@ _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 @lru_cache(1024)
 def checked_url(text: str) -> URL:
     """The address, its escapes untouched (signatures may cover them); raises `NoAddress`."""
+    from yarl import URL  # a gateway alone, which calls nobody, has no aiohttp
+
     if fault := address_fault(text):
         raise NoAddress(f"{safe_url(text)[:LONGEST_SHOWN]} cannot be called: it {fault}")
     try:

@@ -24,7 +24,7 @@ async def later(knowledge: Knowledge, caller: Caller, base: int, **files: str) -
 
 async def states(knowledge: Knowledge, caller: Caller, base: int) -> dict[str, FileState]:
     page = await knowledge.base_files.states(caller, base, 200, 0)
-    return {file.name: file for file in page.files}
+    return {file.name: file for file in page.items}
 
 
 async def words_of(knowledge: Knowledge, base: int) -> dict[str, int]:
@@ -77,10 +77,10 @@ async def test_states_are_listed_page_by_page_the_newest_first(knowledge: Knowle
     for number in range(3):
         await later(knowledge, ann, base, **{f"n{number}_txt": f"Number {number}."})
     first = await knowledge.base_files.states(ann, base, 2, 0)
-    assert [file.name for file in first.files] == ["n2.txt", "n1.txt"]
+    assert [file.name for file in first.items] == ["n2.txt", "n1.txt"]
     assert first.next
     second = await knowledge.base_files.states(ann, base, 2, first.next)
-    assert ([file.name for file in second.files], second.next) == (["n0.txt"], None)
+    assert ([file.name for file in second.items], second.next) == (["n0.txt"], None)
 
 
 async def test_a_deleted_file_leaves_nothing(knowledge: Knowledge, ann: Caller) -> None:

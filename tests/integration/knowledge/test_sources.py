@@ -439,7 +439,7 @@ async def test_removing_a_source_takes_its_files_unless_they_are_kept(
     await sources.service.remove(ann, base, two.id, keep_files=False)
     await sources.reader.delete_unused()
     assert await sources.files(ann, base) == {"Pumps.html", "b.txt"}, "ann's own upload stays"
-    assert (await sources.service.list(ann, base, 50, 0)).sources == []
+    assert (await sources.service.list(ann, base, 50, 0)).items == []
     again = await sources.add(ann, base, f"{site.url}/a")
     with pytest.raises(NotFound):
         await sources.service.remove(ann, base, one.id, keep_files=False)

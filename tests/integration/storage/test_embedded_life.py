@@ -98,26 +98,6 @@ def test_rows_outlive_a_restart_of_the_same_object(data_dir: Path) -> None:
     assert attach(data_dir) is None
 
 
-def test_other_work_is_done_while_the_server_starts(data_dir: Path) -> None:
-    found: list[bool] = []
-    server = EmbeddedPostgres(data_dir, fast_and_unsafe=True)
-    dsn = server.start(lambda: found.append(bool(database_processes(data_dir))))
-    assert found == [True]
-    put(dsn, 1)
-    server.stop()
-
-
-@pytest.mark.parametrize("fault", [ImportError("no module"), KeyboardInterrupt()])
-def test_a_fault_of_that_work_is_told_and_leaves_no_server(data_dir: Path, fault: BaseException) -> None:
-    def fail() -> None:
-        raise fault
-
-    with pytest.raises(type(fault)):
-        EmbeddedPostgres(data_dir, fast_and_unsafe=True).start(fail)
-    no_server_is_left(data_dir)
-    assert attach(data_dir) is None
-
-
 def test_starting_twice_is_refused_and_harms_nothing(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir, fast_and_unsafe=True)
     dsn = server.start()

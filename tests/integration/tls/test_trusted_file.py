@@ -31,7 +31,7 @@ base, *given = sys.argv[2:]
 import aiohttp
 from adapters.outbound.system.s3 import Bucket, S3Blobs
 from adapters.outbound.mail.smtp import checked_tls
-from adapters.outbound import tracing
+from adapters.outbound.system import tracing
 from domain.refusals import Unavailable
 
 async def stored():
