@@ -160,7 +160,8 @@ BRING_FORWARD = f"""
 UPDATE queue SET due_at = due_at - (touched_at - now()), touched_at = now()
 WHERE pending > 0 AND owner IS NULL AND due_at > now() AND touched_at > now() + interval '{TOLERANCE} seconds'
 """
-"""Queues that were changed in what is the future now. Index `queue_due`."""
+"""Queues that were changed in what is the future now: rows that come later leave `touched_at` there, as they leave
+`due_at`. Index `queue_due`."""
 
 
 class Polls(Protocol):

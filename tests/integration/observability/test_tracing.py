@@ -15,8 +15,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from adapters import trace_context
+from adapters.outbound.system.tracing import Traces
 from apps import logs
-from apps.compose.storage import traces_of
 from apps.settings_loading import load
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
@@ -152,7 +152,7 @@ def test_a_header_that_is_no_trace_context_begins_no_trace(header: str) -> None:
 def test_the_service_of_a_trace_is_named_by_its_process(collector: Collector) -> None:
     for role in ("core", "worker", "gateway", ""):
         settings = load({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}, env_file=None)
-        traces = traces_of(settings, role)
+        traces = Traces(settings.otlp_endpoint, role, settings.ssl_cert_file)
         with traces.span("message"):
             pass
         traces.close()

@@ -68,6 +68,20 @@ async def test_messages_that_waited_go_on(
     assert schedules.polled == count
 
 
+async def test_a_message_that_comes_between_does_not_hold_up_those_that_waited(
+    database: Database, instance: int
+) -> None:
+    steady = Steady()
+    clock = DatabaseClock(database, Schedules(), steady)
+    await clock.look()
+    await written_in_the_future(database, instance)
+    inbox = PostgresInbox(database, lambda: None)
+    await inbox.add(instance, [Event("k2", "s", Sender("x"), "again", {}, request_id="r2")])
+    steady.ahead = 3600
+    await clock.look()
+    assert len(await leased(database)) == 1
+
+
 async def test_a_retry_that_is_planned_stays_planned(database: Database, instance: int) -> None:
     steady = Steady()
     clock = DatabaseClock(database, Schedules(), steady)

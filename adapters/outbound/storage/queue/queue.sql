@@ -39,7 +39,7 @@ WITH echoes AS MATERIALIZED (
         pending = q.pending + excluded.pending,
         due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL OR q.held_until > now()
         THEN q.due_at ELSE now() END,
-        touched_at = now()
+        touched_at = greatest(q.touched_at, now())
     RETURNING instance_id, session_key,
         owner IS NULL AND (held_until > now()) IS NOT TRUE AS open
 ), logged AS (
@@ -297,7 +297,7 @@ WITH echoes AS MATERIALIZED (
         pending = q.pending + excluded.pending,
         due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
         THEN q.due_at ELSE now() END,
-        touched_at = now()
+        touched_at = greatest(q.touched_at, now())
     RETURNING instance_id, session_key,
         owner IS NULL AS open
 ), inbound AS (
@@ -348,7 +348,7 @@ WITH gone AS (
         pending = q.pending + excluded.pending,
         due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
         THEN q.due_at ELSE now() END,
-        touched_at = now()
+        touched_at = greatest(q.touched_at, now())
     RETURNING instance_id, session_key,
         owner IS NULL AS open
 ), inbound AS (
@@ -505,7 +505,7 @@ ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
     pending = q.pending + excluded.pending,
     due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL OR q.held_until > now()
     THEN q.due_at ELSE now() END,
-    touched_at = now()
+    touched_at = greatest(q.touched_at, now())
 RETURNING instance_id, session_key,
     owner IS NULL AND (held_until > now()) IS NOT TRUE AS open
 
@@ -626,7 +626,7 @@ ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
     pending = q.pending + excluded.pending,
     due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
     THEN q.due_at ELSE now() END,
-    touched_at = now()
+    touched_at = greatest(q.touched_at, now())
 RETURNING instance_id, session_key,
     owner IS NULL AS open
 
@@ -695,7 +695,7 @@ ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
     pending = q.pending + excluded.pending,
     due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
     THEN q.due_at ELSE now() END,
-    touched_at = now()
+    touched_at = greatest(q.touched_at, now())
 RETURNING instance_id, session_key,
     owner IS NULL AS open
 
@@ -712,7 +712,7 @@ ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
     pending = q.pending + excluded.pending,
     due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
     THEN q.due_at ELSE now() END,
-    touched_at = now()
+    touched_at = greatest(q.touched_at, now())
 RETURNING instance_id, session_key,
     owner IS NULL AS open
 
@@ -741,7 +741,7 @@ ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
     pending = q.pending + excluded.pending,
     due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
     THEN q.due_at ELSE now() END,
-    touched_at = now()
+    touched_at = greatest(q.touched_at, now())
 RETURNING instance_id, session_key,
     owner IS NULL AS open
 
@@ -775,7 +775,7 @@ WITH moved AS (
         pending = q.pending + excluded.pending,
         due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
         THEN q.due_at ELSE now() END,
-        touched_at = now()
+        touched_at = greatest(q.touched_at, now())
     RETURNING instance_id, session_key,
         owner IS NULL AS open
 )

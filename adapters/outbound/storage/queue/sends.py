@@ -53,7 +53,7 @@ WITH fresh AS (
     ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
         pending = q.pending + excluded.pending,
         due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL THEN q.due_at ELSE now() END,
-        touched_at = now()
+        touched_at = greatest(q.touched_at, now())
     RETURNING instance_id, session_key, owner IS NULL AS open
 ), {ANSWERED_BY_PERSON}, conversation AS (
     INSERT INTO queue (
