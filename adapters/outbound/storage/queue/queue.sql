@@ -1,4 +1,5 @@
--- The statements of the message queue, each under its name: tables `queue`, `inbox`, `outbox` and `send`.
+-- The statements of the message queue, each under its name: tables `queue`, `inbox`, `outbox` and `send`. What several
+-- of them share is a Jinja macro.
 --
 -- Column `kind` of `queue`: 0 inbound, 1 outbound, 2 a correspondent (counts rounds, is never leased).
 -- Column `status` of `inbox`: 0 queued, 1 done, 2 failed. Of `outbox`: 0 pending, 1 sent, 2 dead.
@@ -9,10 +10,39 @@
 -- soon as the small index has room left from busier times. `(SELECT %(x)s)` has the planner guess the length of an
 -- array without looking at it: else the statement would be planned anew for each message.
 
--- name: enqueue_events
--- Stores the events that are new and no echoes. Of each: its instance, key and id, and whether its queue is to be
--- leased. Index `inbox_event`, and the primary key of `queue`.
-WITH echoes AS MATERIALIZED (
+{% set listened = "EXISTS (SELECT FROM event_listener WHERE until > now())" %}
+
+{# The next rows of a queue `q`: condition for a row `r` of `inbox` or `outbox`. #}
+{% macro queued_event(r, q) -%}
+({{ r }}.instance_id, {{ r }}.session_key || '', {{ r }}.status) = ({{ q }}.instance_id, {{ q }}.session_key, 0)
+            AND hashtextextended({{ r }}.session_key, 0) = hashtextextended({{ q }}.session_key, 0)
+{%- endmacro %}
+{% macro queued_message(r, q) -%}
+({{ r }}.instance_id + 0, {{ r }}.session_key || '', {{ r }}.status + 0) = ({{ q }}.instance_id, {{ q }}.session_key, 0)
+            AND hashtextextended({{ r }}.session_key, {{ r }}.instance_id) = hashtextextended({{ q }}.session_key, {{ q }}.instance_id)
+{%- endmacro %}
+
+{# Counts the rows of `source` on their queues. A queue that waits for a later time goes on waiting. #}
+{% macro enqueue(kind, source, waits, is_open) -%}
+INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
+    SELECT {{ kind }}, instance_id, session_key, count(*), now() FROM {{ source }} GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+        pending = q.pending + excluded.pending,
+        due_at = CASE WHEN {{ waits }} THEN q.due_at ELSE now() END,
+        touched_at = greatest(q.touched_at, now())
+    RETURNING instance_id, session_key, {{ is_open }} AS open
+{%- endmacro %}
+{% macro enqueue_events(source) -%}
+{{ enqueue(0, source, "q.pending > 0 OR q.owner IS NOT NULL OR q.held_until > now()",
+    "owner IS NULL AND (held_until > now()) IS NOT TRUE") }}
+{%- endmacro %}
+{% macro enqueue_messages(source) -%}
+{{ enqueue(1, source, "q.pending > 0 OR q.owner IS NOT NULL", "owner IS NULL") }}
+{%- endmacro %}
+
+{# The events among the parameters that are echoes of what was sent. #}
+{% macro echoes() -%}
+echoes AS MATERIALIZED (
     SELECT e.n
     FROM unnest((SELECT %(echo_rows)s), %(echo_instances)s, %(echo_sessions)s, %(echo_ids)s)
         e(n, instance, session, id)
@@ -22,7 +52,66 @@ WITH echoes AS MATERIALIZED (
             AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session IS NULL OR o.session_key = e.session)
         LIMIT 1
     ) IS NOT NULL
-), input AS (
+)
+{%- endmacro %}
+
+{# The beginning of a lease: the oldest due queues, which a join with `m`, their rows, ends. #}
+{% macro leased(kind) -%}
+WITH candidates AS (
+    SELECT kind, instance_id, session_key, due_at FROM queue
+    WHERE kind = {{ kind }} AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
+        AND (held_until > now()) IS NOT TRUE
+        AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
+            WHERE i.id = queue.instance_id AND i.user_id = ANY(%(full_users)s)))
+    ORDER BY due_at LIMIT %(count)s * 4
+), ranked AS (
+    SELECT c.*, coalesce(i.user_id, '') AS user_id,
+        row_number() OVER (PARTITION BY c.instance_id ORDER BY c.due_at) AS of_instance,
+        row_number() OVER (PARTITION BY i.user_id ORDER BY c.due_at) AS of_user
+    FROM candidates c LEFT JOIN channel_instance i ON i.id = c.instance_id
+), due AS (
+    SELECT q.kind, q.instance_id, q.session_key, r.user_id FROM ranked r JOIN queue q
+        ON q.kind = r.kind AND q.instance_id = r.instance_id AND q.session_key = r.session_key
+    LEFT JOIN unnest(%(instances)s::bigint[], %(instance_capacity)s::int[]) AS ic(id, capacity)
+        ON ic.id = r.instance_id
+    LEFT JOIN unnest(%(users)s::text[], %(user_capacity)s::int[]) AS uc(id, capacity) ON uc.id = r.user_id
+    WHERE r.of_instance <= coalesce(ic.capacity, %(per_instance)s)
+        AND r.of_user <= coalesce(uc.capacity, %(per_user)s) AND q.pending + 0 > 0 AND q.due_at <= now()
+    ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF q SKIP LOCKED
+), taken AS (
+    UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '30 seconds'
+    FROM due WHERE q.kind = due.kind AND q.instance_id = due.instance_id AND q.session_key = due.session_key
+    RETURNING q.instance_id, q.session_key, due.user_id, q.offered
+)
+SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*,
+    (SELECT set_config('synchronous_commit', 'off', true))
+FROM (VALUES (1)) AS always LEFT JOIN (
+{%- endmacro %}
+
+{# Takes the events of `source` off their queues, and ends the lease after the last one or for a person. #}
+{% macro complete(source) -%}
+UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
+        owner = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
+        THEN NULL ELSE q.owner END,
+        due_at = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
+        THEN greatest(now(), q.held_until, d.held) ELSE q.due_at END,
+        held_until = greatest(q.held_until, d.held), handler_minutes = coalesce(d.minutes, q.handler_minutes),
+        rounds = CASE WHEN NOT d.person THEN q.rounds END,
+        replied_at = CASE WHEN NOT d.person THEN coalesce(q.replied_at, CASE WHEN d.replied THEN now() END) END
+    FROM (
+        SELECT instance_id, session_key, 0 kind, count(*) AS n,
+            bool_or(last) AS last, bool_or(person) AS person, bool_or(replied) AS replied, max(minutes) AS minutes,
+            now() + max(minutes) * interval '1 min' AS held
+        FROM {{ source }} GROUP BY 1, 2 ORDER BY 1, 2
+    ) d
+    WHERE (q.kind, q.instance_id, q.session_key) = (d.kind, d.instance_id, d.session_key)
+    RETURNING d.last AND q.pending > 0 AS more, d.*, q.held_until > now() AS is_held
+{%- endmacro %}
+
+-- name: enqueue_events
+-- Stores the events that are new and no echoes. Of each: its instance, key and id, and whether its queue is to be
+-- leased. Index `inbox_event`, and the primary key of `queue`.
+WITH {{ echoes() }}, input AS (
     SELECT t.*
     FROM unnest((SELECT %(instances)s), %(sessions)s, %(keys)s, %(events)s, %(waits)s) WITH ORDINALITY
         AS t(instance_id, session_key, event_key, event, wait, n)
@@ -33,20 +122,12 @@ WITH echoes AS MATERIALIZED (
     ON CONFLICT (instance_id, event_key) DO NOTHING
     RETURNING id, instance_id, session_key, event_key
 ), enqueued AS (
-    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-    SELECT 0, instance_id, session_key, count(*), now() FROM fresh GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-        pending = q.pending + excluded.pending,
-        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL OR q.held_until > now()
-        THEN q.due_at ELSE now() END,
-        touched_at = greatest(q.touched_at, now())
-    RETURNING instance_id, session_key,
-        owner IS NULL AND (held_until > now()) IS NOT TRUE AS open
+    {{ enqueue_events('fresh') }}
 ), logged AS (
     INSERT INTO event_log (kind, instance_id, session_key, ref, data)
     SELECT 'message.received', instance_id, session_key, id, NULL
     FROM fresh
-    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+    WHERE {{ listened }} ORDER BY id
 )
 SELECT t.instance_id, t.event_key, t.id, q.open
 FROM fresh t JOIN enqueued q ON q.instance_id = t.instance_id AND q.session_key = t.session_key ORDER BY t.id
@@ -93,35 +174,7 @@ SELECT EXISTS (
 -- `outbox_by_queue`. `pending + 0` keeps the row that gets locked from being looked up in `queue_due`, and a kind that
 -- is no constant keeps it from being looked for among all of its kind: as long as the planner takes the table for
 -- empty, it would do so for each candidate.
-WITH candidates AS (
-    SELECT kind, instance_id, session_key, due_at FROM queue
-    WHERE kind = 0 AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
-        AND (held_until > now()) IS NOT TRUE
-        AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
-            WHERE i.id = queue.instance_id AND i.user_id = ANY(%(full_users)s)))
-    ORDER BY due_at LIMIT %(count)s * 4
-), ranked AS (
-    SELECT c.*, coalesce(i.user_id, '') AS user_id,
-        row_number() OVER (PARTITION BY c.instance_id ORDER BY c.due_at) AS of_instance,
-        row_number() OVER (PARTITION BY i.user_id ORDER BY c.due_at) AS of_user
-    FROM candidates c LEFT JOIN channel_instance i ON i.id = c.instance_id
-), due AS (
-    SELECT q.kind, q.instance_id, q.session_key, r.user_id FROM ranked r JOIN queue q
-        ON q.kind = r.kind AND q.instance_id = r.instance_id AND q.session_key = r.session_key
-    LEFT JOIN unnest(%(instances)s::bigint[], %(instance_capacity)s::int[]) AS ic(id, capacity)
-        ON ic.id = r.instance_id
-    LEFT JOIN unnest(%(users)s::text[], %(user_capacity)s::int[]) AS uc(id, capacity) ON uc.id = r.user_id
-    WHERE r.of_instance <= coalesce(ic.capacity, %(per_instance)s)
-        AND r.of_user <= coalesce(uc.capacity, %(per_user)s) AND q.pending + 0 > 0 AND q.due_at <= now()
-    ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF q SKIP LOCKED
-), taken AS (
-    UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '30 seconds'
-    FROM due WHERE q.kind = due.kind AND q.instance_id = due.instance_id AND q.session_key = due.session_key
-    RETURNING q.instance_id, q.session_key, due.user_id, q.offered
-)
-SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*,
-    (SELECT set_config('synchronous_commit', 'off', true))
-FROM (VALUES (1)) AS always LEFT JOIN (
+{{ leased(0) }}
     SELECT t.instance_id, t.session_key, t.user_id, m.*,
     EXISTS (SELECT FROM tool_confirmation c
         WHERE c.instance_id = t.instance_id AND c.session_key = t.session_key AND c.closed_at IS NULL)
@@ -129,8 +182,7 @@ FROM (VALUES (1)) AS always LEFT JOIN (
         t.offered
     FROM taken t LEFT JOIN LATERAL (
         SELECT id, event, attempts, received_at, draft, failures FROM inbox r
-        WHERE (r.instance_id, r.session_key || '', r.status) = (t.instance_id, t.session_key, 0)
-            AND hashtextextended(r.session_key, 0) = hashtextextended(t.session_key, 0)
+        WHERE {{ queued_event('r', 't') }}
         ORDER BY r.id LIMIT 8
     ) m ON true
 ) leased ON true
@@ -140,49 +192,19 @@ ORDER BY leased.instance_id, leased.session_key, leased.id
 -- For a queue that claimed to have rows and has none: they were dropped. Primary key.
 UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until), pending = (
     SELECT count(*) FROM inbox r
-    WHERE (r.instance_id, r.session_key || '', r.status) = (queue.instance_id, queue.session_key, 0)
-        AND hashtextextended(r.session_key, 0) = hashtextextended(queue.session_key, 0)
+    WHERE {{ queued_event('r', 'queue') }}
 ) WHERE kind = 0 AND instance_id = %s AND session_key = %s AND owner = %s
 
 -- name: lease_messages
 -- As `lease_events`.
-WITH candidates AS (
-    SELECT kind, instance_id, session_key, due_at FROM queue
-    WHERE kind = 1 AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
-        AND (held_until > now()) IS NOT TRUE
-        AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
-            WHERE i.id = queue.instance_id AND i.user_id = ANY(%(full_users)s)))
-    ORDER BY due_at LIMIT %(count)s * 4
-), ranked AS (
-    SELECT c.*, coalesce(i.user_id, '') AS user_id,
-        row_number() OVER (PARTITION BY c.instance_id ORDER BY c.due_at) AS of_instance,
-        row_number() OVER (PARTITION BY i.user_id ORDER BY c.due_at) AS of_user
-    FROM candidates c LEFT JOIN channel_instance i ON i.id = c.instance_id
-), due AS (
-    SELECT q.kind, q.instance_id, q.session_key, r.user_id FROM ranked r JOIN queue q
-        ON q.kind = r.kind AND q.instance_id = r.instance_id AND q.session_key = r.session_key
-    LEFT JOIN unnest(%(instances)s::bigint[], %(instance_capacity)s::int[]) AS ic(id, capacity)
-        ON ic.id = r.instance_id
-    LEFT JOIN unnest(%(users)s::text[], %(user_capacity)s::int[]) AS uc(id, capacity) ON uc.id = r.user_id
-    WHERE r.of_instance <= coalesce(ic.capacity, %(per_instance)s)
-        AND r.of_user <= coalesce(uc.capacity, %(per_user)s) AND q.pending + 0 > 0 AND q.due_at <= now()
-    ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF q SKIP LOCKED
-), taken AS (
-    UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '30 seconds'
-    FROM due WHERE q.kind = due.kind AND q.instance_id = due.instance_id AND q.session_key = due.session_key
-    RETURNING q.instance_id, q.session_key, due.user_id, q.offered
-)
-SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*,
-    (SELECT set_config('synchronous_commit', 'off', true))
-FROM (VALUES (1)) AS always LEFT JOIN (
+{{ leased(1) }}
     SELECT t.instance_id, t.session_key, t.user_id, m.*
     FROM taken t LEFT JOIN LATERAL (
         SELECT
             id, message, target, key, attempts, apology,
             coalesce(next_attempt_at, created_at) < now() - interval '7 days' AS late, trace
         FROM outbox r
-        WHERE (r.instance_id + 0, r.session_key || '', r.status + 0) = (t.instance_id, t.session_key, 0)
-            AND hashtextextended(r.session_key, r.instance_id) = hashtextextended(t.session_key, t.instance_id)
+        WHERE {{ queued_message('r', 't') }}
         ORDER BY r.id LIMIT 8
     ) m ON true
 ) leased ON true
@@ -192,8 +214,7 @@ ORDER BY leased.instance_id, leased.session_key, leased.id
 -- As `recount_events`.
 UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until), pending = (
     SELECT count(*) FROM outbox r
-    WHERE (r.instance_id + 0, r.session_key || '', r.status + 0) = (queue.instance_id, queue.session_key, 0)
-        AND hashtextextended(r.session_key, r.instance_id) = hashtextextended(queue.session_key, queue.instance_id)
+    WHERE {{ queued_message('r', 'queue') }}
 ) WHERE kind = 1 AND instance_id = %s AND session_key = %s AND owner = %s
 
 -- name: renew_leases
@@ -238,8 +259,7 @@ WITH freed AS (
 UPDATE inbox SET attempts = attempts + 1 FROM (
     SELECT f.instance_id, f.session_key, (
         SELECT min(id) FROM inbox i
-        WHERE (i.instance_id, i.session_key || '', i.status) = (f.instance_id, f.session_key, 0)
-            AND hashtextextended(i.session_key, 0) = hashtextextended(f.session_key, 0)
+        WHERE {{ queued_event('i', 'f') }}
     ) AS first FROM freed f WHERE f.kind = 0
 ) head WHERE inbox.id = head.first
 
@@ -257,21 +277,10 @@ SELECT DISTINCT instance_id FROM (
 -- has an earlier event without one is left out: a database that died has forgotten that one's, and what was answered
 -- in between must not be sent before it. An echo gets no messages: it came before the platform's id of what was sent
 -- was on record. An event merged into another has that one's outcome; others are merged into themselves.
-WITH echoes AS MATERIALIZED (
-    SELECT e.n
-    FROM unnest((SELECT %(echo_rows)s), %(echo_instances)s, %(echo_sessions)s, %(echo_ids)s)
-        e(n, instance, session, id)
-    WHERE (
-        SELECT o.id FROM outbox o
-        WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
-            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session IS NULL OR o.session_key = e.session)
-        LIMIT 1
-    ) IS NOT NULL
-), r AS MATERIALIZED (
+WITH {{ echoes() }}, r AS MATERIALIZED (
     SELECT t.*, (
         SELECT min(id) FROM inbox h
-        WHERE (h.instance_id, h.session_key || '', h.status) = (t.instance_id, t.session_key, 0)
-            AND hashtextextended(h.session_key, 0) = hashtextextended(t.session_key, 0)
+        WHERE {{ queued_event('h', 't') }}
     ) AS head
     FROM unnest((SELECT %(ids)s), %(main)s, %(instances)s, %(sessions)s, %(errors)s, %(results)s,
             %(lasts)s, %(prompts)s, %(persons)s, %(replied)s, %(minutes)s, %(answers)s, %(told)s)
@@ -291,37 +300,14 @@ WITH echoes AS MATERIALIZED (
     JOIN done ON id = event AND awaited IS NOT TRUE WHERE event NOT IN (TABLE echoes) ORDER BY n
     RETURNING instance_id, session_key
 ), outbound AS (
-    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-    SELECT 1, instance_id, session_key, count(*), now() FROM sent GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-        pending = q.pending + excluded.pending,
-        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
-        THEN q.due_at ELSE now() END,
-        touched_at = greatest(q.touched_at, now())
-    RETURNING instance_id, session_key,
-        owner IS NULL AS open
+    {{ enqueue_messages('sent') }}
 ), inbound AS (
-    UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
-        owner = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
-        THEN NULL ELSE q.owner END,
-        due_at = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
-        THEN greatest(now(), q.held_until, d.held) ELSE q.due_at END,
-        held_until = greatest(q.held_until, d.held), handler_minutes = coalesce(d.minutes, q.handler_minutes),
-        rounds = CASE WHEN NOT d.person THEN q.rounds END,
-        replied_at = CASE WHEN NOT d.person THEN coalesce(q.replied_at, CASE WHEN d.replied THEN now() END) END
-    FROM (
-        SELECT instance_id, session_key, 0 kind, count(*) AS n,
-            bool_or(last) AS last, bool_or(person) AS person, bool_or(replied) AS replied, max(minutes) AS minutes,
-            now() + max(minutes) * interval '1 min' AS held
-        FROM done GROUP BY 1, 2 ORDER BY 1, 2
-    ) d
-    WHERE (q.kind, q.instance_id, q.session_key) = (d.kind, d.instance_id, d.session_key)
-    RETURNING d.last AND q.pending > 0 AS more, d.*, q.held_until > now() AS is_held
+    {{ complete('done') }}
 ), logged AS (
     INSERT INTO event_log (kind, instance_id, session_key, ref, data)
     SELECT string_to_table(told, ' '), instance_id, session_key, id, nullif(main, id)::text
     FROM done
-    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+    WHERE {{ listened }} ORDER BY id
 )
 SELECT d.id, d.awaited, o.open, h.more, h.is_held AND NOT d.last,
     (SELECT CASE WHEN %(async)s THEN set_config('synchronous_commit', 'off', true) END)
@@ -342,38 +328,15 @@ WITH gone AS (
     JOIN gone g ON g.id = %(inbox_id)s
     ORDER BY m.n RETURNING instance_id, session_key
 ), outbound AS (
-    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-    SELECT 1, instance_id, session_key, count(*), now() FROM sent GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-        pending = q.pending + excluded.pending,
-        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
-        THEN q.due_at ELSE now() END,
-        touched_at = greatest(q.touched_at, now())
-    RETURNING instance_id, session_key,
-        owner IS NULL AS open
+    {{ enqueue_messages('sent') }}
 ), inbound AS (
-    UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
-        owner = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
-        THEN NULL ELSE q.owner END,
-        due_at = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
-        THEN greatest(now(), q.held_until, d.held) ELSE q.due_at END,
-        held_until = greatest(q.held_until, d.held), handler_minutes = coalesce(d.minutes, q.handler_minutes),
-        rounds = CASE WHEN NOT d.person THEN q.rounds END,
-        replied_at = CASE WHEN NOT d.person THEN coalesce(q.replied_at, CASE WHEN d.replied THEN now() END) END
-    FROM (
-        SELECT instance_id, session_key, 0 kind, count(*) AS n,
-            bool_or(last) AS last, bool_or(person) AS person, bool_or(replied) AS replied, max(minutes) AS minutes,
-            now() + max(minutes) * interval '1 min' AS held
-        FROM gone GROUP BY 1, 2 ORDER BY 1, 2
-    ) d
-    WHERE (q.kind, q.instance_id, q.session_key) = (d.kind, d.instance_id, d.session_key)
-    RETURNING d.last AND q.pending > 0 AS more, d.*, q.held_until > now() AS is_held
+    {{ complete('gone') }}
 ), logged AS (
     INSERT INTO event_log (kind, instance_id, session_key, ref, data)
     SELECT 'message.failed', instance_id, session_key, id,
         CASE WHEN %(error)s::text IS NOT NULL THEN json_build_object('error', %(error)s::text)::text END
     FROM gone
-    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+    WHERE {{ listened }} ORDER BY id
 )
 SELECT count(*) FROM gone
 
@@ -407,17 +370,7 @@ ORDER BY id LIMIT 100
 -- name: count_round
 -- Over `most` rounds each further event counts as all of them, so that the window must pass without an event. Primary
 -- keys.
-WITH echoes AS MATERIALIZED (
-    SELECT e.n
-    FROM unnest((SELECT %(echo_rows)s), %(echo_instances)s, %(echo_sessions)s, %(echo_ids)s)
-        e(n, instance, session, id)
-    WHERE (
-        SELECT o.id FROM outbox o
-        WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
-            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session IS NULL OR o.session_key = e.session)
-        LIMIT 1
-    ) IS NOT NULL
-), event AS (
+WITH {{ echoes() }}, event AS (
     SELECT i.received_at AS at, coalesce(q.replied_at < i.received_at, false) AS begins, array(
         SELECT r FROM unnest(q.rounds) r WHERE r > i.received_at - make_interval(secs => %(window)s)
     ) AS recent
@@ -456,22 +409,7 @@ WITH gone AS (
     RETURNING instance_id, %(session_key)s::text AS session_key, false AS last, true AS person,
         false AS replied, NULL::int AS minutes
 ), completed AS (
-    UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
-        owner = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
-        THEN NULL ELSE q.owner END,
-        due_at = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
-        THEN greatest(now(), q.held_until, d.held) ELSE q.due_at END,
-        held_until = greatest(q.held_until, d.held), handler_minutes = coalesce(d.minutes, q.handler_minutes),
-        rounds = CASE WHEN NOT d.person THEN q.rounds END,
-        replied_at = CASE WHEN NOT d.person THEN coalesce(q.replied_at, CASE WHEN d.replied THEN now() END) END
-    FROM (
-        SELECT instance_id, session_key, 0 kind, count(*) AS n,
-            bool_or(last) AS last, bool_or(person) AS person, bool_or(replied) AS replied, max(minutes) AS minutes,
-            now() + max(minutes) * interval '1 min' AS held
-        FROM gone GROUP BY 1, 2 ORDER BY 1, 2
-    ) d
-    WHERE (q.kind, q.instance_id, q.session_key) = (d.kind, d.instance_id, d.session_key)
-    RETURNING d.last AND q.pending > 0 AS more, d.*, q.held_until > now() AS is_held
+    {{ complete('gone') }}
 )
 SELECT count(*) FROM gone
 
@@ -499,15 +437,7 @@ WITH message AS (
         answer = NULL, result = NULL, draft = NULL, await_until = NULL, taken = false, finished_at = NULL
     WHERE id = %(id)s RETURNING instance_id, session_key
 )
-INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-SELECT 0, instance_id, session_key, count(*), now() FROM message GROUP BY 2, 3 ORDER BY 2, 3
-ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-    pending = q.pending + excluded.pending,
-    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL OR q.held_until > now()
-    THEN q.due_at ELSE now() END,
-    touched_at = greatest(q.touched_at, now())
-RETURNING instance_id, session_key,
-    owner IS NULL AND (held_until > now()) IS NOT TRUE AS open
+{{ enqueue_events('message') }}
 
 -- name: finish_messages
 -- A message is found by its id and its key: a database that died may give the id of a message that it forgot to
@@ -540,7 +470,7 @@ WITH r AS (
     SELECT CASE WHEN status = 1 THEN 'delivery.sent' ELSE 'delivery.dead' END, instance_id, session_key, id,
         CASE WHEN error::text IS NOT NULL THEN json_build_object('reason', error::text)::text END
     FROM done
-    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) AND coalesce(inbox_id, send_id) IS NOT NULL ORDER BY id
+    WHERE {{ listened }} AND coalesce(inbox_id, send_id) IS NOT NULL ORDER BY id
 )
 SELECT bool_or(more) FROM completed
 
@@ -570,7 +500,7 @@ WITH noted AS (
     SELECT 'delivery.dead', instance_id, session_key, id,
         CASE WHEN %(detail)s::text IS NOT NULL THEN json_build_object('reason', %(detail)s::text)::text END
     FROM noted
-    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) AND %(failed)s ORDER BY id
+    WHERE {{ listened }} AND %(failed)s ORDER BY id
 )
 SELECT FROM noted
 
@@ -600,15 +530,14 @@ WITH tried AS MATERIALIZED (
 ), message AS (
     UPDATE outbox o SET status = 1, ref = %(ref)s, next_attempt_at = NULL, finished_at = now(),
         delivery_state = nullif(%(reached)s, 0) FROM free f
-    WHERE (o.instance_id + 0, o.session_key || '', o.status + 0) = (f.instance_id, f.session_key, 0)
-        AND hashtextextended(o.session_key, o.instance_id) = hashtextextended(f.session_key, f.instance_id)
+    WHERE {{ queued_message('o', 'f') }}
         AND o.key = %(key)s
     RETURNING o.id, o.instance_id, o.session_key
 ), logged AS (
     INSERT INTO event_log (kind, instance_id, session_key, ref, data)
     SELECT 'delivery.sent', instance_id, session_key, id, NULL
     FROM message
-    WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+    WHERE {{ listened }} ORDER BY id
 )
 UPDATE queue q SET pending = q.pending - 1, due_at = now(), touched_at = now() FROM message m
 WHERE q.kind = 1 AND q.instance_id = m.instance_id AND q.session_key = m.session_key
@@ -620,15 +549,7 @@ WITH message AS (
         delivery_state = NULL
     WHERE id = %(message)s AND instance_id = %(instance)s AND status = 2 RETURNING instance_id, session_key
 )
-INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-SELECT 1, instance_id, session_key, count(*), now() FROM message GROUP BY 2, 3 ORDER BY 2, 3
-ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-    pending = q.pending + excluded.pending,
-    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
-    THEN q.due_at ELSE now() END,
-    touched_at = greatest(q.touched_at, now())
-RETURNING instance_id, session_key,
-    owner IS NULL AS open
+{{ enqueue_messages('message') }}
 
 -- name: drop_message
 -- Primary keys.
@@ -689,15 +610,7 @@ WITH message AS (
     WHERE inbox_id = %(id)s AND instance_id = %(instance)s AND status = 2
     RETURNING instance_id, session_key
 )
-INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-SELECT 1, instance_id, session_key, count(*), now() FROM message GROUP BY 2, 3 ORDER BY 2, 3
-ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-    pending = q.pending + excluded.pending,
-    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
-    THEN q.due_at ELSE now() END,
-    touched_at = greatest(q.touched_at, now())
-RETURNING instance_id, session_key,
-    owner IS NULL AS open
+{{ enqueue_messages('message') }}
 
 -- name: send_sent_first_again
 -- Index `outbox_by_send`, and the primary key of `queue`.
@@ -706,15 +619,7 @@ WITH message AS (
     WHERE send_id = %(id)s AND instance_id = %(instance)s AND status = 2
     RETURNING instance_id, session_key
 )
-INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-SELECT 1, instance_id, session_key, count(*), now() FROM message GROUP BY 2, 3 ORDER BY 2, 3
-ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-    pending = q.pending + excluded.pending,
-    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
-    THEN q.due_at ELSE now() END,
-    touched_at = greatest(q.touched_at, now())
-RETURNING instance_id, session_key,
-    owner IS NULL AS open
+{{ enqueue_messages('message') }}
 
 -- name: untaken_answers
 -- Index `inbox_awaited`.
@@ -735,15 +640,7 @@ WITH sent AS (
     FROM unnest((SELECT %(messages)s), %(keys)s) WITH ORDINALITY AS m(message, key, n)
     ORDER BY m.n RETURNING instance_id, session_key
 )
-INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-SELECT 1, instance_id, session_key, count(*), now() FROM sent GROUP BY 2, 3 ORDER BY 2, 3
-ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-    pending = q.pending + excluded.pending,
-    due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
-    THEN q.due_at ELSE now() END,
-    touched_at = greatest(q.touched_at, now())
-RETURNING instance_id, session_key,
-    owner IS NULL AS open
+{{ enqueue_messages('sent') }}
 
 -- name: give_up_untaken_answer
 -- Primary key.
@@ -753,7 +650,7 @@ WITH failed AS (
 INSERT INTO event_log (kind, instance_id, session_key, ref, data)
 SELECT 'message.failed', instance_id, session_key, id, NULL
 FROM failed
-WHERE EXISTS (SELECT FROM event_listener WHERE until > now()) ORDER BY id
+WHERE {{ listened }} ORDER BY id
 
 -- name: enqueue_pushes
 -- Primary keys.
@@ -769,14 +666,6 @@ WITH moved AS (
     JOIN channel_instance i ON i.id = t.instance_id WHERE EXISTS (SELECT FROM moved) ORDER BY t.n
     RETURNING instance_id, session_key
 ), enqueued AS (
-    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-    SELECT 1, instance_id, session_key, count(*), now() FROM pushed GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-        pending = q.pending + excluded.pending,
-        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL
-        THEN q.due_at ELSE now() END,
-        touched_at = greatest(q.touched_at, now())
-    RETURNING instance_id, session_key,
-        owner IS NULL AS open
+    {{ enqueue_messages('pushed') }}
 )
 SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM enqueued)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from enum import IntEnum
 from pathlib import Path
 
+from jinja2 import StrictUndefined, Template
+
 
 class QueueKind(IntEnum):
     """Column `kind` of `queue`. Rows of a correspondent count rounds over all conversations with it, and are never
@@ -40,10 +42,13 @@ survive the death of this process; when the database dies in the next moment the
 
 
 def read_statements(file: Path) -> Mapping[str, str]:
-    """The statements of an SQL file by their names; comments are left out. Each begins with a line `-- name: ...`."""
+    """The statements of an SQL file by their names, with Jinja macros expanded and comments left out.
+
+    Each begins with a line `-- name: ...`.
+    """
     statements: dict[str, list[str]] = {}
     name = ""
-    for line in file.read_text().splitlines():
+    for line in Template(file.read_text(), undefined=StrictUndefined).render().splitlines():
         if line.startswith("-- name: "):
             name = line.removeprefix("-- name: ")
             statements[name] = []
