@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 import pytest
@@ -13,9 +13,13 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
+from adapters.outbound.storage.queue.sends import PostgresSends
+from adapters.outbound.storage.queue.statements import SQL
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import DatabaseClock
+from domain.channels.answers import Answer
 from domain.channels.messages import Event, Sender
+from ports.outbox import NewSend
 from ports.queue import Capacity
 
 ROOM = Capacity(100, 100, 100)
@@ -68,15 +72,40 @@ async def test_messages_that_waited_go_on(
     assert schedules.polled == count
 
 
-async def test_a_message_that_comes_between_does_not_hold_up_those_that_waited(
-    database: Database, instance: int
+async def comes(database: Database, instance: int) -> None:
+    inbox = PostgresInbox(database, lambda: None)
+    await inbox.add(instance, [Event("k3", "s", Sender("x"), "more", {}, request_id="r3")])
+
+
+async def is_withdrawn(database: Database, instance: int) -> None:
+    withdrawn = await database.fetch_value("SELECT max(id) FROM inbox")
+    await database.execute(SQL["withdraw_event"], {"id": withdrawn, "session_key": "s", "owner": None})
+
+
+async def is_sent_first(database: Database, instance: int) -> None:
+    send = NewSend(
+        id=1,
+        instance_id=instance,
+        session_id="s",
+        answer=Answer("hello", request_id="r3"),
+        target={},
+        messages=[],
+    )
+    await PostgresSends(database, lambda: None).add(send)
+
+
+@pytest.mark.parametrize("happens", [comes, is_withdrawn, is_sent_first])
+async def test_what_happens_between_does_not_hold_up_those_that_waited(
+    database: Database, instance: int, happens: Callable[[Database, int], Awaitable[None]]
 ) -> None:
     steady = Steady()
     clock = DatabaseClock(database, Schedules(), steady)
     await clock.look()
-    await written_in_the_future(database, instance)
     inbox = PostgresInbox(database, lambda: None)
-    await inbox.add(instance, [Event("k2", "s", Sender("x"), "again", {}, request_id="r2")])
+    await inbox.add(instance, [Event("k2", "s", Sender("x"), "first", {}, request_id="r2")])
+    await written_in_the_future(database, instance)
+    await happens(database, instance)
+    assert not await leased(database)
     steady.ahead = 3600
     await clock.look()
     assert len(await leased(database)) == 1

@@ -90,7 +90,7 @@ FROM (VALUES (1)) AS always LEFT JOIN (
 
 {# Takes the events of `source` off their queues, and ends the lease after the last one or for a person. #}
 {% macro complete(source) -%}
-UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
+UPDATE queue q SET pending = q.pending - d.n, touched_at = greatest(q.touched_at, now()),
         owner = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())
         THEN NULL ELSE q.owner END,
         due_at = CASE WHEN q.owner = %(owner)s AND (d.last OR greatest(q.held_until, d.held) > now())

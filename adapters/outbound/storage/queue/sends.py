@@ -62,7 +62,7 @@ WITH fresh AS (
     SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, COALESCE({TAKEN_UNTIL}, now()), %(offered)s,
         {TAKEN_UNTIL}, CASE WHEN %(taken_by)s::text IS NOT NULL THEN {HANDLER_MINUTES} END, %(taken_by)s,
         {TAKEN_UNTIL} FROM fresh
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = now(),
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = greatest(queue.touched_at, now()),
         offered = excluded.offered, {HELD_ON}
     RETURNING instance_id, session_key, handler_minutes, held_until > now() AS is_held
 ), {HELD_ON_TOLD}
