@@ -89,13 +89,6 @@ class Embedders(Embedder, Protocol):
         ...
 
 
-class TokenCounter(Protocol):
-    """Counts the tokens of each text as the model does, without the marks for start and end. Cheap: no model is
-    loaded."""
-
-    def __call__(self, texts: Sequence[str]) -> Sequence[int]: ...
-
-
 Progress = Callable[[float], None]
 """Told the share of the work that is done, 0 to 1, now and then, on the event loop."""
 

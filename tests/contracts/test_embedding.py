@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from adapters.outbound.knowledge.embedding.exports import Exports
 from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from adapters.outbound.knowledge.embedding.onnx_embedder import OnnxEmbedder
-from ports.indexing import DIMENSION, Embedder, TokenCounter, Vector
+from ports.indexing import DIMENSION, Embedder, Vector
 from tests.support.hashed_embedder import HashedEmbedder, count_words
 
 NEAR = ("The cooling pump is serviced in March.", "Each March the cooling pump is maintained.")
@@ -22,7 +22,7 @@ FAR = "Government bond yields rose sharply."
 @dataclass
 class Subject:
     embedder: Embedder
-    count_tokens: TokenCounter
+    count_tokens: Callable[[Sequence[str]], Sequence[int]]
 
 
 @pytest.fixture(scope="module")

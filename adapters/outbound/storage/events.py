@@ -36,11 +36,6 @@ def log_event_sql(kind: str, rows: str, *, ref: str = "id", data: str = "NULL", 
     )
 
 
-def detail_sql(name: str, expression: str) -> str:
-    """`data` of one text, none where that is null."""
-    return f"CASE WHEN {expression}::text IS NOT NULL THEN json_build_object('{name}', {expression}::text)::text END"
-
-
 def listened() -> ColumnElement[bool]:
     """`LISTENED` for Core statements."""
     return select(event_listener.c.id).where(event_listener.c.until > func.now()).exists()

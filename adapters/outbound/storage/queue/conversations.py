@@ -131,9 +131,6 @@ def _answer(outcome: EventOutcome) -> bytes | None:
     return content_to_json(answer)
 
 
-MOST_MERGED = 100
-
-
 @dataclass(frozen=True, slots=True)
 class Wakeups:
     """Who is woken after a commit, never inside its transaction: the workers of both queues, and the call that waits
