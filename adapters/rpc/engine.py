@@ -1,6 +1,6 @@
-"""Serves and calls the unary RPCs of a gRPC service by a table: one line for each RPC names the method of the port.
+"""Serves and calls the unary RPCs of a gRPC service by a table: one line for each RPC names the method of a use case.
 
-Requests, arguments and answers are converted by the type hints of the port and the descriptors of the messages, for
+Requests, arguments and answers are converted by the type hints of the method and the descriptors of the messages, for
 both sides: `Service.handler` makes the server, `Service.methods` the client.
 """
 
@@ -51,18 +51,18 @@ class Paging(Enum):
 
     NONE = "none"
     TOKEN = "token"  # noqa: S105 - no secret
-    """The port returns the whole list; each answer has the token of the next."""
+    """The use case returns the whole list; each answer has the token of the next."""
     OFFSET = "offset"
-    """The port returns a window of a list. The answer holds the beginning of it; the client asks for the rest."""
+    """The use case returns a window of a list. The answer holds the beginning of it; the client asks for the rest."""
 
 
 @dataclass(frozen=True)
 class Rpc:
-    """An RPC and the method of a port's Protocol that it stands for.
+    """An RPC and the method of the use case that it stands for.
 
     `deadline`: seconds. `may_repeat`: another core may be asked when one goes away over the call. `renamed`:
     parameters by the fields of the request. `defaults`: contents of fields of the request that are not set.
-    `arguments` changes the arguments before the port is called. `answer` makes the response of what the port returns,
+    `arguments` changes the arguments before the use case is called. `answer` makes the response of its result,
     `result` what the client returns of the response. `as_gateway`: the call carries no caller's credential.
     """
 
@@ -78,8 +78,8 @@ class Rpc:
     as_gateway: bool = False
 
     @cached_property
-    def port(self) -> type:
-        """The Protocol that has the method."""
+    def use_case(self) -> type:
+        """The class that has the method."""
         return getattr(sys.modules[self.method.__module__], self.method.__qualname__.split(".")[0])  # type: ignore[no-any-return]
 
     @cached_property
@@ -132,7 +132,7 @@ class Core(Protocol):
 @dataclass(frozen=True, eq=False)
 class Service:
     """A gRPC service: its RPCs by their names; those without a line are written by hand on both sides. `renamed`:
-    parameters of its ports by the fields of its requests."""
+    parameters of its methods by the fields of its requests."""
 
     descriptor: ServiceDescriptor
     rpcs: Mapping[str, Rpc] = field(default_factory=dict)
@@ -142,32 +142,32 @@ class Service:
         return f"/{self.descriptor.full_name}/{name}"
 
     def handler(
-        self, ports: Mapping[type, object], by_hand: Mapping[str, Handler], caller: Callable[[], Caller]
+        self, use_cases: Mapping[type, object], by_hand: Mapping[str, Handler], caller: Callable[[], Caller]
     ) -> grpc.GenericRpcHandler[Any, Any]:
-        """The server. `ports`: what stands behind the Protocols. `by_hand`: methods that are written by hand."""
+        """The server. `use_cases`: by their classes. `by_hand`: methods that are written by hand."""
         methods = self.descriptor.methods_by_name
-        behaviours = self.behaviours(ports, by_hand, caller)
+        behaviours = self.behaviours(use_cases, by_hand, caller)
         return grpc.method_handlers_generic_handler(
             self.descriptor.full_name,
             {name: _method_handler(methods[name], behaviour) for name, behaviour in behaviours.items()},
         )
 
     def behaviours(
-        self, ports: Mapping[type, object], by_hand: Mapping[str, Handler], caller: Callable[[], Caller]
+        self, use_cases: Mapping[type, object], by_hand: Mapping[str, Handler], caller: Callable[[], Caller]
     ) -> Mapping[str, Handler]:
         """The method of each RPC by its name: takes a request and a context, returns a response."""
         table = {
-            name: self._behaviour(rpc, self.descriptor.methods_by_name[name], ports[rpc.port], caller)
+            name: self._behaviour(rpc, self.descriptor.methods_by_name[name], use_cases[rpc.use_case], caller)
             for name, rpc in self.rpcs.items()
             if name not in by_hand
         }
         return {**table, **by_hand}
 
     def _behaviour(
-        self, rpc: Rpc, method: MethodDescriptor, port: object, caller: Callable[[], Caller]
+        self, rpc: Rpc, method: MethodDescriptor, use_case: object, caller: Callable[[], Caller]
     ) -> Handler:
         parameters = rpc.parameters(_request(method), self.renamed)
-        call, response_class = getattr(port, rpc.method.__name__), _response(method)
+        call, response_class = getattr(use_case, rpc.method.__name__), _response(method)
         contents = {"limit": DEFAULT_LIMIT, **rpc.defaults}
         defaults = {
             entry.name: (entry.has_presence, contents[entry.name])
@@ -193,9 +193,9 @@ class Service:
         return behaviour
 
     def methods(self, core: Core) -> Mapping[tuple[type, str], Callable[..., Awaitable[Any]]]:
-        """The client: what calls the RPCs, by the Protocols and the names of their methods."""
+        """The client: what calls the RPCs, by the classes of the use cases and the names of their methods."""
         return {
-            (rpc.port, rpc.method.__name__): self._call(rpc, self.descriptor.methods_by_name[name], core)
+            (rpc.use_case, rpc.method.__name__): self._call(rpc, self.descriptor.methods_by_name[name], core)
             for name, rpc in self.rpcs.items()
         }
 
@@ -255,7 +255,7 @@ def _method_handler(method: MethodDescriptor, behaviour: Handler) -> grpc.RpcMet
 
 
 def content_field(response: Message) -> Field:
-    """The field of a response that holds a list, or what a port returns that is no dataclass."""
+    """The field of a response that holds a list, or a result that is no dataclass."""
     return next(field for field in response.DESCRIPTOR.fields if field.name != "next_page_token")
 
 
@@ -307,21 +307,21 @@ async def _by_offset(one: Callable[[Any], Awaitable[Any]], request: Any) -> Any:
     return response
 
 
-def ports_of(group: Any) -> Mapping[type, object]:
+def use_cases_of(group: Any) -> Mapping[type, object]:
     """The use cases of a dataclass by their classes."""
-    ports: dict[type, object] = {}
+    use_cases: dict[type, object] = {}
     for name, hint in get_type_hints(type(group)).items():
-        ports |= ports_of(getattr(group, name)) if hint in GROUPS else {hint: getattr(group, name)}
-    return ports
+        use_cases |= use_cases_of(getattr(group, name)) if hint in GROUPS else {hint: getattr(group, name)}
+    return use_cases
 
 
 def remote(group: type[G], methods: Mapping[tuple[type, str], Callable[..., Any]]) -> G:
     """The same dataclass over methods that call a core, by the classes of the use cases and names."""
-    ports: dict[str, Any] = {}
+    use_cases: dict[str, Any] = {}
     for name, hint in get_type_hints(group).items():
-        own = {method: call for (port, method), call in methods.items() if port is hint}
-        ports[name] = remote(cast(Any, hint), methods) if hint in GROUPS else SimpleNamespace(**own)
-    return group(**ports)
+        own = {method: call for (use_case, method), call in methods.items() if use_case is hint}
+        use_cases[name] = remote(cast(Any, hint), methods) if hint in GROUPS else SimpleNamespace(**own)
+    return group(**use_cases)
 
 
 def public_methods(written: object) -> Mapping[str, Callable[..., Any]]:

@@ -24,7 +24,7 @@ from adapters.inbound.grpc.servicers import (
     WebChatServicer,
 )
 from adapters.rpc import tables
-from adapters.rpc.engine import Service, ports_of, public_methods
+from adapters.rpc.engine import Service, public_methods, use_cases_of
 from domain.use_cases import UseCases
 from ports.system import Ids
 
@@ -108,10 +108,10 @@ async def build(
         tables.MESSAGE_FILES: MessageFileServicer(use_cases.shared),
         tables.WEB_CHAT: WebChatServicer(use_cases.web_chat),
     }
-    ports = ports_of(use_cases)
+    by_class = use_cases_of(use_cases)
     for service in tables.SERVICES:
         written = public_methods(by_hand[service]) if service in by_hand else {}
-        server.add_generic_rpc_handlers([service.handler(ports, written, caller)])
+        server.add_generic_rpc_handlers([service.handler(by_class, written, caller)])
     served = [service.descriptor.full_name for service in tables.SERVICES]
     await health.add_to(server, served)
     reflection.enable_server_reflection(

@@ -1,4 +1,4 @@
-"""The tables of RPCs fit the protos and the ports: each value crosses in both directions as it was."""
+"""The tables of RPCs fit the protos and the use cases: each value crosses in both directions as it was."""
 
 from __future__ import annotations
 
@@ -154,9 +154,9 @@ class Port:
 async def crossed(service: Service, rpc: Rpc, arguments: dict[str, Any], returned: Any) -> tuple[Any, Any]:
     """The arguments that the port gets, and what its caller gets."""
     port = Port(returned)
-    ports = {each.port: port for each in service.rpcs.values()}
+    ports = {each.use_case: port for each in service.rpcs.values()}
     core = Core(service, service.behaviours(ports, {}, lambda: ANN))
-    call = service.methods(core)[rpc.port, rpc.method.__name__]
+    call = service.methods(core)[rpc.use_case, rpc.method.__name__]
     got = await (call(ANN, **arguments) if rpc.has_caller else call(**arguments))
     positional, named = port.calls[0]
     assert positional == ((ANN,) if rpc.has_caller else ())
@@ -280,8 +280,8 @@ async def test_a_window_that_is_too_long_for_a_message_is_fetched_in_several() -
 
     port = Chunks()
     table = Service(service.descriptor, {"ListChunks": rpc}, service.renamed)
-    core = Core(table, table.behaviours({rpc.port: port}, {}, lambda: ANN))
-    got = await table.methods(core)[rpc.port, "chunks"](ANN, "f", 7, 1)
+    core = Core(table, table.behaviours({rpc.use_case: port}, {}, lambda: ANN))
+    got = await table.methods(core)[rpc.use_case, "chunks"](ANN, "f", 7, 1)
     assert [chunk.id for chunk in got.items] == [str(number) for number in range(1, 8)]
     assert got.window == Window(7, 1, 8)
     assert port.calls > 1
