@@ -1,7 +1,5 @@
 """`switchboard backup`: the database, the stored files and the generated keys in one file, while the service runs."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import sys

@@ -1,7 +1,5 @@
 """`switchboard keys`, `console`, `reseal` and `reindex`; they work beside a running service."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections.abc import Awaitable, Callable

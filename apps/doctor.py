@@ -1,7 +1,5 @@
 """`switchboard doctor`: looks at the installation, says what is missing and how to mend it."""
 
-from __future__ import annotations
-
 import asyncio
 from argparse import Namespace
 from collections.abc import Iterator

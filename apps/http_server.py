@@ -1,7 +1,5 @@
 """The server that speaks HTTP for an application of this process."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """`switchboard models`: which there are, fetching one, taking one into use."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections.abc import Sequence

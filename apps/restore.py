@@ -1,7 +1,5 @@
 """`switchboard restore`: a backup into an empty place, checked afterwards. With `--check` into a temporary one."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """TLS of the gRPC core and of gateways, from the settings."""
 
-from __future__ import annotations
-
 from asyncio import to_thread
 from datetime import UTC, datetime
 from functools import partial

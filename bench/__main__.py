@@ -3,8 +3,6 @@
 python -m bench [--quick] [--only PART ...] [--rounds N]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Acknowledgements: durable, proved, deduplicated, against servers that only answer, and against pgbench."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import tempfile

@@ -7,8 +7,6 @@ one after the other. Bytes are those of the answer's body. Then Chromium opens t
 and the inbox after it: the time until a page is loaded, and the bytes over the wire.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

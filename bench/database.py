@@ -1,7 +1,5 @@
 """The database of the bench: on the core of the load, with its CPU time of all processes."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ stored, on one core, its database on the same core; and once more with the datab
 platforms are off, as the others keep none. CPU of the same messages is told at full load.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -3,8 +3,6 @@
 python -m bench --only events
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

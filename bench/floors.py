@@ -1,7 +1,5 @@
 """The floors of a message, beside ours in the same run: what its statements and its two calls take by themselves."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The floor of an acknowledgement: pgbench with 64 clients that store the same row, each in a commit of its own."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tempfile

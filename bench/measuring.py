@@ -1,7 +1,5 @@
 """What the rows of the bench share: pinned processes, CPU accounting, wrk, medians."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -8,8 +8,6 @@ python -m bench.ours worker DSN DOWNSTREAM [PLATFORM]   a worker alone, whose re
 PLATFORM is the address that answers for the platforms.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 

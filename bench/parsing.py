@@ -4,8 +4,6 @@ Both sides of a case run in turn, in the same minute; the ratio of their medians
 bare library, 0.5 takes twice its time). CPU is that of the reading child and of the service together.
 """
 
-from __future__ import annotations
-
 import asyncio
 import csv
 import io

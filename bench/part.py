@@ -1,7 +1,5 @@
 """What a part of the bench is given."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bench.database import Database

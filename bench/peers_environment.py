@@ -1,7 +1,5 @@
 """An environment of its own for the peers, whose requirements clash with ours."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

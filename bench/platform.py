@@ -4,8 +4,6 @@ The peers are told by their configuration and ask nobody; without an answer ours
 there, again and again, while it is measured.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

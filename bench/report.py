@@ -1,7 +1,5 @@
 """The rows of the table, and what is kept of a run."""
 
-from __future__ import annotations
-
 import json
 import platform
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """wrk scripts that make each request a new event, signed as its platform signs."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """The second start of `switchboard up`, and the memory of idle processes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

@@ -5,8 +5,6 @@ python -m bench.statements [--workers 1] [--conversations 1000] [--messages 2000
 Without a rate all messages come at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections import defaultdict

@@ -6,8 +6,6 @@ CPU is that of the worker's process less what it uses when idle. The resource gi
 of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The engine end to end: from the stored message to the reply at its address, by workers in processes apart."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

@@ -7,8 +7,6 @@ three more messages, each in a conversation of its own, that the resource `agent
 what each of the three entered from its callback to its delivered reply, without what the idle service enters as well.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

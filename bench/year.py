@@ -7,8 +7,6 @@ python -m bench.year measure FOLDER [--rounds 7]                       beside a 
 the time, and the last one ends now.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json
@@ -36,15 +34,7 @@ from bench.measuring import LOAD_CORE, free_port, python, server
 from bench.ours import settings
 from bench.platform import standing_in
 from bench.rounds import Sample, interleaved, ratio
-from bench.year_rows import (
-    CONVERSATIONS,
-    DUE_FOR_VACUUM,
-    INSTANCES,
-    SEQUENCES,
-    SIZES,
-    TABLES,
-    store_part,
-)
+from bench.year_rows import CONVERSATIONS, DUE_FOR_VACUUM, INSTANCES, SEQUENCES, SIZES, TABLES, store_part
 from domain.instances.model import NewInstance
 from tests.support.postgres import on_database
 

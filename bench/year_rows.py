@@ -2,8 +2,6 @@
 the engine does it, with the times of a day that is over.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

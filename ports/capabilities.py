@@ -1,7 +1,5 @@
 """Capabilities of channels: one small Protocol each. `C` is the channel's config type, `T` its target type."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

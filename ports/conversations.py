@@ -6,11 +6,7 @@ from enum import Enum
 from typing import Protocol, TypeVar
 
 from domain.channels.messages import Event
-from domain.confirmations.model import (
-    FoundQuestion,
-    Pending,
-    SessionState,
-)
+from domain.confirmations.model import FoundQuestion, Pending, SessionState
 from domain.conversations.choices import Offer
 from domain.conversations.model import (
     ConversationFilter,
@@ -21,13 +17,7 @@ from domain.conversations.model import (
     Timeline,
 )
 from domain.paging import Page
-from domain.web_chat.model import (
-    ChatMessage,
-    ChatPage,
-    ChatPlace,
-    SignedIdentity,
-    Site,
-)
+from domain.web_chat.model import ChatMessage, ChatPage, ChatPlace, SignedIdentity, Site
 
 
 class Rerun(Enum):

@@ -6,12 +6,7 @@ from typing import Protocol
 
 from domain.conversations.model import Direction, Message, MessageId
 from domain.instances.model import Instance
-from domain.monitoring.model import (
-    DeadPart,
-    Finding,
-    InstanceName,
-    Period,
-)
+from domain.monitoring.model import DeadPart, Finding, InstanceName, Period
 
 
 class DeadLetterStore(Protocol):

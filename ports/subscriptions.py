@@ -6,11 +6,7 @@ from typing import Protocol
 from domain.channels.messages import Sent
 from domain.events import EventFilter, EventPage, LoggedEvent
 from domain.paging import Page
-from domain.subscriptions.model import (
-    Push,
-    Subscription,
-    SubscriptionFields,
-)
+from domain.subscriptions.model import Push, Subscription, SubscriptionFields
 from domain.subscriptions.planning import PushPlan, PushState
 
 

@@ -1,7 +1,5 @@
 """Fixtures that the whole suite shares."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import gc

@@ -4,8 +4,6 @@ Nothing is stored for a call that is refused, so that a flood costs no more than
 before it reads a body; a core counts what reaches it, over all of its gateways and clients.
 """
 
-from __future__ import annotations
-
 import hashlib
 import ipaddress
 import time

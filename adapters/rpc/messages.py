@@ -24,13 +24,7 @@ from google.protobuf.message_factory import GetMessageClass
 from domain import limits
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import Direction, Handler
-from domain.instances.model import (
-    ConfigDraft,
-    Instance,
-    InstanceChange,
-    NewInstance,
-    Pairing,
-)
+from domain.instances.model import ConfigDraft, Instance, InstanceChange, NewInstance, Pairing
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.knowledge.model import (
     Base,

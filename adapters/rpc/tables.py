@@ -4,8 +4,6 @@ A unary RPC is added by its proto, a method of a use case, and a line here; the 
 the reflection are made of it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

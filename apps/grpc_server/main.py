@@ -1,7 +1,5 @@
 """`switchboard core`: the gRPC core alone, beside gateways and workers on one database."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from adapters.version import VERSION

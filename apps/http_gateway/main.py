@@ -1,7 +1,5 @@
 """`switchboard gateway`: the REST gateway alone, a stateless client of a remote core."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """The components that processes are made of."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from functools import partial

@@ -1,7 +1,5 @@
 """What a process needs to be ready."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """`switchboard worker`: conversations, deliveries, polls and schedules, beside a core on one database."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from adapters.version import VERSION

@@ -7,8 +7,6 @@ while an upload runs. Without it (the same vector for every text), against the b
 storing and indexing take, and how much memory. A file counts as there when the answer says that it can be found.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools

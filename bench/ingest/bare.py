@@ -3,8 +3,6 @@
 One thread, single precision, batches of 16.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A running service: its REST API as a client uses it, and the memory of its processes."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

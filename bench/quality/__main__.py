@@ -5,8 +5,6 @@ them. A folder without a corpus of its own asks the one before it. `--keep DIR` 
 that a second run only asks.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import tempfile

@@ -1,7 +1,5 @@
 """nDCG, recall and reciprocal rank at ten."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean

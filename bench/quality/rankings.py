@@ -1,7 +1,5 @@
 """The files found for a query: as callers of the API get them, by each of the two searches alone, and deeper."""
 
-from __future__ import annotations
-
 from apps.compose.container import Container
 from domain.knowledge.rules import MOST_RESULTS, Mode, SearchOptions
 

@@ -5,8 +5,6 @@ their vectors given, so that no model counts. The floor, asked in turn with them
 alone of a base of 5,000 chunks in the same database. With `--data FOLDER` the databases are kept there.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -4,8 +4,6 @@ Everything of an upload is real but the reading of formats and the model, in who
 pace of several cores.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import sys

@@ -1,7 +1,5 @@
 """Writes synthetic bases by binary COPY; the inverted indexes are made anew afterwards."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Synthetic chunks: words by Zipf's law with a rare code in some chunks, vectors in clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache, cached_property
 

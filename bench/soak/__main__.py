@@ -6,8 +6,6 @@ python -m bench.soak [--minutes 30] [--rate 150] [--set NAME=VALUE ...] [--keep]
 also writes it to bench/results/soak.md. Exit status 1 when something grew, was lost or came twice.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

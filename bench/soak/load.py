@@ -1,7 +1,5 @@
 """The load of the soak: messages of three channels at a steady rate, and a knowledge base that is used beside."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

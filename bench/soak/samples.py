@@ -1,7 +1,5 @@
 """What the soak looks at: memory, files, connections, sizes of tables, the queue, the event loop."""
 
-from __future__ import annotations
-
 import re
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The platforms and the resource of the soak: they answer as the real ones do, and fail now and then as those do."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """Whether the figures of a soak stayed flat: the second half of the time against the first, warm-up aside."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf

@@ -7,14 +7,7 @@ from domain.file_names import MAX_FILE_NAME
 from domain.knowledge.bases import BaseAccess
 from domain.knowledge.files import UploadLimits
 from domain.knowledge.maintenance import Retention
-from domain.knowledge.model import (
-    ChunkPlace,
-    FileState,
-    FileStatus,
-    FileText,
-    Level,
-    UploadRules,
-)
+from domain.knowledge.model import ChunkPlace, FileState, FileStatus, FileText, Level, UploadRules
 from domain.knowledge.rules import NO_FILE, check_text, check_window, is_file_hash
 from domain.paging import Page, Window, checked_limit
 from domain.refusals import Conflict, NotFound

@@ -10,14 +10,7 @@ from domain.channels.answers import Answer, Choice
 from domain.channels.messages import Event
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.confirmations.model import ApprovalResult, ClosedQuestion, is_approval
-from domain.conversations.choices import (
-    Offer,
-    chosen,
-    message_of,
-    offered,
-    pressed_choice,
-    typed_choice,
-)
+from domain.conversations.choices import Offer, chosen, message_of, offered, pressed_choice, typed_choice
 from domain.conversations.model import MessageId, parse_message_id
 from domain.instances.model import Instance
 from domain.routing.conversation import ConversationContext

@@ -1,7 +1,5 @@
 """The limits of an account are known without a message: the health of an instance tells its cooldown by them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

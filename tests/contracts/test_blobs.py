@@ -1,7 +1,5 @@
 """What every blob store keeps."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import hashlib

@@ -1,7 +1,5 @@
 """Every channel of the registry keeps the contract of channels. A channel takes part by a `tests/samples.py`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

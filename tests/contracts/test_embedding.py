@@ -1,7 +1,5 @@
 """What every embedder keeps, and the token counter that goes with it."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -1,7 +1,5 @@
 """Files that a platform does not give out: the reason is told, and no internal error."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.registry import Registry

@@ -1,7 +1,5 @@
 """Ids from outside never change which resource of a platform is called, whatever they hold."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -20,10 +18,7 @@ from domain.channels.messages import Attachment, Sender
 from domain.channels.model import Format
 from domain.instances.validation import faults_of
 from domain.refusals import Refusal
-from ports.capabilities import (
-    PlatformError,
-    PollFailed,
-)
+from ports.capabilities import PlatformError, PollFailed
 from ports.channels import Channel
 from ports.http import HttpAnswer, HttpFailed, HttpRequest, NoAddress
 from tests.support.channel_samples import sample_of

@@ -1,7 +1,5 @@
 """What the database keeps for knowledge bases, port by port."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """Every channel of the registry that can send a message first keeps the contract of openings."""
 
-from __future__ import annotations
-
 from adapters.outbound.channels.registry import BUILDERS
 from adapters.outbound.channels.tests.openings import OpeningContract
 from adapters.outbound.channels.tests.sample import Scripted

@@ -1,7 +1,5 @@
 """What every parser keeps: the real one in its sandbox, and the plain one that other tests use."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

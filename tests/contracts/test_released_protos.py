@@ -1,8 +1,6 @@
 """A gateway and a core of two versions beside each other understand each other: nothing that the released one uses
 was removed, renumbered or changed in its type."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

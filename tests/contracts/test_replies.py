@@ -1,7 +1,5 @@
 """Every channel whose platform knows replies hands on what was replied to."""
 
-from __future__ import annotations
-
 from adapters.outbound.channels.tests.replies import ReplyContract
 from tests.contracts.test_channels import CHANNELS
 from tests.support.channel_samples import sample_of

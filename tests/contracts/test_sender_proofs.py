@@ -1,7 +1,5 @@
 """Each channel says who proves the senders of its events, and the docs say the same."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A clock that a step moves."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 

@@ -1,7 +1,5 @@
 """Group chats of the platforms with buttons: how people write and press there, and what they see."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import count

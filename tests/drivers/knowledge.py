@@ -1,7 +1,5 @@
 """What scenarios of knowledge bases do over REST, and what they remember of it."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field
 from typing import Any

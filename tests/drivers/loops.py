@@ -1,7 +1,5 @@
 """Event loops that run in threads of their own."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

@@ -1,7 +1,5 @@
 """The SDK's own client of MCP, over HTTP, to gateways with and without a database."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Servers for mail, sign-in and the bot, with which a service under test verifies identities."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Time that passes without anybody waiting for it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from tests.drivers.world import World

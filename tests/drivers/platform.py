@@ -1,7 +1,5 @@
 """A stand-in of a platform that answers in a loop of its own, beside the world's."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

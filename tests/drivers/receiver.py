@@ -1,7 +1,5 @@
 """An HTTP server that takes what the service sends, in the loop of the world."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from typing import Any

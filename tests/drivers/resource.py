@@ -1,7 +1,5 @@
 """A downstream resource that answers as a scenario says."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

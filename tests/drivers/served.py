@@ -1,7 +1,5 @@
 """The service of scenarios behind a real port, for browsers and other clients of HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A resource that gives its answer in pieces, and what a platform was told to show of it."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

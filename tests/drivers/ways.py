@@ -1,7 +1,5 @@
 """The REST API of the service, straight or over a remote core: both answer in the same words."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field

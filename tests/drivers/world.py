@@ -3,8 +3,6 @@
 Steps are synchronous; `World.run` hands a coroutine to the loop and waits for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine

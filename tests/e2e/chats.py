@@ -1,7 +1,5 @@
 """The seven chat platforms of the walk: how each calls, and what it shows of the answers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

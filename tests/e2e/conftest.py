@@ -1,7 +1,5 @@
 """Servers for tests of several processes."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 from collections.abc import Iterator

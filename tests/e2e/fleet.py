@@ -1,7 +1,5 @@
 """Gateways, cores and workers of two versions on one database and one Redis, and a load that goes to any gateway."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Iterator, Mapping, Sequence

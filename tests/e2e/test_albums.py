@@ -1,7 +1,5 @@
 """The service is killed at each stage of an album's way, and started again: no picture is lost or answered twice."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import re

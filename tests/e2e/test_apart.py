@@ -1,7 +1,5 @@
 """Gateway, core and worker as processes of their own, on one PostgreSQL over TCP and one Redis."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

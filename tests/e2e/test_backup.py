@@ -3,8 +3,6 @@
 The embedded database: test_wheel.py.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import json

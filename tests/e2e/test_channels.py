@@ -1,7 +1,5 @@
 """Channels through the whole service: a platform calls or is polled, an agent answers, the platform gets it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator

@@ -3,8 +3,6 @@
 Set-up, a message, a long answer, a file each way, a tool that is approved, a call that is refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import itertools

@@ -3,8 +3,6 @@
 The clock is libfaketime's (Debian: libfaketime); without it the test is skipped.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from contextlib import ExitStack

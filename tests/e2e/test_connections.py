@@ -1,7 +1,5 @@
 """Two workers keep one connection for each instance; when a worker is killed, the other one connects and reads on."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 first, streams of events and pushes to a subscription at once.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter

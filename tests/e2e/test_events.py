@@ -1,7 +1,5 @@
 """Streams of events of whole processes: nothing is missed across kills, slow readers cost nothing, keys count."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import Iterator

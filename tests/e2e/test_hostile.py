@@ -1,7 +1,5 @@
 """A service that logs to a console answers on while it is attacked, without a credential, in ways that hurt."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 

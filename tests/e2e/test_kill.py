@@ -1,7 +1,5 @@
 """An acknowledged message is answered, whatever is killed whenever."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

@@ -1,7 +1,5 @@
 """The service as a person runs it: start, stop, commands beside it, and what it says when it cannot start."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

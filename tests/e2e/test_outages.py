@@ -1,7 +1,5 @@
 """The database and the queue go away under a running service, and come back."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import threading

@@ -1,7 +1,5 @@
 """What is polled is answered once, though everything is killed between the poll and the answer."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager

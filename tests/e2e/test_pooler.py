@@ -1,7 +1,5 @@
 """A connection pooler in front of the database."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Resources from RESOURCES_FILE and DOWNSTREAM_URL, seen from the outside of a running service."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

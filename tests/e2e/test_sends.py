@@ -1,7 +1,5 @@
 """A message that was accepted to be sent first is sent, and sent once, whatever is killed whenever."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import signal

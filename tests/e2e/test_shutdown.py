@@ -1,7 +1,5 @@
 """The service is told to stop while something that it needs hangs: it ends in time, and loses nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

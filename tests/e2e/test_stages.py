@@ -3,8 +3,6 @@
 The walk is done once; the tests look at what came of it. The table in docs/durability.md states the same.
 """
 
-from __future__ import annotations
-
 import contextlib
 import signal
 from collections.abc import Iterator
@@ -18,18 +16,7 @@ import pytest
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.confirmations.model import question, unclear
 from tests.drivers.platform import PlatformDriver
-from tests.support.failpoints import (
-    ASK,
-    BEGIN,
-    CALL,
-    DECIDE,
-    DELIVERY,
-    INBOX,
-    MARK,
-    OUTCOME,
-    WORK,
-    Stage,
-)
+from tests.support.failpoints import ASK, BEGIN, CALL, DECIDE, DELIVERY, INBOX, MARK, OUTCOME, WORK, Stage
 from tests.support.forked import Forked
 from tests.support.platforms.telegram import TOKEN, Telegram
 from tests.support.postgres import fresh_database

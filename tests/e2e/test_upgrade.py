@@ -1,7 +1,5 @@
 """An upgrade from the released version under load, process by process, and the way back, lose and double nothing."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path

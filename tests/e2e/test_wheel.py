@@ -1,7 +1,5 @@
 """The wheel works without the checkout it was made from: in an environment of its own, from another folder."""
 
-from __future__ import annotations
-
 import shutil
 import stat
 import subprocess

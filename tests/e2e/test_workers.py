@@ -1,7 +1,5 @@
 """Three workers on one database: each message is answered once and in order, though one is killed or stopped."""
 
-from __future__ import annotations
-
 import base64
 import os
 import secrets

@@ -1,7 +1,5 @@
 """The service for scenarios, through each of its ways in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

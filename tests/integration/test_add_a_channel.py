@@ -1,7 +1,5 @@
 """The page 'Add a channel', followed to the letter, gives a channel that is installed and keeps the contract."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

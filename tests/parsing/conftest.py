@@ -1,7 +1,5 @@
 """One fork server for all tests of the parser: each file gets a child of its own anyway."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace

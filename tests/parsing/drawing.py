@@ -1,7 +1,5 @@
 """PDF files whose lines are drawn at given places, and that keep the library's own way of drawing out of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the tests of the fork server share."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import select

@@ -1,7 +1,5 @@
 """Files for the tests of the parser, good and hostile, made on the spot."""
 
-from __future__ import annotations
-
 import io
 import random
 import struct

@@ -1,7 +1,5 @@
 """OpenDocument files, books and messages for the tests of the parser."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile

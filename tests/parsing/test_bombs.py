@@ -1,7 +1,5 @@
 """Files made to hurt: bombs, depths and widths; each is refused, and the next one parses."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

@@ -1,7 +1,5 @@
 """A part that is broken, missing or spelled in another way costs that part at most."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

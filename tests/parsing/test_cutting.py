@@ -1,7 +1,5 @@
 """Files that are cut into pieces while they are read: the same as when they are cut as a whole."""
 
-from __future__ import annotations
-
 import asyncio
 import csv
 import io

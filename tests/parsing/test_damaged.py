@@ -1,7 +1,5 @@
 """Files that are broken, cut off or locked: each is refused with the reason, and the next one parses."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Tables and records: every value is read back, under its name."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """Files that are empty, or not what their name says."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """Documents, slides and pages: what was written is read back, with its place."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 

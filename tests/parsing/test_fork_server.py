@@ -1,7 +1,5 @@
 """The process that children are forked from: when it starts, what it survives, when it ends."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Which formats there are, and what is missing for them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The process that children are forked from is lost: another one is started, and the file is read."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Pictures, scans and sound: their words are recognised."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

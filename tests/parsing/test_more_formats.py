@@ -1,7 +1,5 @@
 """RTF, OpenDocument, books, mail messages, TIFF; recordings that were cut off."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

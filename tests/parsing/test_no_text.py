@@ -1,7 +1,5 @@
 """Text that is none: letters without characters, forms that ask to wait, encrypted messages, text in UTF-16."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.knowledge.parsing.pdf.letters import are_alike, may_be_unreadable

@@ -1,7 +1,5 @@
 """Pages of PDF files: their title, their margins and their lists of pages, as drawn on the page."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """What takes long to read keeps nothing else waiting."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The sandbox: what becomes of children that crash, hang or cost too much, and what they cannot do."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Spreadsheets: cells as they are shown, formulas without values, charts, far cells."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """No text is lost: encodings, odd corners of each format, large files."""
 
-from __future__ import annotations
-
 import io
 
 import docx

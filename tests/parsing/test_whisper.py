@@ -1,7 +1,5 @@
 """Speech by Whisper, with the library and its model played: they are an optional extra."""
 
-from __future__ import annotations
-
 import sys
 import types
 from dataclasses import dataclass

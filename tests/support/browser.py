@@ -1,7 +1,5 @@
 """A real browser: Debian's Chromium, driven by Playwright. What is seen on pages is noted and checked."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What the catalogue of a database says of its tables, and what processes of an older version miss in a newer one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

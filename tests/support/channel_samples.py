@@ -1,7 +1,5 @@
 """The samples of all channels of the registry."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

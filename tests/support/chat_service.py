@@ -1,7 +1,5 @@
 """The protocol of the web chat, spoken by a small service whose answers a test scripts, and a website beside it."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """A database of the test's own, and what most tests need in it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeVar

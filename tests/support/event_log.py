@@ -1,7 +1,5 @@
 """What tests look for in the log of events, and in what readers got of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The models that the tests of one run share as files of ONNX: exporting takes seconds."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

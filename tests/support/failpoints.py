@@ -6,8 +6,6 @@ are paid once), and runs `switchboard up` in the child. It reads one line of JSO
 Run as: python -m tests.support.failpoints
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import json

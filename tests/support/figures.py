@@ -1,7 +1,5 @@
 """Figures that do not depend on when the periodic task counts."""
 
-from __future__ import annotations
-
 from tests.drivers.world import World
 
 EARLIER = (

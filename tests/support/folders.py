@@ -1,7 +1,5 @@
 """Folders that other accounts may enter."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """`switchboard up` again and again in forks of one process that has paid for the imports; see `failpoints`."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """JSON as no platform sends it: any value in any place of a body."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

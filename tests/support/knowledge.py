@@ -1,7 +1,5 @@
 """The knowledge bases on a real database, with plain text as the only format and hashed vectors."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence

@@ -1,7 +1,5 @@
 """A linked device that follows a script, and a recorder that remembers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime

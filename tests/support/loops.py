@@ -4,8 +4,6 @@ gRPC has one queue of events for all loops of a process: each loop that finds it
 service has one loop for its whole life and meets none of what is seen to here.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Real mail servers for tests: pymap for IMAP, aiosmtpd for SMTP, and throw-away certificates."""
 
-from __future__ import annotations
-
 import imaplib
 import re
 import socket

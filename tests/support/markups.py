@@ -3,8 +3,6 @@
 They fail (AssertionError) on what a platform would refuse or show as something else.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

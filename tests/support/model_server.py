@@ -1,7 +1,5 @@
 """A stand-in for a server that speaks the chat-completions protocol, and what it answers."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -3,8 +3,6 @@
 ``owner.py DATA_DIR [BIN_DIR]``. For tests that kill the owner or run it as another user.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

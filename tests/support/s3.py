@@ -3,8 +3,6 @@
 The signature is computed here from the raw request, independently of the code under test.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

@@ -1,7 +1,5 @@
 """A knowledge base with a few documents to search, among notes that are beside the point."""
 
-from __future__ import annotations
-
 from domain.access.model import Caller
 from tests.support.knowledge import Knowledge
 

@@ -1,7 +1,5 @@
 """Loopback servers for tests: a scriptable aiohttp server and a raw one for what no library would do."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import threading

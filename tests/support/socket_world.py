@@ -1,7 +1,5 @@
 """One process that keeps linked devices, on a real database, with a scripted account."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Callable

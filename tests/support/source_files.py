@@ -1,7 +1,5 @@
 """The Python files of the project, parsed once for all tests of the code itself."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

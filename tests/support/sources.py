@@ -1,7 +1,5 @@
 """Sources of knowledge bases on a real database: web pages are read in the sandbox, steps are taken one by one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A process of one part that does not stop as it should; the argument says how. Run by `tests.e2e.test_shutdown`."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -1,7 +1,5 @@
 """Waits for a condition, with a deadline; and lets time pass, or stand still, without waiting."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Iterator

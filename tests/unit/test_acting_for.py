@@ -1,7 +1,5 @@
 """A gateway names to the core the user that a service acts for."""
 
-from __future__ import annotations
-
 from contextvars import copy_context
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An event as a row of the inbox."""
 
-from __future__ import annotations
-
 import json
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Requests that a stop of the server cuts off."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Any

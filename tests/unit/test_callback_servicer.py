@@ -1,7 +1,5 @@
 """Raw calls over gRPC."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

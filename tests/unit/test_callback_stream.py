@@ -1,7 +1,5 @@
 """What a gateway keeps of its stream of callbacks when the core goes away."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

@@ -1,7 +1,5 @@
 """What platforms send is read without trusting its shape."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What channels say of their platforms' rate limits, and of whom an answer of theirs concerns."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

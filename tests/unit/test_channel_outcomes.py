@@ -1,7 +1,5 @@
 """What an exchange with a platform means for the part that was sent."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.common.outcomes import by_status, failed

@@ -1,7 +1,5 @@
 """The composition root, as far as it stands without a database."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.system.encryption import new_key

@@ -1,7 +1,5 @@
 """The list of cores in CORE_TARGET."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.core_client.cores import Target, parse_targets

@@ -1,7 +1,5 @@
 """Counts and durations as Prometheus reads them."""
 
-from __future__ import annotations
-
 import pytest
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 

@@ -1,7 +1,5 @@
 """The OpenAPI description takes half a second to make: no other request waits for that."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The one line that is told of a PostgreSQL program's output."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.embedded.cluster import summary

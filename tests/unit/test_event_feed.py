@@ -1,7 +1,5 @@
 """The feed of events: one reader of the log for all, cursors for each, nothing buffered for who is slow."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """A call over gRPC that is refused anyway ends before its message is read."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

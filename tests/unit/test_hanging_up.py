@@ -1,7 +1,5 @@
 """Work for a caller that hangs up."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -6,8 +6,6 @@ what else it does plays a part. The garbage collector waits meanwhile: its work 
 not on the text.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import time

@@ -1,7 +1,5 @@
 """What crosses as JSON text can be written out again."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.common.bodies import json_value

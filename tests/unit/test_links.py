@@ -1,7 +1,5 @@
 """Addresses of links are added to texts that have the labels alone."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """The event loops of tests drop what gRPC says too late, and nothing else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

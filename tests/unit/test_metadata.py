@@ -1,7 +1,5 @@
 """Metadata of channels: fetched once, kept, renewed when they do not suffice, and never in the way."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """What is missing when a call cannot be proved."""
 
-from __future__ import annotations
-
 from domain.channels.model import missing_proof
 
 

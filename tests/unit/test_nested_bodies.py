@@ -1,7 +1,5 @@
 """Deeply nested JSON is refused in words, on every channel and for the verification bot, and only after the proof."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping

@@ -1,8 +1,6 @@
 """Files of certificates and keys: what is wrong with them is told by the name of the setting, and a pair that cannot
 be used leaves the former in use."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Which answers of platforms pass by themselves, also where the status says nothing of it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Configs and targets as typed values of their stored JSON objects."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

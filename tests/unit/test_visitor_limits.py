@@ -1,7 +1,5 @@
 """How often visitors of the web chat may call."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.inbound import visitor_limits

@@ -1,7 +1,5 @@
 """The console as one ASGI application."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 

@@ -1,8 +1,6 @@
 """A channel in words and forms: the form of its configuration, its set-up steps with this server's addresses,
 and what to do about its health. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

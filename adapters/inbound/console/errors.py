@@ -1,7 +1,5 @@
 """Refusals as pages, or as notices where htmx asked for a part."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 

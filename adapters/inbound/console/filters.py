@@ -1,7 +1,5 @@
 """What templates do with values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Markdown as HTML that can do no harm: no HTML of the author's, no pictures, links to other hosts alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

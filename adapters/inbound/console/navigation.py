@@ -1,7 +1,5 @@
 """The column of navigation, the addresses of conversations, and the events that refresh parts of pages."""
 
-from __future__ import annotations
-
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What handlers of pages share: the caller, the use cases, forms, templates, redirects."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import lru_cache

@@ -1,8 +1,6 @@
 """Who has signed in: the session's cookie, or the credential of a proxy that signs people in. And the proof that a
 form was ours."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

@@ -1,7 +1,5 @@
 """Files that pages need: our own, and htmx out of the wheel `django-htmx`. An address changes with the content."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Leases queues and works on them, many at a time, within everybody's share of the slots."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

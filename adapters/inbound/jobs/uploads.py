@@ -3,8 +3,6 @@
 arq's worker ends when Redis drops a connection, so it is started anew until it has to stop.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """The MCP endpoint: what a request must be, before the SDK gets it. The SDK is imported at the first request."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Tools for knowledge bases, which are named by name or id."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Annotated, ClassVar

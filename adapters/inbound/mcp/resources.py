@@ -1,7 +1,5 @@
 """Knowledge bases and texts of files as MCP resources."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """The MCP server: its tools and resources, and errors as answers. Imports the SDK, which is heavy."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Awaitable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Tools: what they have in common, and those for channel instances and conversations."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Annotated, Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The types of ASGI, and bodies within their limit."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 

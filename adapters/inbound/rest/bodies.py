@@ -8,15 +8,7 @@ import json
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import (
-    AliasGenerator,
-    AliasPath,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictStr,
-)
+from pydantic import AliasGenerator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
 from pydantic.alias_generators import to_snake
 
 from domain.values import iso_milliseconds

@@ -7,13 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import BeforeValidator, Field
 
-from adapters.inbound.rest.bodies import (
-    AT,
-    Answer,
-    Done,
-    Timestamp,
-    attribute,
-)
+from adapters.inbound.rest.bodies import AT, Answer, Done, Timestamp, attribute
 from adapters.inbound.rest.routing import ChannelType, CurrentCaller, GatewayState, Services, errors
 from domain.channels import model
 

@@ -31,13 +31,7 @@ from adapters.inbound.rest.routing import (
 )
 from domain import limits
 from domain.conversations.history import HANDLER_MINUTES, MOST_MINUTES
-from domain.conversations.model import (
-    ConversationFilter,
-    ConversationView,
-    Handler,
-    Message,
-    MessagesWanted,
-)
+from domain.conversations.model import ConversationFilter, ConversationView, Handler, Message, MessagesWanted
 from domain.paging import Page
 
 Next = Annotated[str | None, Field(description="The cursor of the next page; null on the last one.")]

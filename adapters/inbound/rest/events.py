@@ -1,7 +1,5 @@
 """Events as Server-Sent Events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache

@@ -15,14 +15,7 @@ from adapters.inbound.rest.bodies import (
     WholeNumber,
     attribute,
 )
-from adapters.inbound.rest.routing import (
-    CurrentCaller,
-    CursorPage,
-    JsonRoute,
-    Services,
-    errors,
-    id_in_path,
-)
+from adapters.inbound.rest.routing import CurrentCaller, CursorPage, JsonRoute, Services, errors, id_in_path
 from domain import limits
 from domain.access.model import ApiKey, CreatedKey, NewKey, Role
 from domain.paging import Page

@@ -7,13 +7,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import BeforeValidator, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
-from adapters.inbound.rest.bodies import (
-    HASH,
-    Answer,
-    Pagination,
-    Timestamp,
-    attribute,
-)
+from adapters.inbound.rest.bodies import HASH, Answer, Pagination, Timestamp, attribute
 from adapters.inbound.rest.errors import JsonResponse, error_response
 from adapters.inbound.rest.multipart import MultipartReader
 from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment, is_known

@@ -24,13 +24,7 @@ from adapters.inbound.rest.routing import (
 )
 from domain.conversations.model import Direction
 from domain.monitoring import model
-from domain.monitoring.model import (
-    DeadLetterId,
-    DeadLetterView,
-    Figures,
-    ItemResult,
-    Period,
-)
+from domain.monitoring.model import DeadLetterId, DeadLetterView, Figures, ItemResult, Period
 from domain.paging import LARGEST_LIMIT, Page
 
 

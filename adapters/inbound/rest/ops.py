@@ -11,9 +11,7 @@ from pydantic import Field
 
 from adapters.inbound.rest import errors
 from adapters.inbound.rest.asgi import App
-from adapters.inbound.rest.bodies import (
-    Answer,
-)
+from adapters.inbound.rest.bodies import Answer
 from adapters.inbound.rest.errors import JsonResponse
 from domain.refusals import INTERNAL
 

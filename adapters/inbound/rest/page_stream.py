@@ -1,7 +1,5 @@
 """Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html) of pages."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import AbstractContextManager, aclosing, suppress
 from typing import Generic, TypeVar

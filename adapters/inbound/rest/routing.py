@@ -1,7 +1,5 @@
 """What the routers share: callers, ids in paths, pages, JSON bodies, and the errors of the OpenAPI description."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass

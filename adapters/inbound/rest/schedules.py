@@ -6,14 +6,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from adapters.inbound.rest.bodies import AT, Accepted, Answer, OptionalTimestamp, Timestamp, attribute
-from adapters.inbound.rest.routing import (
-    CurrentCaller,
-    CursorPage,
-    InstanceId,
-    JsonRoute,
-    Services,
-    errors,
-)
+from adapters.inbound.rest.routing import CurrentCaller, CursorPage, InstanceId, JsonRoute, Services, errors
 from domain.paging import Page
 from domain.polling.model import ScheduleView
 

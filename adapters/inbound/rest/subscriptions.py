@@ -30,13 +30,7 @@ from adapters.inbound.rest.routing import (
 )
 from domain import limits
 from domain.paging import Page
-from domain.subscriptions.model import (
-    Push,
-    PushTest,
-    Subscription,
-    SubscriptionFields,
-    SubscriptionView,
-)
+from domain.subscriptions.model import Push, PushTest, Subscription, SubscriptionFields, SubscriptionView
 
 
 class SubscriptionBody(Body):

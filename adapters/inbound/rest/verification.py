@@ -1,7 +1,5 @@
 """Identity verification over REST."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
@@ -10,14 +8,7 @@ from pydantic import Field, StrictInt
 
 from adapters.inbound.console.static import static_address
 from adapters.inbound.rest import examples
-from adapters.inbound.rest.bodies import (
-    Answer,
-    Body,
-    Done,
-    Empty,
-    Text,
-    attribute,
-)
+from adapters.inbound.rest.bodies import Answer, Body, Done, Empty, Text, attribute
 from adapters.inbound.rest.routing import (
     CurrentCaller,
     GatewayOptions,

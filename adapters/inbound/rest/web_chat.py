@@ -1,7 +1,5 @@
 """The web chat for panels on pages anywhere: CORS by the origins of each instance, limits, Server-Sent Events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
 from typing import Annotated, Any

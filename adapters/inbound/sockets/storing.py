@@ -1,7 +1,5 @@
 """Stores what the connection of an instance received."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Keeps one connection per instance of the connected channels, under leases."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`ports.http.Http` on aiohttp: one shared client for every call that leaves the service."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -5,12 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.outbound.rendering.inline import (
-    InlineComposer,
-    code_fence,
-    label,
-    label_with_addresses,
-)
+from adapters.outbound.rendering.inline import InlineComposer, code_fence, label, label_with_addresses
 from adapters.outbound.rendering.markup_writer import MarkupWriter, Tables
 from adapters.outbound.rendering.nodes import Table, aligned, table_of
 from adapters.outbound.rendering.styled_text import (

@@ -1,7 +1,5 @@
 """Runs resources behind an HTTP endpoint: the documented JSON goes out, the documented JSON or events come back."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing

@@ -8,13 +8,7 @@ from typing import Any
 from domain.channels.answers import Choice
 from domain.conversations.choices import choice_faults
 from domain.files import MAX_FILES, file_fault
-from domain.routing.model import (
-    Confirmation,
-    InputFile,
-    ResultArtifact,
-    RunRequest,
-    RunResult,
-)
+from domain.routing.model import Confirmation, InputFile, ResultArtifact, RunRequest, RunResult
 from domain.values import iso_milliseconds
 
 MAX_TEXT = 1_000_000

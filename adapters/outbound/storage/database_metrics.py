@@ -1,7 +1,5 @@
 """Prometheus metrics of the database, read at each scrape."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest

@@ -1,7 +1,5 @@
 """The log of events in PostgreSQL: recorded with what they are about while somebody listens, numbered, and read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ statement that raised it, and must not concern the rows of others.
 SQLSTATE codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, ParamSpec, TypeVar

@@ -1,7 +1,5 @@
 """Leases of schedules and of connections, and where they go on reading, in PostgreSQL."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,18 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import (
-    BindParameter,
-    Select,
-    Update,
-    UpdateBase,
-    bindparam,
-    case,
-    func,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import BindParameter, Select, Update, UpdateBase, bindparam, case, func, or_, select, update
 
 from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.conversations.earlier import in_own_sessions

@@ -5,17 +5,7 @@ Defaults, check constraints and storage parameters stand in the migrations alone
 
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    DateTime,
-    ForeignKey,
-    Identity,
-    Index,
-    MetaData,
-    Table,
-    text,
-)
+from sqlalchemy import BigInteger, Column, DateTime, ForeignKey, Identity, Index, MetaData, Table, text
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.sql.elements import ColumnElement, TextClause
 from sqlalchemy.types import TypeEngine

@@ -15,23 +15,14 @@ from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.events import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import (
-    SQL,
-    MessageStatus,
-)
+from adapters.outbound.storage.queue.statements import SQL, MessageStatus
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
 from adapters.outbound.system.clock import url_uuid
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
 from domain.events import EventKind, LoggedEvent
 from domain.paging import Page
-from domain.subscriptions.model import (
-    CHANNEL_ID,
-    SUBSCRIPTION,
-    Push,
-    Subscription,
-    SubscriptionFields,
-)
+from domain.subscriptions.model import CHANNEL_ID, SUBSCRIPTION, Push, Subscription, SubscriptionFields
 from domain.subscriptions.planning import MOST_WAITING, PushPlan, PushState
 
 READER = "subscriptions"

@@ -4,8 +4,6 @@ Each change takes the next version of its conversation while it holds the conver
 in their order, and who has read up to one has missed nothing. One query of a process reads for all of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

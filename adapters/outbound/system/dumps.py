@@ -1,7 +1,5 @@
 """The database as a file, by pg_dump and pg_restore, and what tells whether it came back whole."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@ and each number is the turn of one worker. The others look a little later, in ca
 the more workers there are, the later, so that all together look about as often.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The events of the log for the readers of this process: one loop reads them for all."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """OpenTelemetry traces of a message's way, when a collector is named. OpenTelemetry is not imported otherwise."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager

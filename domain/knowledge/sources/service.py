@@ -10,14 +10,7 @@ from domain.addresses import address_fault
 from domain.knowledge.bases import LARGEST_ID, BaseAccess
 from domain.knowledge.model import Level
 from domain.knowledge.rules import NO_BASE
-from domain.knowledge.sources.model import (
-    NewSource,
-    PageStatus,
-    Source,
-    SourceKind,
-    SourcePage,
-    key_of,
-)
+from domain.knowledge.sources.model import NewSource, PageStatus, Source, SourceKind, SourcePage, key_of
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
 from ports.knowledge import SourceStore

@@ -1,7 +1,5 @@
 """The steps of access.feature."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The steps of keys.feature, over both gateways."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any

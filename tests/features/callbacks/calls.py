@@ -1,7 +1,5 @@
 """Bodies of calls, described in words: `"message" says "a", "text" in "payload" says "b"`."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 A module of such a feature says in `CHAT` what its platform is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

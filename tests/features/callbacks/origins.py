@@ -3,8 +3,6 @@
 Proofs are made by the platforms' own libraries, or by nothing but hashes and keys: never by the code under test.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """The steps of bot_messenger.feature that are its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

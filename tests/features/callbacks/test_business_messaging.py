@@ -1,7 +1,5 @@
 """What WhatsApp is in business_messaging.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """The steps of enterprise_chat.feature that are its own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from datetime import datetime

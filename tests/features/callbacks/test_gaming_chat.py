@@ -1,7 +1,5 @@
 """What Discord is in gaming_chat.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

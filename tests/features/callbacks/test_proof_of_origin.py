@@ -1,7 +1,5 @@
 """The steps of proof_of_origin.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What Slack is in workspace_chat.feature."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The steps of definitions.feature."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

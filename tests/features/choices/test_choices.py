@@ -1,7 +1,5 @@
 """The steps of choices.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The steps of buttons.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any

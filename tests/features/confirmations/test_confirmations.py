@@ -1,7 +1,5 @@
 """The steps of confirmations.feature. The chat is a Telegram group, which has buttons and several senders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta

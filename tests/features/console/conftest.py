@@ -3,8 +3,6 @@
 Tests of this package are `def`, not `async def` (see `__init__.py`); coroutines run in `world.run`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """One of everything that pages show, with a text of a stranger in each field that a stranger can fill."""
 
-from __future__ import annotations
-
 import hashlib
 
 from adapters.inbound.console.navigation import conversation_path

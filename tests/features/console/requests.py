@@ -1,7 +1,5 @@
 """Forms of the console over plain HTTP."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

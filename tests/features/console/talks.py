@@ -1,7 +1,5 @@
 """Conversations for the pages that show them: a bot behind an HTTP webhook, and what people write to it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

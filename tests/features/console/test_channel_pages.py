@@ -1,7 +1,5 @@
 """What the pages of channels answer over HTTP: permissions, secrets, faults, and what strangers wrote."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from html import unescape

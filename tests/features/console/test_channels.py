@@ -1,7 +1,5 @@
 """The steps of channels.feature."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The section "The first message in five minutes" of the README, done in a browser word by word."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The steps of identities.feature."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The steps of inbox.feature."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

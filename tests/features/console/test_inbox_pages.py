@@ -1,7 +1,5 @@
 """The inbox over HTTP: hostile texts, any session id, who may see what, and forms without a script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser

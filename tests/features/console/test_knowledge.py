@@ -1,7 +1,5 @@
 """The steps of knowledge.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path

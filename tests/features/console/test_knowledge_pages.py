@@ -1,7 +1,5 @@
 """The pages of knowledge bases over plain HTTP: rights, forms without a script, tokens, hostile texts, long files."""
 
-from __future__ import annotations
-
 import hashlib
 import html
 import re

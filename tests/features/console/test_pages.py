@@ -1,7 +1,5 @@
 """What holds for every page: nothing serious that axe finds, nothing cut off, small, and quick beside REST."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The overview, problems and the doctor over plain HTTP: rights, forms without a script, hostile texts, pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

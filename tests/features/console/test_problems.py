@@ -1,7 +1,5 @@
 """The steps of problems.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What holds for every page and every form, as the table of routes has them: a new route is covered by itself."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from html.parser import HTMLParser

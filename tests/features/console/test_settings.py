@@ -1,7 +1,5 @@
 """The steps of settings.feature, and what its pages refuse."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The steps of signing_in.feature."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What signing in, keys and identities answer over plain HTTP: links, proxies, tokens of forms, things of others."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The steps of trying.feature."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html import escape

@@ -1,7 +1,5 @@
 """The steps of web_chat.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The platforms of the features on context: what each posts when people reply to each other."""
 
-from __future__ import annotations
-
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the platforms post for the kinds of messages of kinds.feature."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The steps of kinds.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

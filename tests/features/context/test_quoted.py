@@ -1,7 +1,5 @@
 """The steps of quoted.feature, groups.feature and platform.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

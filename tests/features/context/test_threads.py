@@ -1,7 +1,5 @@
 """The steps of threads.feature, on Slack."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Sequence

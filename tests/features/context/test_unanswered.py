@@ -1,7 +1,5 @@
 """Each reason for which a channel refuses messages is counted in the health of the instance, listed, and released."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What the features of conversations begin with."""
 
-from __future__ import annotations
-
 import pytest
 from pytest_bdd import given, parsers, when
 

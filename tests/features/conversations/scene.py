@@ -1,7 +1,5 @@
 """A bot of ann's, those who write to it, and what she sees of that."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 from typing import Any

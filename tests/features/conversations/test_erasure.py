@@ -1,7 +1,5 @@
 """The steps of erasure.feature."""
 
-from __future__ import annotations
-
 import asyncio
 from base64 import b64encode
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The steps of history.feature."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

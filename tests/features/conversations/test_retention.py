@@ -1,7 +1,5 @@
 """The steps of retention.feature."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from pytest_bdd import given, parsers, scenarios, then, when

@@ -1,7 +1,5 @@
 """The steps of taking_over.feature."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from datetime import datetime

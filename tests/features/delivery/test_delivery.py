@@ -1,7 +1,5 @@
 """The steps of delivery.feature."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The steps of streaming.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The steps of waiting.feature."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The steps of durability.feature: several services on one database."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Iterator

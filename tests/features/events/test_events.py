@@ -1,7 +1,5 @@
 """The steps of events.feature."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The steps of subscriptions.feature, over both gateways; the addresses are servers on loopback."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The steps of fairness.feature."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """The steps of files.feature."""
 
-from __future__ import annotations
-
 import errno
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The steps of voice.feature, with the recogniser that comes with the service."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules for every route, as the OpenAPI document has them: a new route is covered by itself."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every field and path parameter of the OpenAPI document, with values that nobody means well by."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The steps of gateway.feature: here, and only here, paths and status codes are the words."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """gRPC takes what REST takes, and whatever is stored crosses in messages that every client accepts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What the routes of messages take: hostile bodies, large ones, and the same over gRPC."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

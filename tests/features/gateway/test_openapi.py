@@ -1,7 +1,5 @@
 """The OpenAPI document: complete, true to the service, with examples that work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

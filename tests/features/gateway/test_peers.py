@@ -1,7 +1,5 @@
 """The steps of peers.feature: clients of the core with and without the proof of a gateway, over a socket."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bodies of searches, and queries of lists of files, that mean nothing."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The steps of config_checks.feature; the chat server is a stand-in on loopback."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """The steps of instances.feature."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

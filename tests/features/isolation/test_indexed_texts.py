@@ -3,8 +3,6 @@
 `PATHS` names the way into each such column. A new indexed text column fails here until it has one.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import string

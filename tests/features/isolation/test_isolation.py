@@ -1,7 +1,5 @@
 """The steps of isolation.feature."""
 
-from __future__ import annotations
-
 import json
 import random
 import string

@@ -1,7 +1,5 @@
 """Steps that several features of knowledge bases share."""
 
-from __future__ import annotations
-
 import pytest
 from pytest_bdd import given, parsers, then, when
 

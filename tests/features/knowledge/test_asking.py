@@ -1,7 +1,5 @@
 """The steps of asking a base, with a stand-in for the model's server."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -1,7 +1,5 @@
 """The steps of reading documents."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 

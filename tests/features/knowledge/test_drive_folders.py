@@ -1,7 +1,5 @@
 """The steps of Drive folders that are fed into a base."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

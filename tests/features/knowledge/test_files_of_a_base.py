@@ -1,7 +1,5 @@
 """The steps of the files of a base."""
 
-from __future__ import annotations
-
 from email.message import EmailMessage
 from typing import Any
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The steps of managing knowledge bases."""
 
-from __future__ import annotations
-
 import re
 
 from pytest_bdd import parsers, scenarios, then, when

@@ -1,7 +1,5 @@
 """The steps of manuals as PDF files."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The steps of changing the embedding model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

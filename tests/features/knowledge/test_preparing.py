@@ -1,7 +1,5 @@
 """The steps of the embedding model of a new installation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any

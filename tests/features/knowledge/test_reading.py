@@ -1,7 +1,5 @@
 """The steps of reading files and chunks."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The steps of reading_with_database_url.feature: every read of the OpenAPI document, and the tools of MCP."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

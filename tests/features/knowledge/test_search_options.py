@@ -1,7 +1,5 @@
 """The steps of searches with options."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The steps of searching a base."""
 
-from __future__ import annotations
-
 from pytest_bdd import parsers, scenarios, then, when
 
 from tests.drivers.knowledge import KB, Scene, send

@@ -1,7 +1,5 @@
 """The steps of strict reading."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_bdd import given, parsers, scenarios, when

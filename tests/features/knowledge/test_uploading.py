@@ -1,7 +1,5 @@
 """The steps of uploading files."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import AsyncIterator

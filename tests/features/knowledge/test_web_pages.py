@@ -1,7 +1,5 @@
 """The steps of web pages that are read into a base."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,8 +1,6 @@
 """One service for all scenarios of MCP. Each is tried with the older and the newer protocol, on a gateway with and on
 one without a database."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The steps of chats.feature."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The edges of the protocol, over HTTP: what is no message, whose it is, and what does not leak."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """The steps of two_users.feature."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

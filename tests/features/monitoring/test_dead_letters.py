@@ -1,7 +1,5 @@
 """The steps of dead_letters.feature."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 A module says in `PLATFORM` which platform is polled, if any, and in `SETTING` where its address goes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The steps of cron.feature that are its own."""
 
-from __future__ import annotations
-
 import uuid
 
 from pytest_bdd import given, parsers, scenarios, then, when

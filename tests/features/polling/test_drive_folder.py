@@ -1,7 +1,5 @@
 """The steps of drive_folder.feature that are its own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The steps of erp_events.feature that are its own."""
 
-from __future__ import annotations
-
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 

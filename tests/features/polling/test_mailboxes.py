@@ -1,7 +1,5 @@
 """The steps of mailboxes.feature."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

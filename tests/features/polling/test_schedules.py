@@ -1,7 +1,5 @@
 """The steps of schedules.feature, over both gateways."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo

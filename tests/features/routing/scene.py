@@ -1,7 +1,5 @@
 """A Telegram bot whose messages are accepted by one service, and worked on by another on its database."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

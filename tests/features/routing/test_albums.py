@@ -1,7 +1,5 @@
 """The steps of albums.feature: pictures are accepted by one service, and worked on by another on its database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest

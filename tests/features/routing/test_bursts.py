@@ -1,7 +1,5 @@
 """The steps of bursts.feature: nobody is silent for longer than the test says, however slow this machine is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any

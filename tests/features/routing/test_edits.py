@@ -1,7 +1,5 @@
 """The steps of edits.feature, with Telegram's edited messages."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Iterator

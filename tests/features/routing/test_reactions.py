@@ -1,7 +1,5 @@
 """The steps of reactions.feature."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any

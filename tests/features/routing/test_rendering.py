@@ -1,7 +1,5 @@
 """The steps of rendering.feature: each markup is read as its platform reads it."""
 
-from __future__ import annotations
-
 import pytest
 from pytest_bdd import parsers, scenarios, then, when
 

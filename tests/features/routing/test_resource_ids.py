@@ -1,7 +1,5 @@
 """The steps of resource_ids.feature. Steps are synchronous: reading an id is pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

@@ -1,7 +1,5 @@
 """The steps of splitting.feature. Steps are synchronous: rendering is pure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

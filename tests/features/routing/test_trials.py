@@ -1,7 +1,5 @@
 """The steps of trials.feature, over both gateways."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Steps that the features of messages that answer none share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

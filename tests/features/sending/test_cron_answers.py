@@ -1,7 +1,5 @@
 """The steps of cron_answers.feature."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

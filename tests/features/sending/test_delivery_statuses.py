@@ -1,7 +1,5 @@
 """The steps of delivery_statuses.feature."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The steps of idempotency.feature."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

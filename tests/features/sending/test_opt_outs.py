@@ -1,7 +1,5 @@
 """The steps of opt_outs.feature."""
 
-from __future__ import annotations
-
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 from twilio.request_validator import RequestValidator

@@ -1,7 +1,5 @@
 """The steps of refusals.feature."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

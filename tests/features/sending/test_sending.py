@@ -1,7 +1,5 @@
 """The steps of sending.feature."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pytest_bdd import parsers, scenarios, then, when

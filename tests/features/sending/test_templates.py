@@ -1,7 +1,5 @@
 """The steps of templates.feature."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

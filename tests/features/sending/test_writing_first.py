@@ -1,7 +1,5 @@
 """The steps of writing_first.feature."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Services without a public address: platforms that are asked, or connected to, by a supervisor that runs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """The steps of linked_device.feature: supervisor, pairing and storage with a scripted account."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

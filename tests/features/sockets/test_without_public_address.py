@@ -1,7 +1,5 @@
 """The steps of without_public_address.feature."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any

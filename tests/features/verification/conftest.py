@@ -1,7 +1,5 @@
 """The service with servers for mail, sign-in and the bot, and the steps of verification."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Runs email_code.feature; its steps stand in conftest.py."""
 
-from __future__ import annotations
-
 from pytest_bdd import scenarios
 
 WORKER = False

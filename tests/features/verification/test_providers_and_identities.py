@@ -1,7 +1,5 @@
 """Runs providers_and_identities.feature, and the steps of it that need a channel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

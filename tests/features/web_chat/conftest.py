@@ -1,7 +1,5 @@
 """A website with the chat of an instance, and its visitors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any

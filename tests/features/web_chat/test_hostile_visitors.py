@@ -1,7 +1,5 @@
 """The steps of hostile_visitors.feature."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

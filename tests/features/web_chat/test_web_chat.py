@@ -1,7 +1,5 @@
 """The steps of web_chat.feature."""
 
-from __future__ import annotations
-
 import base64
 from uuid import uuid4
 

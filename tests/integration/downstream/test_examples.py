@@ -1,7 +1,5 @@
 """The examples work, with the rules file beside them."""
 
-from __future__ import annotations
-
 import importlib.util
 import threading
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """Resources behind gRPC, against a real server on the loopback interface."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager

@@ -1,7 +1,5 @@
 """Answers of resources that would break what reads, stores or shows them fail their message alone, with a reason."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 

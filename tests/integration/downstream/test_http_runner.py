@@ -1,7 +1,5 @@
 """Resources behind an HTTP endpoint, against real servers on the loopback interface."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

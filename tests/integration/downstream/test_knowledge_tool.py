@@ -1,7 +1,5 @@
 """A model that searches knowledge bases beside its other tools, against a real server on the loopback interface."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A worker ends between two edits of an unfinished answer: the next one goes on with the same message."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

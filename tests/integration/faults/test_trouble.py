@@ -4,8 +4,6 @@ A message says what happens to it. The platform is Telegram, which has no idempo
 HTTP webhook, which has one; both are served by one stand-in, and so is the resource.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

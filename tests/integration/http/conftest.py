@@ -1,7 +1,5 @@
 """Names that nobody has, without asking a server of names."""
 
-from __future__ import annotations
-
 import socket
 from typing import Any
 

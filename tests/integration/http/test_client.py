@@ -1,7 +1,5 @@
 """The shared HTTP client against real servers on the loopback interface."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Connections of the shared HTTP client: kept, limited, and never trusted beyond the answer that was asked for."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import random

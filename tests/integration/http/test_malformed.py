@@ -1,7 +1,5 @@
 """What reaches the gateway's socket and is no request: answered in JSON, before there is anything to route."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

@@ -1,7 +1,5 @@
 """The outbound address policy where it counts: at the connection, after DNS and after each redirect."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import AsyncIterator
 from typing import Any

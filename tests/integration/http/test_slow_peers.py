@@ -1,7 +1,5 @@
 """Peers that are slow, and peers that are too many: what they are told, and that others get in all the same."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

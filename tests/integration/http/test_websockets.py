@@ -1,7 +1,5 @@
 """WebSockets to servers that behave, and to those that do not."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

@@ -1,7 +1,5 @@
 """The check of the queue fails where Redis takes no writes or does not let us in, and the doctor tells the reason."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

@@ -1,7 +1,5 @@
 """The Redis that tests get."""
 
-from __future__ import annotations
-
 from redis import Redis
 
 

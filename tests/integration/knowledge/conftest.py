@@ -1,7 +1,5 @@
 """Knowledge bases on a database of the test's own."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

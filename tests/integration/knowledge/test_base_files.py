@@ -1,7 +1,5 @@
 """The files of a base: how far they are, deleting, cancelling, retrying, their texts."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Reindexing, orphans, memory nodes, answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

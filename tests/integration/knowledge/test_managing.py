@@ -1,7 +1,5 @@
 """Bases, permissions, reading, deleting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

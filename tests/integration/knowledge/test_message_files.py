@@ -1,7 +1,5 @@
 """The bytes of message files are held as long as their links are good, and as long as a reply needs them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from functools import partial

@@ -1,7 +1,5 @@
 """Bases that an older version has indexed: under other words than chunks are indexed under now."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 

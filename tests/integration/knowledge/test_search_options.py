@@ -1,7 +1,5 @@
 """Searches with options, compared with a look at every chunk of the base."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter

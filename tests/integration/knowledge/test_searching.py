@@ -1,7 +1,5 @@
 """The two searches, merged, in a base that stays as it is."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What searches find in bases that grow, change or are many."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

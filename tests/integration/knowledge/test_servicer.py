@@ -1,7 +1,5 @@
 """What the gRPC servicer of knowledge bases says and refuses, as REST does."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from types import SimpleNamespace

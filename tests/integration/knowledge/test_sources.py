@@ -1,7 +1,5 @@
 """Sources: web pages read again, replaced, removed; redirects, robots.txt, sitemaps; crashes and fairness."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from collections.abc import AsyncIterator, Iterator

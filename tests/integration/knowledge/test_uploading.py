@@ -1,7 +1,5 @@
 """Files into a base: all or nothing, once each, whatever dies on the way."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Models fetched from a stand-in of the hub, over HTTP."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace

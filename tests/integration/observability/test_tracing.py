@@ -1,7 +1,5 @@
 """Traces reach a collector over real OTLP, and only when one is named."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

@@ -1,7 +1,5 @@
 """Connections under leases on a real database, with a scripted device."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A database for each test, and folders with an embedded one that were made once and are copied for each."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator

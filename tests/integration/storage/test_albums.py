@@ -1,7 +1,5 @@
 """The rows of one album: found however many and wherever they stand, and finished in one statement."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.health import PostgresHealth

@@ -1,7 +1,5 @@
 """An answer and a message sent first at the same time: whichever is committed first goes first, and is told first."""
 
-from __future__ import annotations
-
 import asyncio
 
 from adapters.outbound.storage.health import PostgresHealth

@@ -1,7 +1,5 @@
 """Packed arrays arrive in PostgreSQL as the lists that they were made of."""
 
-from __future__ import annotations
-
 import struct
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A row that cannot be read or stored costs no other row anything."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime

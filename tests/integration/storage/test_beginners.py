@@ -1,7 +1,5 @@
 """A session of a mail thread belongs to whoever began it, also where an earlier version stored its messages."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.codec import dump

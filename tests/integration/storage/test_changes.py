@@ -1,7 +1,5 @@
 """A message changes that nobody has answered: its sender edits or deletes it, or the platform sends it once more."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

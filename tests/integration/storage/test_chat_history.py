@@ -1,7 +1,5 @@
 """The chat history in a real PostgreSQL."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

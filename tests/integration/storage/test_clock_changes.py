@@ -1,7 +1,5 @@
 """The database's clock is put back by an hour: what waits is due by the new time, not by the former one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Questions about tools in the database: decided once and begun once, whoever comes."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Lists of conversations and messages are read by their indexes."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The database that each test gets."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 

@@ -1,7 +1,5 @@
 """Stored messages are found by the platform's ids, each instance's alone; threads without us are not stored."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import orjson

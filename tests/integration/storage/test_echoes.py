@@ -1,7 +1,5 @@
 """What an instance sent comes back to it as an event: the platform's id tells, also where it is told late."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.health import PostgresHealth

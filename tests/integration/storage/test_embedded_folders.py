@@ -1,7 +1,5 @@
 """Where the embedded server's parts go: other accounts, closed or long folders, and refusals in one line."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

@@ -1,7 +1,5 @@
 """The embedded server's life: start, stop, kill, second owner, attach."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

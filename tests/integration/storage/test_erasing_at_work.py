@@ -1,7 +1,5 @@
 """What is written of a message while its conversation is being erased is erased with it, or not written."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

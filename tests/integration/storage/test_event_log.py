@@ -1,7 +1,5 @@
 """The log of events: ids in the order of what happened, nothing missed, nobody else's events."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What happens is recorded in the transaction in which it happens: once, with what it is about, and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

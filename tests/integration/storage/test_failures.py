@@ -1,7 +1,5 @@
 """What an error of the database comes to: an outage for all, or a failure of the statement that caused it."""
 
-from __future__ import annotations
-
 import asyncio
 
 import psycopg

@@ -1,7 +1,5 @@
 """Figures: what happened to messages is counted once, by minute and by half hour."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """A database that died may have forgotten an outcome: what the worker still holds of the conversation must wait."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.health import PostgresHealth

@@ -1,7 +1,5 @@
 """Conversations that a person has are leased in no way, and wake nobody."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.conversations.handlers import PostgresHandlers

@@ -1,7 +1,5 @@
 """Events that share a commit keep the order in which they came, whatever plan the database chooses."""
 
-from __future__ import annotations
-
 import asyncio
 
 from adapters.outbound.storage.pool import Database

@@ -1,7 +1,5 @@
 """Instances in memory: many who ask at once cause one look, and a change is not overlooked."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

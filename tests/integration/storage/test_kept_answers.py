@@ -1,7 +1,5 @@
 """What was answered is kept beside the message that it answers."""
 
-from __future__ import annotations
-
 import orjson
 
 from adapters.outbound.storage.health import PostgresHealth

@@ -1,7 +1,5 @@
 """A key that does not fit the database is noticed, and a row that cannot be decrypted harms no other."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

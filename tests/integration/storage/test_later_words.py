@@ -1,7 +1,5 @@
 """What platforms say after the fact: of parts whose sending broke off, and of people with another id."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Migrations: one chain, two processes at once, nothing imported when nothing is to be done."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What messages have offered is found again, by its instance alone, and as long as it is kept."""
 
-from __future__ import annotations
-
 from adapters.outbound.storage.confirmations import PostgresOffers
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database

@@ -1,8 +1,6 @@
 """How the statements of a message are planned while their tables grow: the same for all values, for no more work, and
 with what waits found by an index of its own, whatever room that has left from busier times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Which connections are used."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 
 from adapters.outbound.storage.pool import Database

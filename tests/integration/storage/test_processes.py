@@ -1,7 +1,5 @@
 """Messages that no worker works on are noticed."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.pool import Database

@@ -1,7 +1,5 @@
 """Queues are leased by one process at a time, with their first rows and in order."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Every table has an owner or an age; old rows go in small steps, by an index, by one process at a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """How often we and a machine answered each other within a minute, counted on the lane."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.health import PostgresHealth

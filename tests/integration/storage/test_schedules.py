@@ -1,7 +1,5 @@
 """Who runs what is due, on a real database."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Processes of the released version work on the schema of this one, and are not held up while it is made."""
 
-from __future__ import annotations
-
 import io
 import re
 import threading

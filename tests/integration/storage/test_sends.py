@@ -1,7 +1,5 @@
 """Messages that answer none in PostgreSQL: stored once, found again, and moved on by what platforms say."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

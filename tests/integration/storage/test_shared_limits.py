@@ -1,7 +1,5 @@
 """What workers share of the limits of platforms, on a real database."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

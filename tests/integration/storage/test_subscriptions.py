@@ -1,7 +1,5 @@
 """Subscriptions of several processes on one database."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A server that hangs with its connections open: callers get their refusal, and cancelled ones their end."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The tables that statements are written with are those that the migrations make."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What visitors see is kept in the order of its changes, and whoever looks at it misses nothing."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing

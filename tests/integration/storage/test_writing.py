@@ -1,7 +1,5 @@
 """Whether the database takes writes is found out by writing."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A gateway before several cores: which of them takes a call, and which calls are sent to another one."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import AsyncIterator

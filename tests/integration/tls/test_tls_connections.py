@@ -1,7 +1,5 @@
 """What a gateway, a rule of resources and `switchboard doctor` say of a gRPC server that TLS keeps them from."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

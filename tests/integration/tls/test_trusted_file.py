@@ -1,7 +1,5 @@
 """SSL_CERT_FILE: what connects outwards trusts the CAs of that file, and only with it those of a private CA."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import ssl

@@ -1,7 +1,5 @@
 """The whole of verification on a real database, with servers for mail, sign-in and the bot."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any

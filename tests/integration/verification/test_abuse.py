@@ -1,7 +1,5 @@
 """Races between users, and what logs may not tell."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

@@ -1,7 +1,5 @@
 """Verification by the messenger bot."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Signing in elsewhere, in a real browser: a window opens the provider, comes back, and closes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Verification of mail addresses."""
 
-from __future__ import annotations
-
 import asyncio
 
 import httpx

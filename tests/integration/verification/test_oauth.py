@@ -1,7 +1,5 @@
 """Verification by signing in elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

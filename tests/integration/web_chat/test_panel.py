@@ -1,7 +1,5 @@
 """The panel of the web chat in a real browser, on a website of another origin with a strict policy."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What a website gets as /web-chat.js."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import httpx

@@ -1,7 +1,5 @@
 """Telegram's Bot API, as far as the verification bot uses it (https://core.telegram.org/bots/api)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Discord's HTTP API and gateway for tests (https://docs.discord.com/developers): it checks what it is sent."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -3,8 +3,6 @@
 After https://developers.google.com/workspace/drive/api/reference/rest/v3
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

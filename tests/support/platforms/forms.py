@@ -1,7 +1,5 @@
 """Reads the multipart forms that platforms get files in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.parser import BytesParser

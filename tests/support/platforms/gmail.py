@@ -3,8 +3,6 @@
 After https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.history/list and its neighbours.
 """
 
-from __future__ import annotations
-
 import base64
 from email import message_from_bytes
 from email.message import Message

@@ -4,8 +4,6 @@ After https://developers.mattermost.com/api-documentation/ (posts, files) and th
 posts by `pending_post_id`.
 """
 
-from __future__ import annotations
-
 import email
 import json
 import re

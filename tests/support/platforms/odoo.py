@@ -5,8 +5,6 @@ note changes x2many fields of its record and leaves `write_date`, dates are of o
 with status 200, and a request for which the pool has no connection left is refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager

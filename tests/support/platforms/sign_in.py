@@ -1,7 +1,5 @@
 """The OAuth endpoints of Slack, Discord and Mattermost, as far as verification uses them."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Slack's Web API for tests (https://docs.slack.dev/reference/methods): it checks what it is sent."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A platform for tests: an HTTP server on loopback that checks every request and fails when told to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import deque

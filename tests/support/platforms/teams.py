@@ -3,8 +3,6 @@
 After https://learn.microsoft.com/en-us/azure/bot-service/rest-api/bot-framework-rest-connector-api-reference
 """
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from functools import cache

@@ -1,7 +1,5 @@
 """A Telegram Bot API server for tests (https://core.telegram.org/bots/api): it checks what it is sent."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -3,8 +3,6 @@
 After https://www.twilio.com/docs/messaging/api/message-resource
 """
 
-from __future__ import annotations
-
 import base64
 import re
 

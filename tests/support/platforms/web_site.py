@@ -1,7 +1,5 @@
 """A web site for tests: pages, redirects, robots.txt and sitemaps, with ETags, as web servers answer."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import hashlib

@@ -3,8 +3,6 @@
 After https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a person gets at the prompt: help at once, the version, completed words, a quiet end in a closed pipe."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

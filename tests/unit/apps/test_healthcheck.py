@@ -1,7 +1,5 @@
 """`switchboard healthcheck`: which port it asks of which process."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

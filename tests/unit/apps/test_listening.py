@@ -1,7 +1,5 @@
 """A port that cannot be opened is told by the settings that say which."""
 
-from __future__ import annotations
-
 import pytest
 
 from apps.processes.starting import StartError, listen

@@ -1,7 +1,5 @@
 """A log line is bounded in time and size, and shows no control character, whatever it is about."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

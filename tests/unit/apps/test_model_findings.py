@@ -1,7 +1,5 @@
 """What the doctor says of the embedding model: whether it is there in the form in which it is computed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Preparing and loading the embedding model ahead."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

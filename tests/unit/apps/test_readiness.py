@@ -1,7 +1,5 @@
 """What the service says of its readiness, and how often it looks."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast

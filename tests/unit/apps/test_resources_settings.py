@@ -1,7 +1,5 @@
 """Resources from the settings: where rules and their tokens come from."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

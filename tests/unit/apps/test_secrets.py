@@ -1,7 +1,5 @@
 """Secrets that the installation makes: once, whole or not at all, and never taken from a file that is damaged."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Settings: a default for each, one clear sentence for a wrong one, no secret where it could be read."""
 
-from __future__ import annotations
-
 import ipaddress
 import sys
 from pathlib import Path

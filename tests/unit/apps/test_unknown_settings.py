@@ -1,7 +1,5 @@
 """A misspelt setting is named with the one that was meant."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A forged backup writes nothing outside the folders that it is restored to, whatever its members are called."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -1,7 +1,5 @@
 """What replies decide and how questions read."""
 
-from __future__ import annotations
-
 import pytest
 
 from domain.confirmations.model import (

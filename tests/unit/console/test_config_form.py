@@ -1,7 +1,5 @@
 """The form of each channel gives the configuration that REST takes, and never shows a secret."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Every step that a file goes through has words in the console, and stands in the description of the API."""
 
-from __future__ import annotations
-
 from adapters.inbound.console.pages.knowledge_files import STEPS
 from adapters.inbound.rest.base_files import FileState
 from domain.knowledge.model import FileStep

@@ -1,7 +1,5 @@
 """Markdown of answers, addresses of conversations, and faults beside fields."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.inbound.console.filters import local, visible

@@ -1,7 +1,5 @@
 """Over https the console knows its own host, however proxies and the setting write it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

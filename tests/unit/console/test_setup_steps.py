@@ -1,7 +1,5 @@
 """The set-up steps name this server's addresses, and say what works from where."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

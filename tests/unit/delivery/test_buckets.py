@@ -1,7 +1,5 @@
 """Quotas: no window holds more than they allow, and what they allow gets through."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

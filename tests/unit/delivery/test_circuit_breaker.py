@@ -1,7 +1,5 @@
 """When an instance's breaker opens and closes."""
 
-from __future__ import annotations
-
 from domain.delivery.circuit_breakers import FIRST_OPEN, LONGEST_OPEN, THRESHOLD, Breaker, State, opening
 
 

@@ -1,7 +1,5 @@
 """Slots of a credential: how many calls go at a time, and who waits."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

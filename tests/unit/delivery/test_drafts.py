@@ -1,7 +1,5 @@
 """Drafts keep the limits of the platform, and what it says of them holds for answers."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How the work on a part ends that fails by a fault of ours: a bounded number of tries, then a dead letter."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace

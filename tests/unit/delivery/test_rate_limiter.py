@@ -1,7 +1,5 @@
 """Cooldowns, quotas and breakers as a worker keeps them, alone and beside others."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable

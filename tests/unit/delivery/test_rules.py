@@ -1,7 +1,5 @@
 """When a part that was not taken is tried again."""
 
-from __future__ import annotations
-
 import pytest
 
 from domain.channels.messages import Outcome, Sent

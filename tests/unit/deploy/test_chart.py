@@ -1,7 +1,5 @@
 """The chart says what the code says: names of settings, ports, commands, paths. Rendered where Helm's engine is."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

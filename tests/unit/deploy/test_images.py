@@ -1,7 +1,5 @@
 """Dockerfile, compose.yaml and the systemd unit speak of commands, settings, ports and folders that the code has."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Each lock can be installed on every Python of the declared range, and holds all that is needed there."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, distribution

@@ -1,7 +1,5 @@
 """Dashboard, alerts and chart ask for metrics and labels that the code has, and the pages say what to do."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

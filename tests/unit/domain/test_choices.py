@@ -1,7 +1,5 @@
 """What buttons of choices carry, and what a press or a typed text picks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

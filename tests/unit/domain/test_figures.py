@@ -1,7 +1,5 @@
 """Percentiles of histograms, and the shapes of charts."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """The context of a message: bounded, and joined with that of others."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

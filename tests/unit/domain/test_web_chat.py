@@ -1,7 +1,5 @@
 """Visitors of the web chat, their tokens, and the ids by which web pages name an instance."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

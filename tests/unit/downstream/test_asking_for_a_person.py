@@ -1,7 +1,5 @@
 """A resource asks for a person: in JSON, in a stream of events, and in pieces."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

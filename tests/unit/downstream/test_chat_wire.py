@@ -1,7 +1,5 @@
 """The chat-completions protocol, read and written."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """What a platform says of a message, as resources of each kind get it."""
 
-from __future__ import annotations
-
 from google.protobuf.json_format import MessageToDict
 
 from adapters.outbound.resources.chat_completions import message_text

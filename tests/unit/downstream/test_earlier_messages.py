@@ -1,7 +1,5 @@
 """What was said before a message, as resources of each kind get it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from adapters.outbound.resources.chat_completions import message_text

@@ -1,7 +1,5 @@
 """The JSON exchanged with resources."""
 
-from __future__ import annotations
-
 import base64
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """A reaction of a person, as resources of each kind get it."""
 
-from __future__ import annotations
-
 from adapters.outbound.resources.chat_completions import message_text
 from adapters.outbound.resources.messages import request_json
 from adapters.rpc.runs import run_request_to_pb

@@ -1,7 +1,5 @@
 """Retries of a resource, under a clock that the test turns."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

@@ -1,7 +1,5 @@
 """Who answers for which resource id."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The rules file: what it may say, and how its faults are told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

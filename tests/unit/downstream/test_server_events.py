@@ -1,7 +1,5 @@
 """Server-sent events, however they are cut."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """The embedding model: what it costs to start, what identifies it, that it does what it should."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Models as files of ONNX: made once, known again, made anew when damaged."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

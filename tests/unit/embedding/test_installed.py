@@ -1,7 +1,5 @@
 """Which embedder is asked: that of the installation, and those whose vectors bases still have."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A task that is told to end must end: no loop may outlive its cancellation, nobody may swallow one."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """mypy refuses a channel whose capability is misspelt, lacks a method or takes other types."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

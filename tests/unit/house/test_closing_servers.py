@@ -1,7 +1,5 @@
 """The servers of the tests leave no socket behind, whenever they are closed."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import socket

@@ -1,7 +1,5 @@
 """The pages that explain the code name what is there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """mypy checks how groups of objects are wired, but not the arguments of providers: so each is built once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

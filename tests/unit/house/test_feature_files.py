@@ -1,7 +1,5 @@
 """Feature files are read by people who do not program."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The committed proto/gen is what the .proto files say."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules of the code that the import contracts cannot express. Each test lists all offenders of one rule."""
 
-from __future__ import annotations
-
 import ast
 import re
 from graphlib import CycleError, TopologicalSorter

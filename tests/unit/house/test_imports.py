@@ -1,7 +1,5 @@
 """An idle process has not loaded what only some of its work needs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

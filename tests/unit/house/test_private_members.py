@@ -1,7 +1,5 @@
 """Tests use no private members of the product, and the product none of libraries."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

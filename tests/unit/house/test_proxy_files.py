@@ -1,7 +1,5 @@
 """The reverse proxies' files under deploy/ stand in docs/tls.md as they are, and nginx takes its one."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Settings are parsed strictly, and documented to the last one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

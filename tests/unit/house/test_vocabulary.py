@@ -11,8 +11,6 @@ Names are compared word by word: `_lane_of` and `LaneLoop` both hold `lane`. How
 `Refusal` is the one base class of errors for a caller and stays.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

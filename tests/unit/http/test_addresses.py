@@ -1,7 +1,5 @@
 """What is taken as an address is what can be called."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.http_webhook.config import DEFINITION

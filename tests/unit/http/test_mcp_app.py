@@ -1,7 +1,5 @@
 """The MCP endpoint beside the rest of the gateway: what passes it by, and how a call ends early."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The outbound address policy, as a function of an address."""
 
-from __future__ import annotations
-
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import pytest

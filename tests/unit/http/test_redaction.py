@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.net.urls import safe_url

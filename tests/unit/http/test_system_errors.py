@@ -1,7 +1,5 @@
 """What people read of an error of the system."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 

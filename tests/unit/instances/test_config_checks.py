@@ -1,7 +1,5 @@
 """Checks of credentials: a platform that hangs, a configuration that cannot be read, and too many tries."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What is told of an instance's health, from what is on record."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Loops that outlive failures end when they are cancelled, whatever became of the cancellation within them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from types import SimpleNamespace

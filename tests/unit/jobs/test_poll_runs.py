@@ -1,7 +1,5 @@
 """A run that is told to end while the database hangs ends without a stack trace."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from datetime import UTC, datetime

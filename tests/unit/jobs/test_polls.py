@@ -1,7 +1,5 @@
 """Runs of instances, ended when the instance changes."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from datetime import timedelta

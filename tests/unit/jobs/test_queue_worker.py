@@ -1,7 +1,5 @@
 """The worker's loop over leased queues: what it holds, and releasing when the database goes away."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """How many queues a worker leases, in all and of one instance or user."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from adapters.inbound.jobs.queue_worker import SlotAllocator, both

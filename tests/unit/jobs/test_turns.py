@@ -1,7 +1,5 @@
 """Of several workers one looks at once for what a notice tells of, the others a little later."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

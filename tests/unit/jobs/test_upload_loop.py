@@ -1,7 +1,5 @@
 """The worker's loop over uploads: its places, and those beyond them for users who hold none."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

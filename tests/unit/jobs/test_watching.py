@@ -1,7 +1,5 @@
 """Watching between two polls."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace

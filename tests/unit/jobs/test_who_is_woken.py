@@ -1,7 +1,5 @@
 """Of what is left of a queue that was worked off, only this process is told where it leases it at once."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

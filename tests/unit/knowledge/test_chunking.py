@@ -1,7 +1,5 @@
 """Chunks: nothing lost, nothing too long, whole rows, slides and sections."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import given

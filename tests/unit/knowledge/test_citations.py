@@ -1,7 +1,5 @@
 """The marks of an answer, its sources, and passages as data."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """Codes in groups and in one piece, and words with their numbers."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Multipart bodies as they come in."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator
 

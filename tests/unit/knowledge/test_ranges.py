@@ -1,7 +1,5 @@
 """Ranges and names of downloads."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment, is_known

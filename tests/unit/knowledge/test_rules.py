@@ -1,7 +1,5 @@
 """Names of uploaded files, whichever way they came in."""
 
-from __future__ import annotations
-
 import pytest
 
 from domain.file_names import MAX_FILE_NAME, file_name, mime_type

@@ -1,7 +1,5 @@
 """Which postings a text search follows."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.knowledge.vocabulary import best_by_weight

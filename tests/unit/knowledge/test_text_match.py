@@ -1,7 +1,5 @@
 """The score of the text match."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

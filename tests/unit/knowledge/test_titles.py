@@ -1,7 +1,5 @@
 """Titles that a person meant, and those that a program made up."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

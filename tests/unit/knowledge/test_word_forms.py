@@ -1,7 +1,5 @@
 """Other forms of a query's words in a base's vocabulary."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.storage.knowledge.vocabulary import (

@@ -1,7 +1,5 @@
 """Access tokens are fetched once, kept while they hold, and refusals are told apart from passing trouble."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import deque

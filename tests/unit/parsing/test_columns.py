@@ -1,7 +1,5 @@
 """Columns that were drawn row by row, and what only looks like them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from adapters.outbound.knowledge.parsing.pdf.reading_order import Word, in_reading_order

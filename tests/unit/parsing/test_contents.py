@@ -1,7 +1,5 @@
 """Tables of contents and indexes: lists whose numbers lead to their words."""
 
-from __future__ import annotations
-
 from adapters.outbound.knowledge.parsing.pdf.contents import contents
 
 SECTIONS = ("Arrival", "Mooring", "Fees", "Fines", "Departure")

@@ -1,7 +1,5 @@
 """The names of columns: below titles and forms, on several lines, merged; of several tables on a sheet."""
 
-from __future__ import annotations
-
 import csv
 import io
 import time

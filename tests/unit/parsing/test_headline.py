@@ -1,7 +1,5 @@
 """The title on a first page: its largest line."""
 
-from __future__ import annotations
-
 from adapters.outbound.knowledge.parsing.pdf.headline import Line, headline
 
 WORDS = "The pilot boards at buoy seven and leaves at buoy nine, whatever the weather is."

@@ -1,7 +1,5 @@
 """Letters that one glyph shows together."""
 
-from __future__ import annotations
-
 from adapters.outbound.knowledge.parsing.pdf.letters import in_order, plain, runs_from_right
 
 ALEF = "\u0627"

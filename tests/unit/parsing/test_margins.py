@@ -1,7 +1,5 @@
 """Running headers, footers and page numbers: by what returns at the same height of many pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from adapters.outbound.knowledge.parsing.pdf.margins import Edge, margins

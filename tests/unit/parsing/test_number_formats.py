@@ -1,7 +1,5 @@
 """Numbers as a spreadsheet shows them."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.knowledge.parsing.number_formats import displayed, with_text

@@ -1,7 +1,5 @@
 """A run that fails by a fault of ours is tried ever later, shows in health, and concerns no other instance."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Bare addresses are links, whole and as they stand."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.rendering import Markup, render

@@ -1,7 +1,5 @@
 """Blocks in the markups that treat them in their own way, whole and cut."""
 
-from __future__ import annotations
-
 import re
 import time
 

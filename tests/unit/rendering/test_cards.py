@@ -1,7 +1,5 @@
 """The bodies of adaptive cards: elements that show what a TextBlock's Markdown cannot."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

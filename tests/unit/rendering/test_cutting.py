@@ -1,7 +1,5 @@
 """Grapheme boundaries, against the `grapheme` package and the examples of UAX 29."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import grapheme

@@ -1,7 +1,5 @@
 """What each markup makes of the same small piece of Markdown."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.rendering import Markup, render

@@ -1,7 +1,5 @@
 """What models write beyond CommonMark is shown in every markup, and what is no markup is not lost in any."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -3,8 +3,6 @@
 After a wanted change: `UPDATE_GOLDEN=1 pytest tests/unit/rendering/test_golden.py`, and read the difference.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

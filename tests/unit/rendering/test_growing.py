@@ -1,7 +1,5 @@
 """A text that grows is shown as it would be whole, and its finished blocks are rendered once."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.rendering import GrowingText, Markup, render

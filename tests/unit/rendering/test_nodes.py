@@ -1,7 +1,5 @@
 """Markdown as a tree of elements: every tag and attribute is one that is meant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

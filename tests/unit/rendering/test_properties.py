@@ -1,7 +1,5 @@
 """What holds of every rendering: nothing is lost, no part is too long, each part is well formed on its own."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The length that a stretch is said to have is the length it has."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The corners of splitting that the feature file leaves out."""
 
-from __future__ import annotations
-
 import grapheme
 import pytest
 from hypothesis import given

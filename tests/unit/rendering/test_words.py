@@ -1,7 +1,5 @@
 """A text without markup takes a short way, and comes out as on the long one."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """When an album or a burst is whole, and as which message it is handed on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """What was said before a message: bounded in length and in time, and never worth the message itself."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """An answer is shown while it is being made."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Rendering a long answer holds nobody else up."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Whose messages count as rounds, and what becomes of an event beyond them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

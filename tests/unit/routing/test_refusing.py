@@ -1,7 +1,5 @@
 """Senders who are not verified, and bots: their messages are listed, and answered once they are released."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime

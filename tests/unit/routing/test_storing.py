@@ -1,7 +1,5 @@
 """How the work on a message ends that cannot be done: once, with an apology, a record and a word in health."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Limits of trials: their number, their time, the length of an answer."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The sign that somebody is writing: when it is shown again, and what ends it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The tables of RPCs fit the protos and the use cases: each value crosses in both directions as it was."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace

@@ -1,7 +1,5 @@
 """Group commit: what happens to a batch that cannot be stored."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Events survive their way into the database and back."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Masks of held words, and the memory the database may plan with."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is kept and told of a platform's answer has a limit, whatever the platform says."""
 
-from __future__ import annotations
-
 from adapters.outbound.storage.codec import LONGEST_REASON, storable_reason
 from ports.capabilities import LONGEST_DETAIL, PlatformError
 

@@ -1,7 +1,5 @@
 """The SQL file of the queue."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

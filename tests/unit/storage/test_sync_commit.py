@@ -1,7 +1,5 @@
 """Which outcomes are committed without waiting for the disk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which events are put on their way when, for subscriptions whose addresses take them sooner or later."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import UTC, datetime
 from random import Random

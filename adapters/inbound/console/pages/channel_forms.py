@@ -1,7 +1,5 @@
 """Connecting a channel, and changing how it is connected."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The connected channels, the gallery of all channels, and the set-up and health of one that is connected."""
 
-from __future__ import annotations
-
 import asyncio
 
 from starlette.requests import Request

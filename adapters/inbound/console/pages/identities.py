@@ -1,7 +1,5 @@
 """A user's own identities: what is verified, and the ways to verify more. Works without a platform around it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

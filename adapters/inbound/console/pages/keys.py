@@ -1,7 +1,5 @@
 """API keys, and the sessions that were opened with them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 

@@ -1,21 +1,12 @@
 """Knowledge bases: the list, a new one, and the settings of one: its name, who may use it, deleting it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.requests import (
-    caller_of,
-    faults_of,
-    form_of,
-    redirect,
-    render,
-    services_of,
-)
+from adapters.inbound.console.requests import caller_of, faults_of, form_of, redirect, render, services_of
 from adapters.inbound.rest.routing import path_id
 from domain.knowledge.model import Base, BaseChange, Level, NewBase
 from domain.knowledge.rules import NO_BASE, require

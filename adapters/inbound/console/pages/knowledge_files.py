@@ -1,7 +1,5 @@
 """The files of a knowledge base: uploading them, how far they are, cancelling, retrying, deleting, downloading."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The sources of a knowledge base: web pages and folders that are read into it; adding, reading now, removing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """Reading a knowledge base: a file's text with its chunks, the search playground, and answers to questions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

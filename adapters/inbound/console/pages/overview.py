@@ -3,8 +3,6 @@
 Charts are shapes of an SVG, in coordinates of a picture of `WIDTH` by `HEIGHT`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What went wrong: messages of both directions that were given up, and the health of each channel."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import urlencode
 
@@ -11,14 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.channel_setup import FAILING_KINDS, attention
-from adapters.inbound.console.requests import (
-    caller_of,
-    form_of,
-    redirect,
-    render,
-    render_part,
-    services_of,
-)
+from adapters.inbound.console.requests import caller_of, form_of, redirect, render, render_part, services_of
 from adapters.inbound.rest.routing import parsed_id
 from domain.access.model import Caller
 from domain.events import EventKind

@@ -1,21 +1,12 @@
 """Resources: the rules behind their ids, a trial with a text, and a web chat with one in the browser."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.requests import (
-    caller_of,
-    faults_of,
-    form_of,
-    redirect,
-    render,
-    services_of,
-)
+from adapters.inbound.console.requests import caller_of, faults_of, form_of, redirect, render, services_of
 from adapters.inbound.console.sessions import ROOT
 from adapters.inbound.rest.routing import parsed_id
 from domain.instances.model import InstanceView, NewInstance

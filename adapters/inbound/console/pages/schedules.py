@@ -1,7 +1,5 @@
 """What runs by the clock: when next, how it went, and "now"."""
 
-from __future__ import annotations
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route

@@ -1,7 +1,5 @@
 """Signing in with an API key or a link that works once, and out."""
 
-from __future__ import annotations
-
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route

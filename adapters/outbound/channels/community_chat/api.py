@@ -3,8 +3,6 @@
 Source: https://developers.mattermost.com/api-documentation/
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 Source: https://developers.mattermost.com/api-documentation/
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime

@@ -7,8 +7,6 @@ https://developers.mattermost.com/integrate/plugins/interactive-messages/ and
 https://developers.mattermost.com/api-documentation/ (posts)
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Email over IMAP and SMTP."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Calls a channel as the engine does: with the stored JSON objects of a config and a target."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any

@@ -5,8 +5,6 @@ class TestContract(ChannelContract):
     sample = SAMPLE
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A connection of a channel in tests: what it gave, and what was put on record of it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -5,8 +5,6 @@ class TestOpenings(OpeningContract):
     sample = SAMPLE
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ class TestReplies(ReplyContract):
     sample = SAMPLE
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What a channel's tests give the contract suite."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What a channel is built with in tests: a kit of its own, and calls as a platform would make them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """What cards of programs show as text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Reactions as characters."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.common.contents import emoji_named

@@ -1,7 +1,5 @@
 """Mails that are not answered."""
 
-from __future__ import annotations
-
 
 def headers_of(reason: str, own_address: object) -> dict[str, object]:
     """The headers of a mail that is not answered for that reason; of an ordinary one for others."""

@@ -1,7 +1,5 @@
 """Bytes of mails in charsets that are declared wrongly or not at all."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Replies as they go over the wire."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.message import Message

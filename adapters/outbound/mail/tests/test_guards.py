@@ -1,7 +1,5 @@
 """Which mail is never answered, and whose sender is proven."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.mail.guards import aligned, authenticated_sender, reason_not_to_answer

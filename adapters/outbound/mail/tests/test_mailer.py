@@ -1,7 +1,5 @@
 """Verification mail as a server gets it."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Mail of all kinds as text and files."""
 
-from __future__ import annotations
-
 import base64
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

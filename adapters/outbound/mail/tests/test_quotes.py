@@ -1,7 +1,5 @@
 """What the writer wrote, apart from what was quoted."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

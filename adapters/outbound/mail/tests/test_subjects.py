@@ -1,7 +1,5 @@
 """Answers bear one reply prefix in any language; what else stands before a subject stays."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -13,10 +13,7 @@ from adapters.outbound.storage.conversations.erasure import Erasure
 from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import (
-    SQL,
-    EventStatus,
-)
+from adapters.outbound.storage.queue.statements import SQL, EventStatus
 from adapters.outbound.system.clock import new_uuid
 from domain.conversations.model import MessageId, MessageKind
 from domain.web_chat.model import ChatPlace

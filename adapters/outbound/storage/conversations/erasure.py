@@ -14,12 +14,7 @@ from adapters.outbound.storage.conversations.messages import MessageListing
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
 from adapters.outbound.storage.queue.sends import KEY_HOURS
-from adapters.outbound.storage.queue.statements import (
-    ASYNC_COMMIT,
-    EventStatus,
-    MessageStatus,
-    QueueKind,
-)
+from adapters.outbound.storage.queue.statements import ASYNC_COMMIT, EventStatus, MessageStatus, QueueKind
 from adapters.outbound.storage.retention import NOW
 from domain.conversations.model import Direction, Message, MessageId, MessageKind
 from domain.monitoring.model import DeadPart

@@ -53,15 +53,7 @@ from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import message_file
 from domain.events import EventKind
 from domain.knowledge.ingest import cancelled
-from domain.knowledge.model import (
-    ALL_FILES,
-    Chunk,
-    FileRecord,
-    FileStatus,
-    FilesWanted,
-    Level,
-    TextWindow,
-)
+from domain.knowledge.model import ALL_FILES, Chunk, FileRecord, FileStatus, FilesWanted, Level, TextWindow
 from ports.knowledge_storage import Failure
 
 _UPLOAD = select(upload.id).where(upload.id == file.upload_id, upload.state == TODO).scalar_subquery()

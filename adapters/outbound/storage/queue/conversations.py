@@ -1,7 +1,5 @@
 """Conversations in PostgreSQL: their events are leased, and outcomes recorded by group commit; and rounds."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time
@@ -27,10 +25,7 @@ from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
 from adapters.outbound.storage.queue.batching import Batcher, through_outage
 from adapters.outbound.storage.queue.inbox import echo_columns
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
-from adapters.outbound.storage.queue.statements import (
-    SQL,
-    QueueKind,
-)
+from adapters.outbound.storage.queue.statements import SQL, QueueKind
 from adapters.outbound.system.clock import url_uuid
 from domain.channels.messages import Event, Merge
 from domain.conversations.model import answer_to

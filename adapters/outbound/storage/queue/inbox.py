@@ -19,9 +19,7 @@ from adapters.outbound.storage.codec import (
 from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.batching import Batcher
-from adapters.outbound.storage.queue.statements import (
-    SQL,
-)
+from adapters.outbound.storage.queue.statements import SQL
 from adapters.outbound.system.clock import new_uuid
 from domain.channels.messages import Change, Event, Quoted
 from domain.refusals import Unavailable

@@ -1,7 +1,5 @@
 """Leases on the queues of conversations, inbound and outbound."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Collection, Sequence
@@ -11,10 +9,7 @@ from typing import Any
 from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import by_halves, is_rolled_back
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
-from adapters.outbound.storage.queue.statements import (
-    SQL,
-    QueueKind,
-)
+from adapters.outbound.storage.queue.statements import SQL, QueueKind
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL
 from ports.instances import HealthStore

@@ -9,10 +9,7 @@ from adapters.outbound.storage.codec import storable, storable_reason
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher, through_outage
 from adapters.outbound.storage.queue.leases import OUTBOUND, LeaseStore
-from adapters.outbound.storage.queue.statements import (
-    SQL,
-    MessageStatus,
-)
+from adapters.outbound.storage.queue.statements import SQL, MessageStatus
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import DeliveryStatus
 from domain.instances.model import Delivery

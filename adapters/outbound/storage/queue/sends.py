@@ -1,7 +1,5 @@
 """Messages that answer none, and answers that no waiting call took, in PostgreSQL."""
 
-from __future__ import annotations
-
 import logging
 import uuid
 from collections.abc import Callable, Sequence
@@ -21,10 +19,7 @@ from adapters.outbound.storage.conversations.handlers import (
 from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.conversations import message_key
-from adapters.outbound.storage.queue.statements import (
-    SQL,
-    QueueKind,
-)
+from adapters.outbound.storage.queue.statements import SQL, QueueKind
 from domain.channels.messages import CallOutcome
 from domain.conversations.history import HANDLER_MINUTES
 from domain.conversations.model import MessageId, MessageKind

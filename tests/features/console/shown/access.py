@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from domain.access.model import Role
 from domain.channels.messages import Identity
 from tests.drivers.served import ServedWorld

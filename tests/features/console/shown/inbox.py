@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.drivers.served import ServedWorld
 from tests.features.console.talks import Talks
 

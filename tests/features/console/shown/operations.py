@@ -1,7 +1,5 @@
 """The overview, problems and the doctor, with messages that were given up and a channel that fails."""
 
-from __future__ import annotations
-
 import json
 from itertools import count
 from typing import Any

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from domain.access.model import Caller, Role
 from domain.instances.model import Activity, NewInstance
 from domain.subscriptions.model import SubscriptionFields

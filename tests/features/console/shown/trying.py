@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from domain.access.model import Caller
 from domain.instances.model import NewInstance
 from tests.drivers.served import ServedWorld

@@ -1,7 +1,5 @@
 """What the contract suite of channels needs of Telegram."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

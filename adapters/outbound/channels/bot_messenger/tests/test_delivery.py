@@ -1,7 +1,5 @@
 """Answers through a Bot API server of our own, in good and in bad times."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -14,9 +12,7 @@ from adapters.outbound.channels.tests.support import Files, client, dependencies
 from domain.channels.answers import Answer, Artifact, Choice, ClosedPrompt
 from domain.channels.messages import Attachment, Outcome, Sent
 from domain.refusals import TooLarge
-from ports.capabilities import (
-    PlatformError,
-)
+from ports.capabilities import PlatformError
 from tests.support.platforms.telegram import TOKEN, USERNAME, Telegram, refusal
 
 from .samples import CONFIG, SETTING, TARGET

@@ -1,7 +1,5 @@
 """Where updates come from: the webhook, or a poll against a Bot API server, from where the last one ended."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers that are shown in Telegram while they are being made."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Updates as Telegram posts them, and as it never would."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What the contract suite of channels needs of WhatsApp."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

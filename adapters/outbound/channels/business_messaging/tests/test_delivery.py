@@ -1,7 +1,5 @@
 """Answers through a Graph API of our own, in good and in bad times."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

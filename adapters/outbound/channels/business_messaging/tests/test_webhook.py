@@ -1,7 +1,5 @@
 """Notifications as Meta posts them, and as it never would."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers through a Mattermost of our own, in good and in bad times."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,9 +10,7 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, SetClock, client, dependencies
 from domain.channels.answers import Answer, Artifact
 from domain.channels.messages import Attachment, Outcome, Sender, Sent
-from ports.capabilities import (
-    PlatformError,
-)
+from ports.capabilities import PlatformError
 from tests.support.platforms.mattermost import BOT, CHANNEL, OTHER_BOT, TOKEN, Mattermost
 
 TARGET = {"channel": CHANNEL, "root": ""}

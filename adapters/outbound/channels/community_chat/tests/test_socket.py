@@ -1,7 +1,5 @@
 """The WebSocket against a scripted Mattermost server: what is for the bot comes in, also what was missed."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What Mattermost calls with: the token, both encodings, both kinds of call, and hostile input."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Firing by the clock and by hand."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any

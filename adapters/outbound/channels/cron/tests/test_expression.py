@@ -1,7 +1,5 @@
 """What a cron expression may be, checked against the library that computes the firings."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """When expressions fire, against a slow reference that looks at every minute."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 

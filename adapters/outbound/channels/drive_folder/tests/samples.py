@@ -1,7 +1,5 @@
 """What the contract suite needs of this channel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from adapters.outbound.channels.drive_folder import push

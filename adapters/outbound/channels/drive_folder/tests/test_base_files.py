@@ -1,7 +1,5 @@
 """The files of a folder on their way into a knowledge base: what is listed, exported, gone, refused."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What happens in a folder of a Google Drive of our own, in good and in bad times."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
@@ -15,11 +13,7 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, client, dependencies
 from domain.channels.answers import Answer
 from domain.channels.messages import Event
-from ports.capabilities import (
-    PlatformError,
-    Polled,
-    PollFailed,
-)
+from ports.capabilities import PlatformError, Polled, PollFailed
 from ports.http import HttpFailed
 from tests.support.platforms.drive import CLIENT, DOCUMENT, FOLDER, Drive, error
 

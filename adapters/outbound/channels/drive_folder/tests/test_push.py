@@ -1,7 +1,5 @@
 """Push notifications: who may call, and that Google is asked for them, kept at it and stopped."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Mail servers and the channel under test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Replies against a real SMTP server."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Recorded mails as events."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from adapters.outbound.channels.email.config import CONFIG

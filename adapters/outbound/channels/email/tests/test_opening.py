@@ -1,7 +1,5 @@
 """Mail that begins a thread, and its answers, over real servers."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Polling against a real IMAP server."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc
@@ -23,10 +21,7 @@ from adapters.outbound.channels.tests.support import NOW
 from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
 from domain.instances.validation import faults_of
 from domain.refusals import TooLarge
-from ports.capabilities import (
-    PlatformError,
-    PollFailed,
-)
+from ports.capabilities import PlatformError, PollFailed
 from tests.support.mail import Certificate, Mailbox, Postbox, imap_server
 from tests.support.servers import listening
 from tests.support.waiting import until

@@ -1,7 +1,5 @@
 """A port that speaks TLS where the configuration says plain text, or the other way round, is named as the cause."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

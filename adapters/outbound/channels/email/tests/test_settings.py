@@ -1,7 +1,5 @@
 """Which protection a configuration asks for."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.email.config import CONFIG

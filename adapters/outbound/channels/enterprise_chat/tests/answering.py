@@ -1,7 +1,5 @@
 """What tests of answers through Teams share."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A Teams of our own and the channel before it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the contract suite needs of this channel."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Signing keys, credentials, and files that are fetched with them."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.enterprise_chat.channel import build

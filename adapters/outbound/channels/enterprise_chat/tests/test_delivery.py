@@ -1,7 +1,5 @@
 """Answers as the bot of a Teams of our own, in good and in bad times."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An emulator on the developer's machine: no app, no tokens, plain HTTP, and only with its setting."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path

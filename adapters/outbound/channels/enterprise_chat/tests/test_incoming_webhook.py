@@ -1,7 +1,5 @@
 """Answers through the incoming webhooks of Teams, and where there is no way at all."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

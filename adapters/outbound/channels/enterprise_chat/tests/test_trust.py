@@ -1,7 +1,5 @@
 """The bot's token goes to the Bot Framework's own hosts, and to those that the operator named."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.enterprise_chat.connector import is_host_entry, is_trusted

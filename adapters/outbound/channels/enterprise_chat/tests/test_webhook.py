@@ -1,7 +1,5 @@
 """What the Bot Framework calls with: the token in every way it can be wrong, and every kind of activity."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping

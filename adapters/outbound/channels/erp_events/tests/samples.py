@@ -1,7 +1,5 @@
 """What the contract suite needs of this channel."""
 
-from __future__ import annotations
-
 from adapters.outbound.channels.common.bodies import items
 from adapters.outbound.channels.tests.sample import Opening, Sample
 from adapters.outbound.channels.tests.support import refusal

@@ -1,7 +1,5 @@
 """Notes on records of an Odoo of our own, and signed events at an address."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """Sets of ids as short text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

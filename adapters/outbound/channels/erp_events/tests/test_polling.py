@@ -1,7 +1,5 @@
 """What happens to records in an Odoo of our own, in good and in bad times."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta

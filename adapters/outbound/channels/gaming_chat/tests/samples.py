@@ -1,7 +1,5 @@
 """What the contract suite of channels needs of Discord."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The gateway connection against a scripted gateway: enter, listen, beat, go on where it broke off."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,15 +13,7 @@ from adapters.outbound.channels.tests.listening import Listener
 from adapters.outbound.channels.tests.support import client, dependencies
 from domain.channels.messages import Event
 from ports.capabilities import PlatformError
-from tests.support.platforms.discord import (
-    APPLICATION,
-    GUILD,
-    INTERVAL,
-    OTHER_ROLE,
-    OWN_ROLE,
-    TOKEN,
-    Discord,
-)
+from tests.support.platforms.discord import APPLICATION, GUILD, INTERVAL, OTHER_ROLE, OWN_ROLE, TOKEN, Discord
 from tests.support.waiting import let_pass
 
 from .samples import CONFIG, SETTING, fixture

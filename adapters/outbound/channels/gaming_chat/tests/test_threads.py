@@ -1,7 +1,5 @@
 """Threads of Discord: which messages reach the bot, with which session, and where answers go."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Interactions as Discord posts them, and as it never would."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from datetime import datetime

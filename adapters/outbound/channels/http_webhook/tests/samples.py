@@ -1,7 +1,5 @@
 """What the contract suite needs of this channel."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import uuid

@@ -1,7 +1,5 @@
 """How the answers of an HTTP webhook leave."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

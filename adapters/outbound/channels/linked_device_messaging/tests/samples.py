@@ -1,7 +1,5 @@
 """What the contract suite needs of this channel."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from adapters.outbound.channels.linked_device_messaging.device import Incoming, Original

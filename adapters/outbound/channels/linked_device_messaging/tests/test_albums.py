@@ -1,7 +1,5 @@
 """Which album a message of the linked device belongs to."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Replies and files through a linked device."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.linked_device_messaging.channel import NO_DEVICE, build

@@ -1,7 +1,5 @@
 """Devices in processes of their own, with a stand-in for the native library's side."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncIterator

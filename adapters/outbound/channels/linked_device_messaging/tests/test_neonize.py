@@ -3,8 +3,6 @@
 Its messages are built by hand and given to the handlers that the library would call.
 """
 
-from __future__ import annotations
-
 import base64
 import inspect
 import json

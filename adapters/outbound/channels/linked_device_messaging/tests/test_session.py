@@ -1,7 +1,5 @@
 """Sessions of a linked device that follows a script."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

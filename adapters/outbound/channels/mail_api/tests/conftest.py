@@ -1,7 +1,5 @@
 """The channel over a stand-in for Gmail."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

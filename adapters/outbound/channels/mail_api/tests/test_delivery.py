@@ -1,7 +1,5 @@
 """Replies through Gmail."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.outbound.channels.tests.calls import ChannelCalls

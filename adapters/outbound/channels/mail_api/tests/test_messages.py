@@ -1,7 +1,5 @@
 """Gmail messages as events."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Polling Gmail's history."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers through a Twilio of our own, in good and in bad times."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What Twilio calls with: proof of origin against Twilio's own validator, and every kind of call."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

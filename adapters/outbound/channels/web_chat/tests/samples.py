@@ -1,7 +1,5 @@
 """What the contract suite needs to know of the web chat."""
 
-from __future__ import annotations
-
 from adapters.outbound.channels.tests.sample import Opening, Sample
 from domain.channels.messages import Attachment
 

@@ -1,7 +1,5 @@
 """The web chat shows answers to visitors, and knows who signed visitors are."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,9 +10,7 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.sample import Scripted
 from adapters.outbound.channels.tests.support import NOW, Chats, Files, dependencies
 from adapters.outbound.channels.web_chat.channel import build
-from adapters.outbound.channels.web_chat.config import (
-    CONFIG as MODEL,
-)
+from adapters.outbound.channels.web_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.web_chat.config import (
     WebChatConfig,
     colour_fault,

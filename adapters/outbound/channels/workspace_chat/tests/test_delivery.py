@@ -1,7 +1,5 @@
 """Answers through a Slack of our own, in good and in bad times."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,9 +10,7 @@ from adapters.outbound.channels.tests.support import NOW, Files, SetClock, clien
 from adapters.outbound.channels.workspace_chat.channel import build
 from domain.channels.answers import Answer, Artifact, Choice, ClosedPrompt, OutboundMessage
 from domain.channels.messages import Attachment, Outcome, Sent
-from ports.capabilities import (
-    PlatformError,
-)
+from ports.capabilities import PlatformError
 from tests.support.platforms.slack import BOT, Slack, refused
 
 from .samples import CONFIG, SETTING, TARGET

@@ -1,7 +1,5 @@
 """Global shortcuts find the direct messages of their person."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

@@ -1,7 +1,5 @@
 """Socket Mode against a scripted Slack: acknowledged once stored, and always one connection that is open."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

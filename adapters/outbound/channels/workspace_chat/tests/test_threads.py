@@ -1,7 +1,5 @@
 """Messages of threads: which of them reach the bot, and what is read of what was said before."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any

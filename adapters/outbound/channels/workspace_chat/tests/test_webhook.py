@@ -1,7 +1,5 @@
 """Events, slash commands and presses as Slack posts them, and as it never would."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace
