@@ -10,7 +10,7 @@ from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import Security, SmtpServer, Submission
 from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
 from adapters.outbound.net.oauth import Client, OAuthIdentities
-from adapters.outbound.storage.identities import DeepLinkStore, PostgresCodes, PostgresStates
+from adapters.outbound.storage.identities import PostgresVerifications
 from adapters.outbound.system.clock import RandomIds, SystemClock
 from adapters.outbound.system.verification_bot import TelegramVerificationBot
 from apps.compose.storage import Foundation, Storage
@@ -92,21 +92,19 @@ def bot(settings: Settings, http: Http) -> TelegramVerificationBot:
 
 
 def service(foundation: Foundation, storage: Storage) -> Verification:
-    settings, http, database = foundation.settings, foundation.http, storage.database
+    settings, http = foundation.settings, foundation.http
     clock, ids, identities = foundation.clock, foundation.ids, storage.identities
     first_key = settings.config_encryption_key.split(",")[0].strip()
     secret = hashlib.sha256(b"verification codes\0" + first_key.encode()).digest()
     sign_in = OAuthIdentities(http, _clients(settings), settings.addresses.__getitem__, settings.platform_url)
-    ready = offered(settings)
+    ready, pending = offered(settings), PostgresVerifications(storage.database, storage.config_cipher)
     return Verification(
         IdentityService(identities, ready),
         EmailVerificationService(
-            identities, PostgresCodes(database), mailer(settings, clock, ids), clock, ids, ready, secret
+            identities, pending, mailer(settings, clock, ids), clock, ids, ready, secret
         ),
-        BotVerificationService(identities, DeepLinkStore(database), bot(settings, http), clock, ids, ready),
-        OAuthVerificationService(
-            identities, PostgresStates(database, storage.config_cipher), sign_in, clock, ids, ready
-        ),
+        BotVerificationService(identities, pending, bot(settings, http), clock, ids, ready),
+        OAuthVerificationService(identities, pending, sign_in, clock, ids, ready),
     )
 
 

@@ -30,7 +30,7 @@ from domain.subscriptions.model import PUSH_HEADER
 from ports.capabilities import StaleMetadata, Webhook
 from ports.channels import AnyChannel, Channels, MetadataCache
 from ports.instances import Deactivation, HealthStore, InstanceStore, PollQueue, RefusalStore
-from ports.outbox import OptOuts, Outbox
+from ports.outbox import Outbox
 from ports.queue import Accepted, Answers, CallResult, Inbox, Sessions
 from ports.system import Clock, Meter
 
@@ -216,7 +216,7 @@ class PlatformNotices:
 
     outbox: Outbox
     renames: SessionRenames
-    opt_outs: OptOuts
+    sessions: Sessions
     polls: PollQueue
     health: HealthStore
 
@@ -231,7 +231,7 @@ class PlatformNotices:
             for alias in received.session_aliases:
                 await self.renames.join(instance.id, alias)
             for opt_out in received.opt_outs:
-                await self.opt_outs.record(instance.id, opt_out)
+                await self.sessions.record_opt_out(instance.id, opt_out)
         if received.kind == POLL:
             await self.polls.due_now(instance.id)
 

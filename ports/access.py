@@ -60,12 +60,9 @@ class KeyStore(Protocol):
         """The oldest live key of a role, of one user or of all."""
         ...
 
-
-class SignInTries(Protocol):
-    """Counts the wrong credentials at signing in, over all gateways."""
-
-    async def count(self, address: str, now: datetime) -> float | None:
-        """Counts a wrong credential of an address. Seconds to wait if there were too many, else None."""
+    async def count_failed_sign_in(self, address: str, now: datetime) -> float | None:
+        """Counts a wrong credential of an address, over all gateways. Seconds to wait if there were too many, else
+        None."""
         ...
 
 
@@ -106,40 +103,6 @@ class CodeTry:
     digest: bytes
 
 
-class CodeStore(Protocol):
-    """One-time codes sent by mail; at most one pending per user."""
-
-    async def put(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
-        """Replaces the user's pending code. Seconds to wait when too many were sent, None when stored."""
-        ...
-
-    async def attempt(self, user_id: str, now: datetime) -> CodeTry | None:
-        """Counts a try and gives what to compare with; None when nothing is pending or it is used up."""
-        ...
-
-    async def consume(self, user_id: str, digest: bytes) -> bool:
-        """Removes the code; True for one caller only."""
-        ...
-
-
-class LinkStore(Protocol):
-    """Links to the verification bot."""
-
-    async def put(self, digest: bytes, user_id: str, expires_at: datetime) -> None: ...
-
-    async def bind(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
-        """Ties a link to who opened it first; its user, None when it is expired, used or another's."""
-        ...
-
-    async def take_bound(self, messenger_id: str, now: datetime) -> str | None:
-        """Uses up what this messenger user opened; the user of the newest link."""
-        ...
-
-    async def take(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
-        """Uses up a link; its user, None when it is expired, used or opened by somebody else."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class PendingOAuth:
     """Who went to a provider, and the PKCE verifier."""
@@ -148,14 +111,41 @@ class PendingOAuth:
     verifier: str
 
 
-class StateStore(Protocol):
-    """OAuth states."""
+class VerificationStore(Protocol):
+    """Verifications under way: one-time codes sent by mail, at most one per user; links to the verification bot;
+    OAuth states."""
 
-    async def put(
+    async def add_code(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
+        """Replaces the user's pending code. Seconds to wait when too many were sent, None when stored."""
+        ...
+
+    async def try_code(self, user_id: str, now: datetime) -> CodeTry | None:
+        """Counts a try and gives what to compare with; None when nothing is pending or it is used up."""
+        ...
+
+    async def take_code(self, user_id: str, digest: bytes) -> bool:
+        """Removes the code; True for one caller only."""
+        ...
+
+    async def add_link(self, digest: bytes, user_id: str, expires_at: datetime) -> None: ...
+
+    async def bind_link(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
+        """Ties a link to who opened it first; its user, None when it is expired, used or another's."""
+        ...
+
+    async def take_bound_link(self, messenger_id: str, now: datetime) -> str | None:
+        """Uses up what this messenger user opened; the user of the newest link."""
+        ...
+
+    async def take_link(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
+        """Uses up a link; its user, None when it is expired, used or opened by somebody else."""
+        ...
+
+    async def add_state(
         self, digest: bytes, provider: Provider, pending: PendingOAuth, expires_at: datetime
     ) -> None: ...
 
-    async def take(self, digest: bytes, provider: Provider, now: datetime) -> PendingOAuth | None:
+    async def take_state(self, digest: bytes, provider: Provider, now: datetime) -> PendingOAuth | None:
         """Uses up a state; None when it is unknown, expired or another provider's."""
         ...
 

@@ -1,4 +1,4 @@
-"""Outbound messages, opt-outs, and limits that workers share."""
+"""Outbound messages, and limits that workers share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from domain.channels.answers import Answer, OutboundMessage
-from domain.channels.messages import DeliveryStatus, Event, OptOut, Target
+from domain.channels.messages import DeliveryStatus, Event, Target
 from domain.conversations.model import Message, MessageId
 from domain.delivery.model import OpenBreaker, SharedState
 from domain.instances.model import Delivery
@@ -97,18 +97,6 @@ class Prompts(Protocol):
 
     async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
         """The messages that asked, in answer to an event, the last one first."""
-        ...
-
-
-class OptOuts(Protocol):
-    """What people have chosen, for each session of an instance; it outlives the conversation."""
-
-    async def record(self, instance_id: int, opt_out: OptOut) -> None: ...
-
-    async def is_opted_out(self, instance_id: int, session_id: str) -> bool: ...
-
-    async def holds(self, key: QueueKey) -> bool:
-        """Return True if the person of a conversation has opted out."""
         ...
 
 

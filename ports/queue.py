@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from domain.channels.answers import Answer, OutboundMessage
-from domain.channels.messages import CallOutcome, Event, Merge, Quoted, SessionAlias, Target
+from domain.channels.messages import CallOutcome, Event, Merge, OptOut, Quoted, SessionAlias, Target
 from domain.values import value
 
 L = TypeVar("L")
@@ -224,6 +224,16 @@ class Sessions(Protocol):
 
     async def of_alias(self, instance_id: int, alias: str) -> str | None:
         """The id of the session that has the alias."""
+        ...
+
+    async def record_opt_out(self, instance_id: int, opt_out: OptOut) -> None:
+        """Records what a person has chosen; it outlives the conversation."""
+        ...
+
+    async def is_opted_out(self, instance_id: int, session_id: str) -> bool: ...
+
+    async def is_queue_opted_out(self, key: QueueKey) -> bool:
+        """Return True if the person of a conversation has opted out."""
         ...
 
 

@@ -7,7 +7,6 @@ from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.net.addresses import AllowedAddresses
 from adapters.outbound.net.websockets import AioWebSockets
-from adapters.outbound.storage.identities import PostgresSessions
 from adapters.outbound.storage.knowledge.files import PostgresFileChanges
 from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
 from adapters.outbound.storage.knowledge.sources import (
@@ -53,7 +52,7 @@ class Channels:
             storage.database, foundation.worker_id, instances, health, _notifier(foundation, storage)
         )
         self.pairings = PairingService(self.links, registry)
-        self.renames = SessionRenames(PostgresSessions(storage.database), instances)
+        self.renames = SessionRenames(storage.sessions, instances)
         self.supervisor = Supervisor(
             self.links,
             instances,

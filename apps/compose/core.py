@@ -84,7 +84,7 @@ def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels
         instances,
         channels.registry,
         CallVerifier(storage.metadata, health, clock, meter, settings.demands_signatures),
-        PlatformNotices(storage.outbox, channels.renames, storage.opt_outs, storage.schedules, health),
+        PlatformNotices(storage.outbox, channels.renames, storage.sessions, storage.schedules, health),
         EventIntake(inbox, storage.unanswered, channels.renames, storage.deactivation, health, meter),
         ReplyWaiter(inbox, storage.event_bus, instances, clock),
         settings.max_webhook_body_kb,
@@ -95,7 +95,7 @@ def build_sending(foundation: Foundation, storage: Storage, channels: Channels) 
     return SendingService(
         channels.registry,
         storage.sends,
-        storage.opt_outs,
+        storage.sessions,
         channels.files,
         foundation.ids,
         foundation.settings.agent_url,
@@ -179,7 +179,7 @@ def build_use_cases(
 ) -> UseCases:
     return UseCases(
         access=services.access,
-        sessions=SessionService(storage.keys, storage.sign_in_tries, foundation.ids, foundation.clock),
+        sessions=SessionService(storage.keys, foundation.ids, foundation.clock),
         keys=KeyService(services.access, storage.keys, foundation.clock),
         catalogue=CatalogueService(channels.registry, channels.links),
         instances=services.instances,

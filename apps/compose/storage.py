@@ -11,9 +11,9 @@ from adapters.outbound.storage.conversations.messages import PostgresMessages
 from adapters.outbound.storage.events import PostgresEventLog
 from adapters.outbound.storage.figures import PostgresFigures
 from adapters.outbound.storage.health import PostgresHealth
-from adapters.outbound.storage.identities import PostgresIdentities, PostgresOptOuts
+from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
-from adapters.outbound.storage.keys import PostgresKeys, PostgresSignInTries
+from adapters.outbound.storage.keys import PostgresKeys
 from adapters.outbound.storage.knowledge.files import PostgresBlobReferences
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
@@ -25,6 +25,7 @@ from adapters.outbound.storage.queue.sends import PostgresSends, UntakenAnswers
 from adapters.outbound.storage.retention import Retention, Times
 from adapters.outbound.storage.runs import PostgresConnectionSwitch, PostgresCursors, PostgresRuns
 from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
+from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
 from adapters.outbound.storage.web_chat import PostgresChatFeed, PostgresChatLog
@@ -75,7 +76,6 @@ class Storage:
         bus.broadcast = self.signals.notify
         self.metadata = MemoryMetadata()
         self.keys = PostgresKeys(database)
-        self.sign_in_tries = PostgresSignInTries(database)
         self.identities = PostgresIdentities(database)
         self.processes = PostgresProcesses(database)
         self.health = PostgresHealth(database)
@@ -114,7 +114,7 @@ class Storage:
         # sending, conversations and the event log
         settings = foundation.settings
         self.sends = PostgresSends(database, bus.outbound_enqueued)
-        self.opt_outs = PostgresOptOuts(database)
+        self.sessions = PostgresSessions(database)
         self.unanswered = PostgresUnanswered(database, bus.inbound_enqueued)
         self.messages = PostgresMessages(database)
         self.chat_history = PostgresChatHistory(database)

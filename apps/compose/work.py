@@ -80,7 +80,7 @@ class Work:
             self.rate_limiter,
             MessageSender(self.rate_limiter, health, foundation.steady_clock, meter, self.typing),
             ids,
-            storage.opt_outs,
+            storage.sessions,
             foundation.traces.span,
         )
 

@@ -24,7 +24,7 @@ from domain.access.model import (
 from domain.paging import Page, checked_limit
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from domain.values import iso_milliseconds
-from ports.access import KeyStore, NewCredential, SignInTries
+from ports.access import KeyStore, NewCredential
 from ports.system import Clock, Ids
 
 SERVICE_USER = "internal-service"
@@ -224,7 +224,6 @@ class SessionService:
     """Sessions of browsers."""
 
     keys: KeyStore
-    tries: SignInTries
     ids: Ids
     clock: Clock
 
@@ -243,7 +242,7 @@ class SessionService:
             else await self.keys.find(digest(credential), KeyKind.KEY, now)
         )
         if key is None:
-            if wait := await self.tries.count(address, now):
+            if wait := await self.keys.count_failed_sign_in(address, now):
                 raise TooMany(TRIED, wait)
             raise Unauthenticated(USED if is_link else UNKNOWN)
         parent: ApiKey | None = key

@@ -42,7 +42,8 @@ from ports.channels import AnyChannel, Channels
 from ports.conversations import Timelines
 from ports.files import FileLinks, FilePlace
 from ports.instances import InstanceStore
-from ports.outbox import MessageStore, NewSend, OptOuts, SendStore, StoredSend
+from ports.outbox import MessageStore, NewSend, SendStore, StoredSend
+from ports.queue import Sessions
 from ports.system import Ids
 
 log = logging.getLogger(__name__)
@@ -65,7 +66,7 @@ class SendingService:
 
     channels: Channels
     sends: SendStore
-    opt_outs: OptOuts
+    sessions: Sessions
     files: MessageFilesService
     ids: Ids
     public_address: str
@@ -154,7 +155,7 @@ class SendingService:
     ) -> _Conversation:
         """Raises `Conflict` where the person wants no messages."""
         conversation = await self._addressed(instance, channel, message)
-        if channel.takes_opt_outs and await self.opt_outs.is_opted_out(instance.id, conversation.session_id):
+        if channel.takes_opt_outs and await self.sessions.is_opted_out(instance.id, conversation.session_id):
             raise Conflict(OPTED_OUT)
         return conversation
 

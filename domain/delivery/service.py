@@ -12,8 +12,8 @@ from domain.refusals import StorageAway, Unavailable, reason_of
 from domain.values import value
 from ports.channels import AnyChannel, Channels
 from ports.instances import HealthStore, InstanceStore
-from ports.outbox import OptOuts, Outbox, QueuedMessage, QueuedMessages
-from ports.queue import QueueKey
+from ports.outbox import Outbox, QueuedMessage, QueuedMessages
+from ports.queue import QueueKey, Sessions
 from ports.system import Ids, Span, no_span
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class DeliveryService:
         limiter: RateLimiter,
         sender: MessageSender,
         ids: Ids,
-        opt_outs: OptOuts,
+        sessions: Sessions,
         span: Span = no_span,
     ) -> None:
         self._outbox = outbox
@@ -58,7 +58,7 @@ class DeliveryService:
         self._limiter = limiter
         self._sender = sender
         self._ids = ids
-        self._opt_outs = opt_outs
+        self._sessions = sessions
         self._span = span
         self._faults = Faults()
 
@@ -107,7 +107,7 @@ class DeliveryService:
         """The reason why the message must not be sent any more, or None."""
         if delivery.message.late:
             return LATE
-        opted_out = channel.takes_opt_outs and await self._opt_outs.holds(delivery.key)
+        opted_out = channel.takes_opt_outs and await self._sessions.is_queue_opted_out(delivery.key)
         return OPTED_OUT if opted_out else None
 
     async def _record_sent(self, delivery: _Delivery, ref: str) -> bool:

@@ -31,16 +31,14 @@ from domain.verification.model import (
     token_digest,
 )
 from ports.access import (
-    CodeStore,
     IdentityStore,
-    LinkStore,
     Mailer,
     MailFailed,
     OAuthFailed,
     OAuthProviders,
     PendingOAuth,
-    StateStore,
     VerificationBot,
+    VerificationStore,
 )
 from ports.system import Clock, Ids
 
@@ -79,7 +77,7 @@ class EmailVerificationService:
     """Verification of a mail address by a one-time code. `secret` keys the digests of one-time codes."""
 
     identities: IdentityStore
-    codes: CodeStore
+    pending: VerificationStore
     mailer: Mailer
     clock: Clock
     ids: Ids
@@ -93,7 +91,7 @@ class EmailVerificationService:
         address = checked_email(email)
         code = self.ids.digits(CODE_DIGITS)
         digest = code_digest(self.secret, user, address, code)
-        wait = await self.codes.put(user, address, digest, self.clock.now())
+        wait = await self.pending.add_code(user, address, digest, self.clock.now())
         if wait is not None:
             raise TooMany("too many codes were sent within the hour; try again later", wait)
         text = (
@@ -117,11 +115,11 @@ class EmailVerificationService:
         user = caller.user
         _require(Provider.EMAIL, self.offered)
         code = checked_code(otp)
-        attempt = await self.codes.attempt(user, self.clock.now())
+        attempt = await self.pending.try_code(user, self.clock.now())
         if attempt is None:
             raise Invalid(BAD_CODE)
         digest = code_digest(self.secret, user, attempt.address, code)
-        if not same(digest, attempt.digest) or not await self.codes.consume(user, digest):
+        if not same(digest, attempt.digest) or not await self.pending.take_code(user, digest):
             raise Invalid(BAD_CODE)
         await self.identities.give(user, [Identity("email", attempt.address)])
         return attempt.address
@@ -132,7 +130,7 @@ class BotVerificationService:
     """Verification of a phone number by a contact that is shared with the messenger bot."""
 
     identities: IdentityStore
-    links: LinkStore
+    pending: VerificationStore
     bot: VerificationBot
     clock: Clock
     ids: Ids
@@ -143,7 +141,7 @@ class BotVerificationService:
         user = caller.user
         _require(Provider.BOT_MESSENGER, self.offered)
         token = self.ids.token()
-        await self.links.put(token_digest(token), user, self.clock.now() + LINK_LIFE)
+        await self.pending.add_link(token_digest(token), user, self.clock.now() + LINK_LIFE)
         life = int(LINK_LIFE.total_seconds())
         message = "Open the link, press Start and share your contact. The link is valid for 5 minutes."
         return BotLink(self.bot.deep_link(token), life, message)
@@ -162,7 +160,7 @@ class BotVerificationService:
             await self.bot.say(message.chat_id, "Please start the verification on the platform first.")
 
     async def _open_link(self, message: BotMessage, token: str) -> None:
-        user = await self.links.bind(token_digest(token), message.sender_id, self.clock.now())
+        user = await self.pending.bind_link(token_digest(token), message.sender_id, self.clock.now())
         if user is None:
             await self.bot.say(
                 message.chat_id, "This link is expired or was used already. Ask for a new one."
@@ -185,7 +183,7 @@ class BotVerificationService:
         except Invalid:
             await self.bot.say(message.chat_id, "This phone number cannot be used.")
             return
-        user = await self.links.take_bound(message.sender_id, self.clock.now())
+        user = await self.pending.take_bound_link(message.sender_id, self.clock.now())
         if user is None:
             await self.bot.say(message.chat_id, "Please open the verification link of the platform first.")
             return
@@ -198,7 +196,7 @@ class BotVerificationService:
             raise Forbidden(SERVICE_ONLY)
         identities = bot_identities(messenger_id.strip(), phone)
         check_token(token)
-        user = await self.links.take(token_digest(token), messenger_id.strip(), self.clock.now())
+        user = await self.pending.take_link(token_digest(token), messenger_id.strip(), self.clock.now())
         if user is None:
             raise Invalid(BAD_LINK)
         await self.identities.give(user, identities)
@@ -210,7 +208,7 @@ class OAuthVerificationService:
     """Verification by signing in at a provider."""
 
     identities: IdentityStore
-    states: StateStore
+    pending: VerificationStore
     oauth: OAuthProviders
     clock: Clock
     ids: Ids
@@ -225,7 +223,7 @@ class OAuthVerificationService:
         _require(checked, self.offered)
         state, verifier = self.ids.token(), self.ids.token(48)
         pending = PendingOAuth(user, verifier)
-        await self.states.put(token_digest(state), checked, pending, self.clock.now() + STATE_LIFE)
+        await self.pending.add_state(token_digest(state), checked, pending, self.clock.now() + STATE_LIFE)
         return self.oauth.authorize_url(checked, state, verifier)
 
     async def complete_oauth(self, provider: str, state: str, code: str, error: str) -> OAuthResult:
@@ -233,7 +231,7 @@ class OAuthVerificationService:
         if provider not in OAUTH_PROVIDERS or not state:
             return OAuthResult(False, BAD_STATE)
         checked = Provider(provider)
-        pending = await self.states.take(token_digest(state), checked, self.clock.now())
+        pending = await self.pending.take_state(token_digest(state), checked, self.clock.now())
         if pending is None:
             return OAuthResult(False, BAD_STATE)
         if error or not code:

@@ -10,12 +10,12 @@ from adapters.outbound.channels.linked_device_messaging.channel import build
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.support import dependencies
 from adapters.outbound.storage.health import PostgresHealth
-from adapters.outbound.storage.identities import PostgresSessions
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.runs import PostgresConnectionSwitch, PostgresCursors
+from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import PostgresUnanswered
 from adapters.outbound.system.encryption import ConfigCipher
 from adapters.outbound.system.metrics import PrometheusMeter

@@ -1,4 +1,4 @@
-"""Verified identities, pending verifications, opt-outs and moved sessions in PostgreSQL.
+"""Verified identities and verifications under way in PostgreSQL.
 
 Of codes, bot links and OAuth states only digests are stored.
 """
@@ -6,32 +6,16 @@ Of codes, bot links and OAuth states only digests are stored.
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import (
-    ColumnElement,
-    UpdateBase,
-    case,
-    delete,
-    exists,
-    func,
-    insert,
-    or_,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import ColumnElement, delete, func, insert, or_, select, text, update
 from sqlalchemy.dialects.postgresql import Insert
 
 from adapters.outbound.storage.codec import dump, key_of, storable
 from adapters.outbound.storage.events import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.outbound.storage.statements import upsert, upsert_of_instance
 from adapters.outbound.storage.tables import (
     access_notice,
-    chat_history,
-    tool_approval,
-    tool_confirmation,
     verification_code,
     verification_link,
     verification_send,
@@ -39,11 +23,10 @@ from adapters.outbound.storage.tables import (
     verified_identity,
 )
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
-from domain.channels.messages import Identity, OptOut, SessionAlias
+from domain.channels.messages import Identity
 from domain.events import EventKind
 from domain.verification.model import CODE_LIFE, CODE_TRIES, SENDS_PER_HOUR, SENDS_PER_USER, Provider, normal
 from ports.access import CodeTry, PendingOAuth
-from ports.queue import QueueKey
 
 _RESOLVE = """
 SELECT v.user_id FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS given (field, normal, position)
@@ -122,109 +105,6 @@ def _key(identity: Identity) -> str:
     return key_of(normal(identity))
 
 
-BEGIN = """
-INSERT INTO opt_out (instance_id, session_key) SELECT id, %s FROM channel_instance WHERE id = %s
-ON CONFLICT DO NOTHING
-"""
-END = "DELETE FROM opt_out WHERE session_key = %s AND instance_id = %s"
-HOLDS = "SELECT 1 FROM opt_out WHERE session_key = %s AND instance_id = %s"
-
-
-class PostgresOptOuts:
-    """`ports.outbox.OptOuts`. All statements go by the primary key."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @retried
-    async def record(self, instance_id: int, opt_out: OptOut) -> None:
-        """Raises `Unavailable`."""
-        statement = END if opt_out.over else BEGIN
-        await self._database.execute(statement, (key_of(opt_out.session_id), instance_id))
-
-    async def is_opted_out(self, instance_id: int, session_id: str) -> bool:
-        return await self.holds(QueueKey(instance_id, key_of(session_id)))
-
-    async def holds(self, key: QueueKey) -> bool:
-        return await self._database.fetch_one(HOLDS, (key.session_key, key.instance_id)) is not None
-
-
-ADD_ALIAS = """
-WITH before AS (SELECT session_key FROM session_alias WHERE instance_id = %(instance)s AND alias = %(alias)s)
-INSERT INTO session_alias AS s (instance_id, alias, session_key) SELECT id, %(alias)s, %(session)s
-FROM channel_instance WHERE id = %(instance)s
-ON CONFLICT (instance_id, alias) DO UPDATE SET session_key = excluded.session_key, seen_at = now()
-WHERE s.session_key <> excluded.session_key OR s.seen_at < now() - interval '1 day'
-RETURNING (SELECT session_key FROM before) IS DISTINCT FROM session_key
-"""
-OF_ALIAS = "SELECT session_key FROM session_alias WHERE instance_id = %s AND alias = %s"
-MOVED = (
-    "UPDATE session_alias SET session_key = %(new)s WHERE instance_id = %(instance)s AND session_key = %(old)s",
-    """
-    INSERT INTO session_alias (instance_id, alias, session_key)
-    SELECT instance_id, %(new)s, session_key FROM session_alias WHERE instance_id = %(instance)s AND alias = %(old)s
-    ON CONFLICT DO NOTHING
-    """,
-    f"""
-    INSERT INTO queue (kind, instance_id, session_key, pending, due_at, held_until, handler_minutes)
-    SELECT kind, instance_id, %(new)s, 0, now(), held_until, handler_minutes FROM queue
-    WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(old)s AND held_until > now()
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE
-    SET held_until = excluded.held_until, handler_minutes = excluded.handler_minutes
-    """,
-)
-"""Index `session_alias_by_session`, and primary keys."""
-
-
-class PostgresSessions:
-    """`ports.queue.Sessions`. Messages that wait are still worked off under the former name."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @retried
-    async def add_alias(self, instance_id: int, alias: SessionAlias) -> bool:
-        """An id that is kept by its hash has no alias: it could not be given back. Raises `Unavailable`."""
-        session = key_of(alias.session_id)
-        if session != alias.session_id:
-            return False
-        parameters = {"instance": instance_id, "alias": key_of(alias.alias), "session": session}
-        row = await self._database.fetch_one(ADD_ALIAS, parameters)
-        return bool(row and row[0])
-
-    async def of_alias(self, instance_id: int, alias: str) -> str | None:
-        """Raises `Unavailable`."""
-        row = await self._database.fetch_one(OF_ALIAS, (instance_id, key_of(alias)))
-        return row[0] if row else None
-
-    @retried
-    async def rename(self, instance_id: int, previous: str, current: str) -> None:
-        """Raises `Unavailable`."""
-        old, new = key_of(previous), key_of(current)
-        question, approval, other = tool_confirmation.c, tool_approval.c, tool_approval.alias().c
-        asked_of = case((question.asked_of == dump(previous), dump(current)), else_=question.asked_of)
-        open_there = tool_confirmation.alias().c
-        has_question = exists().where(
-            open_there.instance_id == instance_id,
-            open_there.session_key == new,
-            open_there.closed_at.is_(None),
-        )
-        is_approved = exists().where(
-            other.instance_id == instance_id, other.session_key == new, other.tool_key == approval.tool_key
-        )
-        questions = update(tool_confirmation).filter_by(
-            instance_id=instance_id, session_key=old, closed_at=None
-        )
-        approvals = update(tool_approval).filter_by(instance_id=instance_id, session_key=old)
-        history = update(chat_history).filter_by(instance_id=instance_id, session_key=old)
-        async with self._database.transaction() as connection:
-            await connection.run(history.values(session_key=new))
-            await connection.run(questions.where(~has_question).values(session_key=new, asked_of=asked_of))
-            await connection.run(approvals.where(~is_approved).values(session_key=new))
-            for statement in MOVED:
-                await connection.execute(statement, {"instance": instance_id, "old": old, "new": new})
-
-
 HOUR = timedelta(hours=1)
 LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 7))")
 
@@ -236,14 +116,15 @@ code, link, send, state = (
 )
 
 
-class PostgresCodes:
-    """`ports.access.CodeStore`."""
+class PostgresVerifications:
+    """`ports.access.VerificationStore`; PKCE verifiers are encrypted, as they must be read again."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, cipher: ConfigCipher) -> None:
         self._database = database
+        self._cipher = cipher
 
     @retried
-    async def put(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
+    async def add_code(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
         limits = ((send.address == address, SENDS_PER_HOUR), (send.user_id == user_id, SENDS_PER_USER))
         sent = insert(verification_send).values(address=address, user_id=user_id, sent_at=now)
         pending = {"user_id": user_id, "address": address, "digest": digest, "expires_at": now + CODE_LIFE}
@@ -259,7 +140,7 @@ class PostgresCodes:
             await connection.run(upsert(verification_code, {**pending, "tries": 0}))
         return None
 
-    async def attempt(self, user_id: str, now: datetime) -> CodeTry | None:
+    async def try_code(self, user_id: str, now: datetime) -> CodeTry | None:
         pending = update(verification_code).where(
             code.user_id == user_id, code.expires_at > now, code.tries < CODE_TRIES
         )
@@ -267,54 +148,32 @@ class PostgresCodes:
         row = await self._database.fetch_one(counted)
         return CodeTry(*row) if row else None
 
-    async def consume(self, user_id: str, digest: bytes) -> bool:
+    async def take_code(self, user_id: str, digest: bytes) -> bool:
         removed = delete(verification_code).filter_by(user_id=user_id, digest=digest)
         return await self._database.execute(removed) > 0
 
-
-class DeepLinkStore:
-    """`ports.access.LinkStore`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def put(self, digest: bytes, user_id: str, expires_at: datetime) -> None:
+    async def add_link(self, digest: bytes, user_id: str, expires_at: datetime) -> None:
         added = insert(verification_link).values(digest=digest, user_id=user_id, expires_at=expires_at)
         await self._database.execute(added)
 
-    async def bind(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
+    async def bind_link(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
         bound = update(verification_link).where(*_usable(digest, messenger_id, now))
         bound = bound.values(messenger_id=key_of(messenger_id), bound_at=now)
-        return await self._user(bound.returning(link.user_id))
+        user_id: str | None = await self._database.fetch_value(bound.returning(link.user_id))
+        return user_id
 
-    async def take_bound(self, messenger_id: str, now: datetime) -> str | None:
+    async def take_bound_link(self, messenger_id: str, now: datetime) -> str | None:
         taken = delete(verification_link).filter_by(messenger_id=key_of(messenger_id))
         rows = await self._database.fetch(taken.returning(link.bound_at, link.expires_at, link.user_id))
         live = [(bound_at, user_id) for bound_at, expires_at, user_id in rows if expires_at > now]
         return max(live)[1] if live else None
 
-    async def take(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
+    async def take_link(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
         taken = delete(verification_link).where(*_usable(digest, messenger_id, now))
-        return await self._user(taken.returning(link.user_id))
-
-    async def _user(self, statement: UpdateBase) -> str | None:
-        user_id: str | None = await self._database.fetch_value(statement)
+        user_id: str | None = await self._database.fetch_value(taken.returning(link.user_id))
         return user_id
 
-
-def _usable(digest: bytes, messenger_id: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
-    unbound = or_(link.messenger_id.is_(None), link.messenger_id == key_of(messenger_id))
-    return link.digest == digest, link.expires_at > now, unbound
-
-
-class PostgresStates:
-    """`ports.access.StateStore`; the PKCE verifier is encrypted, as it must be read again."""
-
-    def __init__(self, database: Database, cipher: ConfigCipher) -> None:
-        self._database = database
-        self._cipher = cipher
-
-    async def put(
+    async def add_state(
         self, digest: bytes, provider: Provider, pending: PendingOAuth, expires_at: datetime
     ) -> None:
         added = insert(verification_state).values(
@@ -326,7 +185,7 @@ class PostgresStates:
         )
         await self._database.execute(added)
 
-    async def take(self, digest: bytes, provider: Provider, now: datetime) -> PendingOAuth | None:
+    async def take_state(self, digest: bytes, provider: Provider, now: datetime) -> PendingOAuth | None:
         taken = delete(verification_state).filter_by(digest=digest, provider=provider.value)
         row = await self._database.fetch_one(taken.returning(state.user_id, state.verifier, state.expires_at))
         if row is None or row[2] <= now:
@@ -335,3 +194,8 @@ class PostgresStates:
             return PendingOAuth(row[0], self._cipher.decrypt(row[1]))
         except DecryptionError:
             return None  # begun with a key that is gone: the person begins anew
+
+
+def _usable(digest: bytes, messenger_id: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    unbound = or_(link.messenger_id.is_(None), link.messenger_id == key_of(messenger_id))
+    return link.digest == digest, link.expires_at > now, unbound

@@ -52,7 +52,8 @@ FIND = select(*KEY).where(api_key.c.hash == bindparam("hash"), api_key.c.kind ==
 
 class PostgresKeys:
     """`ports.access.KeyStore`. Index `api_key_hash_key` and the primary key; lists: `api_key_by_user`,
-    `api_key_by_kind`; what was made with a key: `api_key_by_parent`."""
+    `api_key_by_kind`; what was made with a key: `api_key_by_parent`. Of an address that failed to sign in the hash is
+    stored."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -109,14 +110,7 @@ class PostgresKeys:
             keys = keys.where(api_key.c.user_id == user_id)
         return _key(await self._database.fetch_one(keys.order_by(api_key.c.id).limit(1), {"now": now}))
 
-
-class PostgresSignInTries:
-    """`ports.access.SignInTries`. Primary key; of an address its hash is stored."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def count(self, address: str, now: datetime) -> float | None:
+    async def count_failed_sign_in(self, address: str, now: datetime) -> float | None:
         parameters = {"address": _hash(address), "now": now, "until": now + WINDOW}
         [(tries, until)] = await self._database.fetch(TRY, parameters)
         return max(1.0, (until - now).total_seconds()) if tries > MOST_TRIES else None

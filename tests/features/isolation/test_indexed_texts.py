@@ -16,7 +16,7 @@ import pytest
 
 from adapters.outbound.channels.community_chat.tests import samples as mattermost
 from adapters.outbound.storage.codec import LONGEST_KEY
-from adapters.outbound.storage.identities import PostgresSessions
+from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import add_unanswered
 from domain.channels.limits import Limits
 from domain.channels.messages import Event, OptOut, Sender, SessionAlias
@@ -166,8 +166,8 @@ def sent_first(scene: Scene, text: str) -> None:
 
 
 def opted_out(scene: Scene, text: str) -> None:
-    opt_outs = scene.world.container.storage().opt_outs
-    scene.world.run(opt_outs.record(scene.hook(), OptOut(text)))
+    sessions = scene.world.container.storage().sessions
+    scene.world.run(sessions.record_opt_out(scene.hook(), OptOut(text)))
 
 
 def unanswered_message(scene: Scene, text: str) -> None:

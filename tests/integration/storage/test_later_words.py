@@ -6,10 +6,10 @@ import pytest
 
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.health import PostgresHealth
-from adapters.outbound.storage.identities import PostgresSessions
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
+from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import PostgresChatHistory
 from domain.channels.messages import DeliveryStatus, SessionAlias
 from domain.confirmations.model import Pending

@@ -15,12 +15,7 @@ from adapters.outbound.mail.smtp import Security, SmtpServer, Submission
 from adapters.outbound.net.addresses import AddressPolicy, AllowedAddresses
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.net.oauth import Client, OAuthIdentities
-from adapters.outbound.storage.identities import (
-    DeepLinkStore,
-    PostgresCodes,
-    PostgresIdentities,
-    PostgresStates,
-)
+from adapters.outbound.storage.identities import PostgresIdentities, PostgresVerifications
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.system.clock import RandomIds
 from adapters.outbound.system.encryption import ConfigCipher, new_key
@@ -111,18 +106,14 @@ class Made:
         clients = {provider: Client(CLIENT_ID, CLIENT_SECRET) for provider in Provider}
         identities, ready = PostgresIdentities(self.database), offered or tuple(Provider)
         mailer = SmtpMailer(submission, server, "verify@switchboard.example", self.clock, ids)
-        states = PostgresStates(self.database, ConfigCipher(new_key()))
+        pending = PostgresVerifications(self.database, ConfigCipher(new_key()))
         sign_in = OAuthIdentities(self.http, clients, urls.__getitem__, platform_url)
-        codes, links, common = (
-            PostgresCodes(self.database),
-            DeepLinkStore(self.database),
-            (self.clock, ids, ready),
-        )
+        common = (self.clock, ids, ready)
         return Verification(
             IdentityService(identities, ready),
-            EmailVerificationService(identities, codes, mailer, *common, b"secret"),
-            BotVerificationService(identities, links, self.bot, *common),
-            OAuthVerificationService(identities, states, sign_in, *common),
+            EmailVerificationService(identities, pending, mailer, *common, b"secret"),
+            BotVerificationService(identities, pending, self.bot, *common),
+            OAuthVerificationService(identities, pending, sign_in, *common),
         )
 
 

@@ -56,7 +56,7 @@ REPLACED = {
     "retirement": "Deactivation",
     "hasten": "run_soon",
     "incarnation": "worker_id",
-    "postgres links": "PairingStore or DeepLinkStore",
+    "postgres links": "PairingStore or PostgresVerifications",
     "deed": "Action",
     "happening": "Trigger",
     "receipt": "DeliveryStatus",
