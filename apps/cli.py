@@ -202,8 +202,8 @@ def _migrate(settings: Settings, _: argparse.Namespace) -> int:
 RESEAL = _lazy("apps.commands.reseal")
 COMMANDS: tuple[tuple[str, str, Command], ...] = (
     ("up", "run everything in one process", _lazy("apps.processes.standalone.main")),
-    ("gateway", "run the REST gateway alone, as a client of a core", _lazy("apps.http_gateway.main.main")),
-    ("core", "run the gRPC core alone", _lazy("apps.grpc_server.main.main")),
+    ("gateway", "run the REST gateway alone, as a client of a core", _lazy("apps.processes.gateway.main")),
+    ("core", "run the gRPC core alone", _lazy("apps.processes.core.main")),
     ("worker", "run a worker alone", _lazy("apps.processes.worker.main")),
     ("migrate", "bring the database to the newest schema", _migrate),
     ("reseal", "encrypt stored configurations anew with the first CONFIG_ENCRYPTION_KEY", RESEAL),

@@ -11,7 +11,7 @@ from adapters.inbound.jobs.uploads import SupervisedWorker
 from adapters.inbound.jobs.watching import Watchers
 from adapters.outbound.jobs.arq_queue import QUEUE
 from adapters.outbound.storage.queue.leases import INBOUND, OUTBOUND
-from adapters.outbound.storage.schedules import DatabaseClock, PostgresDeactivation
+from adapters.outbound.storage.schedules import DatabaseClock
 from apps.compose.container import CommandContainer, Container, CoreContainer
 from apps.processes.process import Component, Phase
 from apps.processes.starting import listen
@@ -54,18 +54,14 @@ class StorageComponent(Component):
         foundation, storage = self._foundation, self._storage
         try:
             async with asyncio.timeout(NOTE_SECONDS):
-                await self._note()
+                for batched in (storage.inbox, storage.conversations, storage.outbox):
+                    await batched.close()
+                await storage.processes.leave(foundation.worker_id)
         except (TimeoutError, Unavailable):
             log.warning("the database does not answer; stopping without a note in it")
         await storage.signals.stop()
         await foundation.http.close()
         await asyncio.gather(storage.database.close(), asyncio.to_thread(foundation.traces.close))
-
-    async def _note(self) -> None:
-        storage = self._storage
-        for batched in (storage.inbox, storage.conversations, storage.outbox):
-            await batched.close()
-        await storage.processes.leave(self._foundation.worker_id)
 
 
 class WorkerComponent(Component):
@@ -75,61 +71,49 @@ class WorkerComponent(Component):
     phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
-        self._storage, self._work = container.storage(), container.work()
-        self._links, self._supervisor = container.channels().links, container.channels().supervisor
+        self._storage = storage = container.storage()
+        self._work = work = container.work()
         self._resources = container.resources()
+        links, supervisor = container.channels().links, container.channels().supervisor
+        conversations, outbox, leases = storage.conversations, storage.outbox, storage.leases
         concurrency = container.settings().worker_concurrency
         self.queue_workers: list[QueueWorker[Any]] = [
-            self._conversations(concurrency),
-            self._deliveries(concurrency),
+            QueueWorker(
+                "conversations",
+                conversations.lease,
+                work.conversations.work,
+                conversations.release,
+                partial(leases.reclaim, INBOUND),
+                storage.event_bus.inbound,
+                concurrency=concurrency,
+                throttled=supervisor.held_by_other_process,
+            ),
+            QueueWorker(
+                "deliveries",
+                outbox.lease,
+                work.typing.during(work.deliveries.work),
+                outbox.release,
+                partial(leases.reclaim, OUTBOUND),
+                storage.event_bus.outbound,
+                concurrency=concurrency,
+                throttled=both(work.rate_limiter.throttled, supervisor.held_by_other_process),
+            ),
         ]
-        self._periodic = PeriodicRunner([*self._lease_tasks(), *self._other_tasks()])
+        free = [leases.free, storage.scheduled_runs.free, links.release_of]
+        abandoned = AbandonedLeases(leases.abandoned, free, storage.event_bus.on_disconnect)
+        self._periodic = PeriodicRunner(
+            [
+                PeriodicTask("abandoned leases", 1.0, abandoned.free),
+                PeriodicTask("lease renewal", 10.0, self._renew),
+                PeriodicTask("silent processes", 600.0, storage.processes.remove_silent),
+                PeriodicTask("untaken answers", 1.0, storage.untaken_answers.send),
+                PeriodicTask("limits of platforms", 0.0, self._refresh_limits),
+                PeriodicTask("events", PUBLISH_SECONDS, storage.event_log.publish),
+                PeriodicTask("expired limits", 60.0, work.shared_limits.remove_expired),
+                PeriodicTask("expired confirmations", 60.0, work.approvals.expire),
+            ]
+        )
         self.periodic_task: asyncio.Task[None] | None = None
-
-    def _conversations(self, concurrency: int) -> QueueWorker[Any]:
-        conversations = self._storage.conversations
-        return QueueWorker(
-            "conversations",
-            conversations.lease,
-            self._work.conversations.work,
-            conversations.release,
-            partial(self._storage.leases.reclaim, INBOUND),
-            self._storage.event_bus.inbound,
-            concurrency=concurrency,
-            throttled=self._supervisor.held_by_other_process,
-        )
-
-    def _deliveries(self, concurrency: int) -> QueueWorker[Any]:
-        outbox = self._storage.outbox
-        return QueueWorker(
-            "deliveries",
-            outbox.lease,
-            self._work.typing.during(self._work.deliveries.work),
-            outbox.release,
-            partial(self._storage.leases.reclaim, OUTBOUND),
-            self._storage.event_bus.outbound,
-            concurrency=concurrency,
-            throttled=both(self._work.rate_limiter.throttled, self._supervisor.held_by_other_process),
-        )
-
-    def _lease_tasks(self) -> list[PeriodicTask]:
-        storage = self._storage
-        free = [storage.leases.free, storage.scheduled_runs.free, self._links.release_of]
-        abandoned = AbandonedLeases(storage.leases.abandoned, free, storage.event_bus.on_disconnect)
-        return [
-            PeriodicTask("abandoned leases", 1.0, abandoned.free),
-            PeriodicTask("lease renewal", 10.0, self._renew),
-            PeriodicTask("silent processes", 600.0, storage.processes.remove_silent),
-        ]
-
-    def _other_tasks(self) -> list[PeriodicTask]:
-        return [
-            PeriodicTask("untaken answers", 1.0, self._storage.untaken_answers.send),
-            PeriodicTask("limits of platforms", 0.0, self._refresh_limits),
-            PeriodicTask("events", PUBLISH_SECONDS, self._storage.event_log.publish),
-            PeriodicTask("expired limits", 60.0, self._work.shared_limits.remove_expired),
-            PeriodicTask("expired confirmations", 60.0, self._work.approvals.expire),
-        ]
 
     async def start(self) -> None:
         self._resources.load()
@@ -253,54 +237,50 @@ class JobsComponent(Component):
     phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
-        self._queue = container.jobs()
-        retention, expiry = container.storage().retention, container.storage().conversation_expiry
-        self._figures = figures = container.storage().figures
-        channels, schedules = container.channels(), container.storage().schedules
-        self._polling, self._schedules = channels.polling, channels.schedules
-        self._registration = channels.registration
+        self._queue = queue = container.jobs()
+        storage, channels = container.storage(), container.channels()
+        schedules, registration = channels.schedules, channels.registration
+        self._watchers = watchers = Watchers(storage.instances, channels.registry, storage.schedules)
+        runs = PollRuns(channels.polling, storage.instances, watchers.begin)
+        storage.event_bus.on_change(runs.changed)
+        storage.event_bus.on_change(watchers.changed)
+        has_resumed = False
 
         async def clean(_: int) -> None:
-            await retention.clean()
+            await storage.retention.clean()
 
         async def expire(_: int) -> None:
-            await figures.count()  # before what was given up cannot be told any more
-            await expiry.clean()
+            await storage.figures.count()  # before what was given up cannot be told any more
+            await storage.conversation_expiry.clean()
 
-        instances, event_bus = container.storage().instances, container.storage().event_bus
-        self._watchers = Watchers(instances, channels.registry, schedules)
-        runs = PollRuns(self._polling, instances, self._watchers.begin)
-        event_bus.on_change(runs.changed)
-        event_bus.on_change(self._watchers.changed)
-        jobs = {"clean": clean, "expire": expire, RUN: runs.run, REGISTER: self._registration.keep_registered}
-        self._clock = DatabaseClock(container.storage().database, self._schedules)
-        self._resumed = False
+        async def enqueue_due() -> None:
+            nonlocal has_resumed
+            if not has_resumed:
+                await schedules.poll_watched()
+                has_resumed = True
+            while await channels.polling.enqueue_due(queue):
+                pass
+
+        async def register() -> None:
+            for instance_id in await registration.to_be_checked():
+                await queue.enqueue(REGISTER, instance_id)
+
+        jobs = {"clean": clean, "expire": expire, RUN: runs.run, REGISTER: registration.keep_registered}
+        self.arq_worker = SupervisedWorker(queue.redis, QUEUE, jobs)
+        clock = DatabaseClock(storage.database, schedules)
         self._periodic_task: asyncio.Task[None] | None = None
-        self.arq_worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
-        self._periodic = PeriodicRunner(self._tasks(container.storage().deactivation))
-
-    def _tasks(self, deactivation: PostgresDeactivation) -> list[PeriodicTask]:
-        return [
-            PeriodicTask("what is due", 1.0, self._due),
-            PeriodicTask("missing schedules", 60.0, self._schedules.plan_missing),
-            PeriodicTask("retired instances", 2.0, deactivation.remove_retired),
-            PeriodicTask("webhook registration", 900.0, self._register),
-            PeriodicTask("changes of the clock", 10.0, self._clock.look),
-            PeriodicTask("figures", COUNT_SECONDS, self._figures.count),
-            PeriodicTask("old conversations", 60.0, lambda: self._queue.enqueue("expire")),
-            PeriodicTask("cleaning", CLEAN_SECONDS, lambda: self._queue.enqueue("clean")),
-        ]
-
-    async def _due(self) -> None:
-        if not self._resumed:
-            await self._schedules.poll_watched()
-            self._resumed = True
-        while await self._polling.enqueue_due(self._queue):
-            pass
-
-    async def _register(self) -> None:
-        for instance_id in await self._registration.to_be_checked():
-            await self._queue.enqueue(REGISTER, instance_id)
+        self._periodic = PeriodicRunner(
+            [
+                PeriodicTask("what is due", 1.0, enqueue_due),
+                PeriodicTask("missing schedules", 60.0, schedules.plan_missing),
+                PeriodicTask("retired instances", 2.0, storage.deactivation.remove_retired),
+                PeriodicTask("webhook registration", 900.0, register),
+                PeriodicTask("changes of the clock", 10.0, clock.look),
+                PeriodicTask("figures", COUNT_SECONDS, storage.figures.count),
+                PeriodicTask("old conversations", 60.0, lambda: queue.enqueue("expire")),
+                PeriodicTask("cleaning", CLEAN_SECONDS, lambda: queue.enqueue("clean")),
+            ]
+        )
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -342,7 +322,7 @@ def metrics_components(container: CoreContainer) -> list[Component]:
     if not settings.metrics_port:
         return []
     from adapters.inbound.rest import ops
-    from apps.http_server import HttpComponent
+    from apps.processes.http_server import HttpComponent
 
     listener = listen(settings.metrics_host, settings.metrics_port, "METRICS_PORT")
     app = ops.build(ops.ProcessOperations(container.checks(), container.metrics()))

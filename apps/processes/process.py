@@ -64,17 +64,17 @@ def serve(main: Coroutine[Any, Any, int]) -> int:
     """Runs `main` in an event loop. Unlike `uvloop.run` it waits for no thread and no task that does not end."""
     loop = uvloop.new_event_loop()
     asyncio.set_event_loop(loop)
+
+    async def end_all() -> None:
+        await end(asyncio.all_tasks() - {asyncio.current_task()}, "the event loop", CANCEL_SECONDS)
+        await asyncio.wait([asyncio.create_task(loop.shutdown_asyncgens())], timeout=CANCEL_SECONDS)
+
     try:
         return loop.run_until_complete(main)
     finally:
-        loop.run_until_complete(_end_all(loop))
+        loop.run_until_complete(end_all())
         asyncio.set_event_loop(None)
         loop.close()
-
-
-async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
-    await end(asyncio.all_tasks() - {asyncio.current_task()}, "the event loop", CANCEL_SECONDS)
-    await asyncio.wait([asyncio.create_task(loop.shutdown_asyncgens())], timeout=CANCEL_SECONDS)
 
 
 async def run(components: Sequence[Component], ready: Callable[[], None]) -> int:
@@ -82,36 +82,38 @@ async def run(components: Sequence[Component], ready: Callable[[], None]) -> int
     requested = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(loop_failed)
-    with PROCESS.asking(lambda: loop.call_soon_threadsafe(requested.set)):
-        return await _run(components, ready, asyncio.create_task(requested.wait()))
-
-
-async def _run(
-    components: Sequence[Component], ready: Callable[[], None], stop_requested: asyncio.Task[Any]
-) -> int:
     started: list[Component] = []
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload, started)
     running: dict[asyncio.Task[None], str] = {}
-    try:
-        for component in components:
-            if not await _started(component, stop_requested):
-                started.append(component)  # it may have opened something
-                log.warning("told to stop while starting: %s", component.name)
-                return INTERRUPTED
-            started.append(component)
-            running[asyncio.create_task(component.run())] = component.name
-        collect_rarely()
-        log.info("Switchboard %s runs", VERSION)
-        ready()
-        PROCESS.stage = "running"
-        await asyncio.wait([stop_requested, *running], return_when=asyncio.FIRST_COMPLETED)
-        return _report(running)
-    finally:
-        PROCESS.begin()
-        await _stop(started)
-        PROCESS.stage = "ending tasks"
-        await end([*running, stop_requested], "components that were stopped", CANCEL_SECONDS)
-        PROCESS.stage = "ending threads"
+
+    def reload() -> None:
+        for component in started:
+            component.reload()
+
+    loop.add_signal_handler(signal.SIGHUP, reload)
+    with PROCESS.asking(lambda: loop.call_soon_threadsafe(requested.set)):
+        stop_requested = asyncio.create_task(requested.wait())
+        try:
+            for component in components:
+                is_ready = await _started(component, stop_requested)
+                started.append(component)  # it may have opened something, even if it is not ready
+                if not is_ready:
+                    log.warning("told to stop while starting: %s", component.name)
+                    return INTERRUPTED
+                running[asyncio.create_task(component.run())] = component.name
+            collect_rarely()
+            log.info("Switchboard %s runs", VERSION)
+            ready()
+            PROCESS.stage = "running"
+            await asyncio.wait([stop_requested, *running], return_when=asyncio.FIRST_COMPLETED)
+            return _report(running)
+        finally:
+            PROCESS.begin()
+            for phase in Phase:
+                PROCESS.stage = f"stopping {phase.name.lower()}"
+                await asyncio.gather(*(_stopped(part) for part in started if part.phase is phase))
+            PROCESS.stage = "ending tasks"
+            await end([*running, stop_requested], "components that were stopped", CANCEL_SECONDS)
+            PROCESS.stage = "ending threads"
 
 
 def collect_rarely() -> None:
@@ -134,11 +136,6 @@ async def _started(component: Component, stop_requested: asyncio.Task[Any]) -> b
     return False
 
 
-def _reload(components: Sequence[Component]) -> None:
-    for component in components:
-        component.reload()
-
-
 def _report(running: dict[asyncio.Task[None], str]) -> int:
     """1 when a component ended by itself, which none should."""
     dead = [task for task in running if task.done()]
@@ -146,13 +143,6 @@ def _report(running: dict[asyncio.Task[None], str]) -> int:
         error = task.exception() if not task.cancelled() else None
         log.error("%s ended unexpectedly; stopping", running[task], exc_info=error)
     return 1 if dead else 0
-
-
-async def _stop(started: Sequence[Component]) -> None:
-    """Phase by phase; the components of one phase at the same time."""
-    for phase in Phase:
-        PROCESS.stage = f"stopping {phase.name.lower()}"
-        await asyncio.gather(*(_stopped(component) for component in started if component.phase is phase))
 
 
 async def _stopped(component: Component) -> None:

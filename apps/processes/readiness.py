@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Protocol
 
+from adapters.outbound.jobs.arq_queue import ArqQueue
 from adapters.outbound.storage.migrate import READ, SchemaVersion, head
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
@@ -21,17 +21,13 @@ LOOK_SECONDS = 10.0
 Check = Callable[[], Awaitable[None]]
 
 
-class Queue(Protocol):
-    async def ping(self) -> None: ...
-
-
 class SharedCheck:
     """Makes a check once for all who ask at the same time or within a second: many callers are no load.
 
     Who stops waiting does not end the check, as a database that hangs could hold up its end too.
     """
 
-    def __init__(self, check: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, check: Check) -> None:
         self._check = check
         self._task: asyncio.Task[None] | None = None
         self._ended = 0.0
@@ -39,19 +35,20 @@ class SharedCheck:
     async def __call__(self) -> None:
         """Raises what the check raised."""
         if self._task is None or (self._task.done() and time.monotonic() - self._ended >= FRESH_SECONDS):
-            self._task = asyncio.create_task(self._run())
+
+            async def look() -> None:
+                try:
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._check()
+                finally:
+                    self._ended = time.monotonic()
+
+            self._task = asyncio.create_task(look())
             self._task.add_done_callback(seen)
         await asyncio.shield(self._task)
 
-    async def _run(self) -> None:
-        try:
-            async with asyncio.timeout(LOOK_SECONDS):
-                await self._check()
-        finally:
-            self._ended = time.monotonic()
 
-
-def checks_of(database: Database, queue: Queue, processes: PostgresProcesses) -> dict[str, Check]:
+def checks_of(database: Database, queue: ArqQueue, processes: PostgresProcesses) -> dict[str, Check]:
     """For each thing that is needed what raises when it is not there. Components may add others."""
     newest = head()
 

@@ -3,12 +3,13 @@
 import socket
 import sys
 from argparse import Namespace
+from contextlib import nullcontext
 
+from adapters.inbound.rest.app import build
+from adapters.inbound.rest.asgi import App
 from adapters.version import VERSION
 from apps import logs
 from apps.compose.container import Container
-from apps.grpc_server.component import GrpcComponent
-from apps.http_server import HttpComponent
 from apps.processes.components import (
     EventsComponent,
     FilesComponent,
@@ -18,10 +19,11 @@ from apps.processes.components import (
     SubscriptionsComponent,
     WorkerComponent,
 )
+from apps.processes.core import GrpcComponent
+from apps.processes.http_server import HttpComponent, gateway_options
 from apps.processes.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
 from apps.processes.process import Component, Phase, run, serve
 from apps.processes.starting import check_free, embedded_database, listen, migrated, unlocked
-from apps.rest import build_gateway
 from apps.settings import Settings
 from apps.settings_loading import complete
 from apps.verification import VerificationBotComponent
@@ -35,14 +37,10 @@ def main(settings: Settings, _: Namespace) -> int:
     settings = complete(settings)
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
     check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")
-    if settings.database_url:
-        return _serve(settings, migrated(settings.database_url), listener)
-    with embedded_database(settings) as dsn:
-        return _serve(settings, migrated(dsn, embedded=True), listener)
-
-
-def _serve(settings: Settings, dsn: str, listener: socket.socket) -> int:
-    return serve(run_service(settings, unlocked(settings, dsn), listener))
+    database = nullcontext(settings.database_url) if settings.database_url else embedded_database(settings)
+    with database as dsn:
+        migrated(dsn, embedded=settings.embedded)
+        return serve(run_service(settings, unlocked(settings, dsn), listener))
 
 
 async def run_service(settings: Settings, dsn: str, listener: socket.socket) -> int:
@@ -67,7 +65,41 @@ async def run_service(settings: Settings, dsn: str, listener: socket.socket) -> 
         HttpComponent(build_gateway(container), listener, settings),
     ]
     host, port = listener.getsockname()[:2]
-    return await run(components, lambda: _banner(f"{host}:{port}", grpc.port, settings, first))
+
+    def ready() -> None:
+        lines = [
+            f"Switchboard {VERSION} is ready",
+            f"  REST gateway   http://{host}:{port}  (documentation at /docs)",
+            f"  gRPC core      {settings.grpc_host}:{grpc.port}",
+            f"  data           {settings.data_dir if settings.embedded else 'DATABASE_URL'}",
+            "",
+        ]
+        if first.link:
+            lines += ["  Console; this link signs in once, within an hour:", f"  {first.link}"]
+        else:
+            lines += [
+                "  Output that is no terminal may be kept, so it gets no link and no key. To make them:",
+                "  switchboard console link --user me --role admin   (signs in to the console once)",
+                "  switchboard keys create --user me --role admin    (an API key)",
+            ]
+        if first.token:
+            lines += ["", "  Admin API key, shown this once:", f"  {first.token}"]
+        logs.announce(*lines, "")
+
+    return await run(components, ready)
+
+
+def build_gateway(container: Container) -> App:
+    """The REST gateway, straight on the use cases of this process."""
+    foundation = container.foundation()
+    options = gateway_options(
+        foundation.settings,
+        container.checks(),
+        container.metrics(),
+        foundation.meter.answered,
+        foundation.traces.span,
+    )
+    return build(container.use_cases(), foundation.clock, foundation.ids, options)
 
 
 class _FirstSignIn(Component):
@@ -89,24 +121,3 @@ class _FirstSignIn(Component):
         if not await access.list_keys():
             _, self.token = await access.create_key(FIRST_ADMIN, Role.ADMIN)
         self.link = sign_in_address(self._container.settings().agent_url, await access.create_link())
-
-
-def _banner(rest: str, grpc_port: int, settings: Settings, first: _FirstSignIn) -> None:
-    lines = [
-        f"Switchboard {VERSION} is ready",
-        f"  REST gateway   http://{rest}  (documentation at /docs)",
-        f"  gRPC core      {settings.grpc_host}:{grpc_port}",
-        f"  data           {settings.data_dir if settings.embedded else 'DATABASE_URL'}",
-        "",
-    ]
-    if first.link:
-        lines += ["  Console; this link signs in once, within an hour:", f"  {first.link}"]
-    else:
-        lines += [
-            "  Output that is no terminal may be kept, so it gets no link and no key. To make them:",
-            "  switchboard console link --user me --role admin   (signs in to the console once)",
-            "  switchboard keys create --user me --role admin    (an API key)",
-        ]
-    if first.token:
-        lines += ["", "  Admin API key, shown this once:", f"  {first.token}"]
-    logs.announce(*lines, "")

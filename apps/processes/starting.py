@@ -73,7 +73,16 @@ class Shutdown:
         self._ends_at = time.monotonic() + self._deadline
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, self._deadline + LAST_RESORT)
-        threading.Thread(target=self._watch, name="shutdown-deadline", daemon=True).start()
+
+        def watch() -> None:
+            while left := self.remaining():
+                time.sleep(left)
+            log.error(
+                "the process did not end within %g seconds (%s); it is ended now", self._deadline, self.stage
+            )
+            self._leave(1)
+
+        threading.Thread(target=watch, name="shutdown-deadline", daemon=True).start()
 
     def remaining(self) -> float | None:
         """Seconds until the forced end; None while the process does not end."""
@@ -108,14 +117,6 @@ class Shutdown:
         end it."""
         if self._ends_at is not None and self._status is not None:
             self._leave(self._status)
-
-    def _watch(self) -> None:
-        while left := self.remaining():
-            time.sleep(left)
-        log.error(
-            "the process did not end within %g seconds (%s); it is ended now", self._deadline, self.stage
-        )
-        self._leave(1)
 
     def _leave(self, status: int) -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
@@ -288,17 +289,13 @@ def reporting(main: Callable[[], int]) -> int:
     A signal before the event loop asks for it ends it in order, as Ctrl-C does; the next one ends it at once.
     """
     PROCESS.take_signals()
-    status = _reported(main)
-    PROCESS.stopped(status)
-    return status
-
-
-def _reported(main: Callable[[], int]) -> int:
     try:
-        return main()
+        status = main()
     except KeyboardInterrupt:
         logs.announce_end("interrupted")
-        return INTERRUPTED
+        status = INTERRUPTED
     except (StartError, SettingsError, Refusal) as error:
         logs.announce_end(str(error))
-        return 1
+        status = 1
+    PROCESS.stopped(status)
+    return status

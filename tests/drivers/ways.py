@@ -9,8 +9,8 @@ import httpx
 
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
-from apps.http_gateway.main import build_remote_gateway
-from apps.rest import build_gateway
+from apps.processes.gateway import build_remote_gateway
+from apps.processes.standalone import build_gateway
 from domain.access.model import Role
 from tests.drivers.world import PATIENCE, World
 

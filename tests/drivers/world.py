@@ -14,7 +14,7 @@ from dependency_injector import providers
 
 from adapters.outbound.system.encryption import new_key
 from apps.compose.container import Container
-from apps.grpc_server.component import GrpcComponent
+from apps.processes.core import GrpcComponent
 from apps.processes.components import JobsComponent, StorageComponent, SubscriptionsComponent, WorkerComponent
 from apps.processes.knowledge import KnowledgeComponent, ReadersComponent
 from apps.processes.process import Component

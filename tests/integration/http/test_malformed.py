@@ -16,7 +16,7 @@ from adapters.inbound.rest.heads import LARGEST_HEAD, LARGEST_READ
 from adapters.inbound.rest.protocol import HttpProtocol
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.system.clock import RandomIds
-from apps.http_server import HttpComponent
+from apps.processes.http_server import HttpComponent
 from apps.settings_loading import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"

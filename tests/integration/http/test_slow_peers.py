@@ -12,7 +12,7 @@ from uvicorn.server import ServerState
 
 from adapters.inbound.rest.heads import LARGEST_DISCARD
 from adapters.inbound.rest.protocol import RESERVED, HttpProtocol, Limits
-from apps.http_server import HttpComponent
+from apps.processes.http_server import HttpComponent
 from apps.settings_loading import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"

@@ -1,8 +1,9 @@
-"""The server that speaks HTTP for an application of this process."""
+"""The server that speaks HTTP for an application of this process, and the options of the REST gateway."""
 
 import asyncio
 import contextlib
 import socket
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -10,9 +11,12 @@ import uvicorn
 
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.protocol import HttpProtocol, Limits, keep_deadlines
+from adapters.inbound.rest.routing import GatewayOptions
+from apps import logs
 from apps.processes.process import CALL_GRACE, Component, Phase
 from apps.processes.starting import allowed_connections
 from apps.settings import Settings
+from ports.system import Span
 
 
 class _Server(uvicorn.Server):
@@ -74,3 +78,28 @@ class HttpComponent(Component):
         self._server.should_exit = True
         if self._task is not None:
             await asyncio.wait([self._task])
+
+
+def gateway_options(
+    settings: Settings,
+    checks: Mapping[str, Callable[[], Awaitable[None]]],
+    metrics: Callable[[], Awaitable[bytes]],
+    answered: Callable[[str, int, float], None],
+    span: Span,
+) -> GatewayOptions:
+    """Half of the connections are kept for everything else than streams of events."""
+    return GatewayOptions(
+        agent_url=settings.agent_url,
+        platform_url=settings.platform_url,
+        max_body=settings.max_webhook_body_kb * 1024,
+        max_upload=settings.max_upload_bytes,
+        bind=logs.bind_request,
+        checks=checks,
+        metrics=metrics,
+        answered=answered,
+        span=span,
+        max_streams=allowed_connections(settings.http_max_connections) // 2,
+        trusted_proxies=settings.trusted_proxies,
+        verification_page=settings.verification_page,
+        mcp_send=settings.mcp_send,
+    )

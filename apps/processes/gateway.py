@@ -4,6 +4,7 @@ import asyncio
 import logging
 from argparse import Namespace
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 
 import grpc
@@ -14,7 +15,6 @@ from switchboard.access.v1 import access_pb2, access_pb2_grpc
 from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.rest.app import build
 from adapters.inbound.rest.asgi import App
-from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.core_client.cores import address_of
@@ -25,10 +25,9 @@ from adapters.outbound.system.metrics import CertificateMetrics, PrometheusMeter
 from adapters.outbound.system.tracing import Traces
 from adapters.version import VERSION
 from apps import logs
-from apps.http_server import HttpComponent
+from apps.processes.http_server import HttpComponent, gateway_options
 from apps.processes.process import Component, Phase, run, serve
 from apps.processes.starting import listen
-from apps.rest import most_streams
 from apps.setting_types import check_service_key
 from apps.settings import Settings
 from apps.tls import tls_to_core
@@ -57,7 +56,14 @@ def main(settings: Settings, _: Namespace) -> int:
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
     target = settings.core_target or address_of(settings.grpc_host, settings.grpc_port)
     host, port = listener.getsockname()[:2]
-    service_key = _service_key(settings)
+    banner = f"Switchboard gateway {VERSION} is ready at http://{host}:{port}, core at {target}"
+    service_key = settings.internal_service_key
+    with suppress(
+        OSError, ValueError
+    ):  # else that of the service that uses the same DATA_DIR, if there is one
+        kept = settings.data_dir / "secrets" / "internal_service_key"
+        service_key = service_key or kept.read_text("ascii").strip()
+        check_service_key(service_key)
     traces = Traces(settings.otlp_endpoint, "gateway", settings.ssl_cert_file)
 
     async def gateway() -> int:
@@ -67,22 +73,11 @@ def main(settings: Settings, _: Namespace) -> int:
         has_certificate = settings.core_tls_cert_file is not None
         parts = [_Core(core, callbacks, has_certificate=has_certificate), rest]
         try:
-            return await run(parts, lambda: _banner(host, port, target))
+            return await run(parts, lambda: logs.announce(banner))
         finally:
             await asyncio.to_thread(traces.close)
 
     return serve(gateway())
-
-
-def _service_key(settings: Settings) -> str:
-    """The key that is set, else that of the service that uses the same DATA_DIR; empty if neither is there."""
-    kept = settings.data_dir / "secrets" / "internal_service_key"
-    try:
-        key = settings.internal_service_key or kept.read_text("ascii").strip()
-    except (OSError, ValueError):
-        return ""
-    check_service_key(key)
-    return key
 
 
 def build_remote_gateway(
@@ -99,21 +94,7 @@ def build_remote_gateway(
     async def metrics() -> bytes:
         return meter.exposition()
 
-    options = GatewayOptions(
-        agent_url=settings.agent_url,
-        platform_url=settings.platform_url,
-        max_body=settings.max_webhook_body_kb * 1024,
-        max_upload=settings.max_upload_bytes,
-        bind=logs.bind_request,
-        checks=checks,
-        metrics=metrics,
-        answered=meter.answered,
-        max_streams=most_streams(settings),
-        trusted_proxies=settings.trusted_proxies,
-        verification_page=settings.verification_page,
-        mcp_send=settings.mcp_send,
-        span=span,
-    )
+    options = gateway_options(settings, checks, metrics, meter.answered, span)
     return build(remote_use_cases(core, callbacks), SystemClock(), RandomIds(), options)
 
 
@@ -175,7 +156,3 @@ class _Core(Component):
     async def stop(self) -> None:
         await self._callbacks.close()
         await self._core.close()
-
-
-def _banner(host: str, port: int, target: str) -> None:
-    logs.announce(f"Switchboard gateway {VERSION} is ready at http://{host}:{port}, core at {target}")
