@@ -1,24 +1,16 @@
 """The command line: `switchboard`, and the completion of its commands and options in a shell."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re
 import sys
-from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from adapters.version import VERSION
 from domain.refusals import is_full_disk
 
-if TYPE_CHECKING:
-    from apps.settings import Settings
-
-Command = Callable[["Settings", argparse.Namespace], int]
 Parsers = dict[str, argparse.ArgumentParser]
 """By their words, such as `keys create`."""
 
@@ -28,7 +20,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     as after `switchboard keys list | head -1`."""
     try:
         try:
-            return _run(arguments)
+            parsers = _parsers()
+            options = parsers[""].parse_args(arguments)
+            if "shell" in options:
+                print(completion_script(options.shell, parsers), end="")
+                return 0
+            # Loading these takes longer than all of the above, and `--help` needs none of them.
+            from apps.processes.starting import reporting
+            from apps.settings_loading import load
+
+            def run() -> int:
+                settings = load()
+                module, _, function = options.run.rpartition(".")
+                return int(getattr(import_module(module), function)(settings, options))
+
+            return reporting(run)
         finally:
             for stream in (sys.stdout, sys.stderr):
                 if stream:
@@ -55,166 +61,107 @@ def _discard_output() -> None:
             os.dup2(nowhere, stream.fileno())
 
 
-def _run(arguments: Sequence[str] | None) -> int:
-    parsers = _parsers()
-    options = parsers[""].parse_args(arguments)
-    if "shell" in options:
-        print(completion_script(options.shell, parsers), end="")
-        return 0
-    # Loading these takes longer than all of the above, and `--help` needs none of them.
-    from apps.processes.starting import reporting
-    from apps.settings_loading import load
-
-    return reporting(lambda: int(options.run(load(), options)))
-
-
 def _parsers() -> Parsers:
     program = argparse.ArgumentParser(
         prog="switchboard", description="Connects the places where people write to agents."
     )
     program.add_argument("--version", action="version", version=f"switchboard {VERSION}")
     parsers = {"": program}
-    commands = program.add_subparsers(required=True, metavar="COMMAND")
-    for name, meaning, run in COMMANDS:
-        parsers[name] = command = commands.add_parser(name, help=meaning, description=meaning)
-        command.set_defaults(run=run)
-        if run is RESEAL:
-            command.add_argument(
-                "--drop-unreadable", action="store_true", help="remove the instances whose key is lost"
-            )
-    for name, meaning, add in (
-        ("healthcheck", "ask the process of these settings whether it works", _add_healthcheck),
-        ("backup", "write database, files and keys into one file", _add_backup),
-        ("restore", "restore a backup into an empty place", _add_restore),
-        ("completion", "print what a shell runs to complete these commands", _add_completion),
-    ):
-        parsers[name] = commands.add_parser(name, help=meaning, description=meaning)
-        add(parsers[name])
-    for name, meaning, add_actions in (
-        ("keys", "create, list and revoke API keys", _add_keys),
-        ("models", "list, fetch and choose models of search and speech", _add_models),
-        ("console", "sign in to the web console", _add_console),
-    ):
-        parsers[name] = commands.add_parser(name, help=meaning, description=meaning)
-        actions = add_actions(parsers[name])
-        parsers |= {f"{name} {action}": parser for action, parser in actions.items()}
-    return parsers
+    groups = {"": program.add_subparsers(required=True, metavar="COMMAND")}
 
+    def add(words: str, meaning: str, run: str = "") -> argparse.ArgumentParser:
+        group, _, name = words.rpartition(" ")
+        parsers[words] = parser = groups[group].add_parser(name, help=meaning, description=meaning)
+        if run:
+            parser.set_defaults(run=run)
+        return parser
 
-def _add_completion(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS)
+    def add_group(name: str, meaning: str) -> None:
+        groups[name] = add(name, meaning).add_subparsers(required=True, metavar="ACTION")
 
-
-def _add_healthcheck(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    for command in COMMANDS:
+        add(*command)
+    parsers["reseal"].add_argument(
+        "--drop-unreadable", action="store_true", help="remove the instances whose key is lost"
+    )
+    check = add("healthcheck", "ask the process of these settings whether it works", "apps.healthcheck.main")
+    check.add_argument(
         "process",
         nargs="?",
         choices=("up", "gateway", "core", "worker"),
         help="which one; default: what listens on METRICS_PORT, else on HTTP_PORT",
     )
-    parser.set_defaults(run=_lazy("apps.healthcheck.main"))
-
-
-def _add_backup(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    backup = add("backup", "write database, files and keys into one file", "apps.backup.main")
+    backup.add_argument(
         "file", nargs="?", type=Path, metavar="FILE", help="default: switchboard-<time>.tar in this folder"
     )
-    parser.add_argument("--without-secrets", action="store_true", help="leave the generated keys out")
-    parser.add_argument(
+    backup.add_argument("--without-secrets", action="store_true", help="leave the generated keys out")
+    backup.add_argument(
         "--check", action="store_true", help="restore FILE into a temporary place instead, and look at it"
     )
-    parser.set_defaults(run=_lazy("apps.backup.main"))
-
-
-def _add_restore(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument(
+    restore = add("restore", "restore a backup into an empty place", "apps.backup.restore")
+    restore.add_argument("file", type=Path, metavar="FILE")
+    restore.add_argument(
         "--check", action="store_true", help="restore into a temporary place, look at it, remove it"
     )
-    parser.set_defaults(run=_lazy("apps.restore.main"))
+    completion = add("completion", "print what a shell runs to complete these commands")
+    completion.add_argument("shell", choices=SHELLS)
 
-
-def _add_keys(parser: argparse.ArgumentParser) -> Parsers:
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
-    making = actions.add_parser("create", help="make a key; prints it alone, once")
-    making.add_argument("--user", required=True, metavar="ID", help="the user whom the key stands for")
-    making.add_argument("--role", choices=("user", "admin"), default="user")
-    making.add_argument("--name", default="", help="what the key is for")
-    making.add_argument(
+    add_group("keys", "create, list and revoke API keys")
+    create = add("keys create", "make a key; prints it alone, once", "apps.commands.create")
+    create.add_argument("--user", required=True, metavar="ID", help="the user whom the key stands for")
+    create.add_argument("--role", choices=("user", "admin"), default="user")
+    create.add_argument("--name", default="", help="what the key is for")
+    create.add_argument(
         "--expires",
         metavar="DAYS|DATE",
         help="after so many days, or after a day such as 2027-01-31 (UTC); default: never",
     )
-    making.set_defaults(run=_lazy("apps.commands.create"))
-    listing = actions.add_parser("list", help="list the keys, without their secrets")
-    listing.set_defaults(run=_lazy("apps.commands.listing"))
-    revoking = actions.add_parser("revoke", help="make a key invalid at once")
-    revoking.add_argument("key", metavar="ID|KEY", help="its id in the list, or the key itself")
-    revoking.set_defaults(run=_lazy("apps.commands.revoke"))
-    return {"create": making, "list": listing, "revoke": revoking}
+    add("keys list", "list the keys, without their secrets", "apps.commands.listing")
+    revoke = add("keys revoke", "make a key invalid at once", "apps.commands.revoke")
+    revoke.add_argument("key", metavar="ID|KEY", help="its id in the list, or the key itself")
 
-
-def _add_models(parser: argparse.ArgumentParser) -> Parsers:
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
-    parsers = {
-        "list": actions.add_parser("list", help="list the models, which are here, and which are in use")
-    }
-    parsers["list"].set_defaults(run=_lazy("apps.model_commands.listing"))
+    add_group("models", "list, fetch and choose models of search and speech")
+    add(
+        "models list",
+        "list the models, which are here, and which are in use",
+        "apps.model_commands.listing",
+    )
     for action, meaning in (
         ("pull", "fetch a model from the hub and check it"),
         ("use", "take a model into use; knowledge bases are embedded anew in the background"),
     ):
-        parsers[action] = taking = actions.add_parser(action, help=meaning, description=meaning)
+        taking = add(f"models {action}", meaning, f"apps.model_commands.{action}")
         taking.add_argument("name", metavar="NAME")
-        taking.set_defaults(run=_lazy(f"apps.model_commands.{action}"))
+
+    add_group("console", "sign in to the web console")
+    link = add("console link", "print a link that signs in once, within an hour", "apps.commands.link")
+    link.add_argument("--user", required=True, metavar="ID", help="the user who signs in")
+    link.add_argument("--role", choices=("user", "admin"), help="default: the role of the user's keys")
     return parsers
 
 
-def _add_console(parser: argparse.ArgumentParser) -> Parsers:
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
-    linking = actions.add_parser("link", help="print a link that signs in once, within an hour")
-    linking.add_argument("--user", required=True, metavar="ID", help="the user who signs in")
-    linking.add_argument("--role", choices=("user", "admin"), help="default: the role of the user's keys")
-    linking.set_defaults(run=_lazy("apps.commands.link"))
-    return {"link": linking}
-
-
-def _lazy(path: str) -> Command:
-    """The command at `path`, whose module is imported when it runs: what it needs takes seconds to load."""
-    module, _, function = path.rpartition(".")
-
-    def run(settings: Settings, options: argparse.Namespace) -> int:
-        command: Command = getattr(import_module(module), function)
-        return command(settings, options)
-
-    return run
-
-
-def _migrate(settings: Settings, _: argparse.Namespace) -> int:
-    from adapters.outbound.storage.migrate import revision_of
-    from apps.processes.starting import a_database, migrated
-
-    with a_database(settings) as dsn:
-        print(f"the database is at {revision_of(migrated(dsn))}")
-    return 0
-
-
-RESEAL = _lazy("apps.commands.reseal")
-COMMANDS: tuple[tuple[str, str, Command], ...] = (
-    ("up", "run everything in one process", _lazy("apps.processes.standalone.main")),
-    ("gateway", "run the REST gateway alone, as a client of a core", _lazy("apps.processes.gateway.main")),
-    ("core", "run the gRPC core alone", _lazy("apps.processes.core.main")),
-    ("worker", "run a worker alone", _lazy("apps.processes.worker.main")),
-    ("migrate", "bring the database to the newest schema", _migrate),
-    ("reseal", "encrypt stored configurations anew with the first CONFIG_ENCRYPTION_KEY", RESEAL),
+COMMANDS = (
+    ("up", "run everything in one process", "apps.processes.standalone.main"),
+    ("gateway", "run the REST gateway alone, as a client of a core", "apps.processes.gateway.main"),
+    ("core", "run the gRPC core alone", "apps.processes.core.main"),
+    ("worker", "run a worker alone", "apps.processes.worker.main"),
+    ("migrate", "bring the database to the newest schema", "apps.commands.migrate"),
+    (
+        "reseal",
+        "encrypt stored configurations anew with the first CONFIG_ENCRYPTION_KEY",
+        "apps.commands.reseal",
+    ),
     (
         "reindex",
         "embed knowledge bases anew after a change of the embedding model",
-        _lazy("apps.commands.reindex"),
+        "apps.commands.reindex",
     ),
-    ("doctor", "check the installation and say what to mend", _lazy("apps.doctor.main")),
+    ("doctor", "check the installation and say what to mend", "apps.doctor.main"),
 )
 
+
+"""Their names, what they do, and the functions that run them."""
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -244,7 +191,7 @@ autoload -U +X bashcompinit && bashcompinit
 """zsh completes as bash does, once its own completion is set up."""
 
 
-def completion_script(shell: str, commands: Mapping[str, ArgumentParser]) -> str:
+def completion_script(shell: str, commands: Parsers) -> str:
     """What the shell runs to know the commands. `commands`: the parsers by their words, such as `keys create`; the
     program's own has none."""
     words: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""`switchboard keys`, `console`, `reseal` and `reindex`; they work beside a running service."""
+"""`switchboard keys`, `console`, `migrate`, `reseal` and `reindex`; they work beside a running service."""
 
 import argparse
 import asyncio
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, time, timedelta
 
 from adapters.outbound.storage.instances import encrypt_anew, replace_key
+from adapters.outbound.storage.migrate import revision_of
 from apps import logs
 from apps.compose.container import CommandContainer
 from apps.logs import escaped
@@ -13,7 +14,7 @@ from apps.processes.starting import StartError, a_database, migrated
 from apps.settings import Settings
 from apps.settings_loading import complete
 from domain import limits
-from domain.access.model import ApiKey, Role, sign_in_address
+from domain.access.model import Role, sign_in_address
 from domain.refusals import NotFound
 
 
@@ -52,26 +53,29 @@ def listing(settings: Settings, _: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
         print(f"{'ID':>4}  {'USER':<24} {'ROLE':<6} {'KEY':<14} {'CREATED':<20} {'STATE':<18} NAME")
         for key in await container.access().list_keys():
-            created = f"{key.created_at:%Y-%m-%d %H:%M:%S}"
+            created, state = f"{key.created_at:%Y-%m-%d %H:%M:%S}", "live"
+            if key.revoked_at:
+                state = f"revoked {key.revoked_at:%Y-%m-%d}"
+            elif key.expires_at:
+                state = f"{'expires' if key.live else 'expired'} {key.expires_at:%Y-%m-%d}"
             print(
                 f"{key.id:>4}  {escaped(key.user_id):<24} {key.role:<6} {key.prefix + '…':<14} {created:<20}"
-                f" {_state(key):<18} {escaped(key.name)}".rstrip()
+                f" {state:<18} {escaped(key.name)}".rstrip()
             )
 
     return with_database(settings, run)
 
 
-def _state(key: ApiKey) -> str:
-    if key.revoked_at:
-        return f"revoked {key.revoked_at:%Y-%m-%d}"
-    if key.expires_at:
-        return f"{'expires' if key.live else 'expired'} {key.expires_at:%Y-%m-%d}"
-    return "live"
-
-
 def revoke(settings: Settings, options: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
-        await container.access().revoke_key(await _key_id(container, options.key))
+        text, access = options.key, container.access()
+        if text.isascii() and text.isdigit() and len(text) < 19:
+            key_id = int(text)
+        elif key := await access.find_key(text):
+            key_id = key.id
+        else:
+            raise NotFound("no live key looks like that; 'switchboard keys list' shows the ids")
+        await access.revoke_key(key_id)
         print("revoked")
 
     return with_database(settings, run)
@@ -86,13 +90,10 @@ def link(settings: Settings, options: argparse.Namespace) -> int:
     return with_database(settings, run)
 
 
-async def _key_id(container: CommandContainer, text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 19:
-        return int(text)
-    key = await container.access().find_key(text)
-    if key is None:
-        raise NotFound("no live key looks like that; 'switchboard keys list' shows the ids")
-    return key.id
+def migrate(settings: Settings, _: argparse.Namespace) -> int:
+    with a_database(settings) as dsn:
+        print(f"the database is at {revision_of(migrated(dsn))}")
+    return 0
 
 
 def reseal(settings: Settings, options: argparse.Namespace) -> int:

@@ -2,11 +2,9 @@
 
 import argparse
 import asyncio
-from collections.abc import Sequence
 
 from adapters.outbound.knowledge.models.catalogue import BUILT_IN, MODELS, Kind, PinnedModel, model_named
 from adapters.outbound.knowledge.models.downloads import MEGABYTE, ModelDownloads
-from adapters.outbound.knowledge.models.folder import ModelFolder
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from apps.commands import with_database
@@ -19,46 +17,37 @@ from domain.refusals import Unavailable
 
 def listing(settings: Settings, _: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
-        used = settings.embedding_model_dir or await container.embedder().chosen()
         folder = model_folder(settings)
+        embedding = settings.embedding_model_dir or await container.embedder().chosen()
+        in_use = {Kind.SPEECH: folder.speech(), Kind.EMBEDDING: embedding}
         print(f"{'NAME':<23} {'KIND':<10} {'MB':>4}  {'LICENCE':<11} {'LANGUAGES':<14} STATE")
         for model in MODELS:
+            state = "comes with the installation" if model.name == BUILT_IN else ""
+            if model.name == in_use.get(model.kind):
+                state = "in use"
+            elif folder.has(model):
+                state = "pulled"
             print(
                 f"{model.name:<23} {model.kind:<10} {model.megabytes:>4}  {model.licence:<11}"
-                f" {model.languages:<14} {_state(model, folder, used)}".rstrip()
+                f" {model.languages:<14} {state}".rstrip()
             )
-        for line in await _exceptions(settings, container):
-            print(line)
+        if settings.embedding_model_dir:
+            print(f"EMBEDDING_MODEL_DIR is set: searches use the model in {settings.embedding_model_dir}")
+        if settings.whisper_model_dir:
+            print(f"WHISPER_MODEL_DIR is set: speech is read by the model in {settings.whisper_model_dir}")
+        try:
+            present = await container.embedder().model()
+        except Unavailable as refusal:
+            print(refusal.message)
+            return
+        done, total = await container.knowledge().reindexing.progress(present.fingerprint)
+        if total:
+            print(
+                f"{done} of {total} chunks are embedded anew with {present.name}; until all of a knowledge base are,"
+                " it is searched by its former vectors"
+            )
 
     return with_database(settings, run)
-
-
-def _state(model: PinnedModel, folder: ModelFolder, used: str) -> str:
-    if model.name == (folder.speech() if model.kind is Kind.SPEECH else used):
-        return "in use"
-    if folder.has(model):
-        return "pulled"
-    return "comes with the installation" if model.name == BUILT_IN else ""
-
-
-async def _exceptions(settings: Settings, container: CommandContainer) -> Sequence[str]:
-    """What the list does not show: models that a setting names, and the change to another model."""
-    lines = []
-    if settings.embedding_model_dir:
-        lines.append(f"EMBEDDING_MODEL_DIR is set: searches use the model in {settings.embedding_model_dir}")
-    if settings.whisper_model_dir:
-        lines.append(f"WHISPER_MODEL_DIR is set: speech is read by the model in {settings.whisper_model_dir}")
-    try:
-        model = await container.embedder().model()
-    except Unavailable as refusal:
-        return [*lines, refusal.message]
-    done, total = await container.knowledge().reindexing.progress(model.fingerprint)
-    if total:
-        lines.append(
-            f"{done} of {total} chunks are embedded anew with {model.name}; until all of a knowledge base are,"
-            " it is searched by its former vectors"
-        )
-    return lines
 
 
 def pull(settings: Settings, options: argparse.Namespace) -> int:
@@ -66,13 +55,6 @@ def pull(settings: Settings, options: argparse.Namespace) -> int:
     if folder.has(model):
         print(f"{model.name} is already here")
         return 0
-    path = asyncio.run(_pulled(settings, model, folder))
-    print(f"{model.name} is in {path}; take it into use with: switchboard models use {model.name}")
-    return 0
-
-
-async def _pulled(settings: Settings, model: PinnedModel, folder: ModelFolder) -> str:
-    http = AioHttp(AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(",")))
     reported: dict[str, int] = {}
 
     def tell(name: str, size: int) -> None:
@@ -81,10 +63,16 @@ async def _pulled(settings: Settings, model: PinnedModel, folder: ModelFolder) -
             reported[name] = megabytes
             print(f"{name}: {megabytes} MB of {model.megabytes} MB in all", flush=True)
 
-    try:
-        return str(await ModelDownloads(http, settings.models_url, folder).pull(model, tell))
-    finally:
-        await http.close()
+    async def run() -> None:
+        http = AioHttp(AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(",")))
+        try:
+            path = await ModelDownloads(http, settings.models_url, folder).pull(model, tell)
+        finally:
+            await http.close()
+        print(f"{model.name} is in {path}; take it into use with: switchboard models use {model.name}")
+
+    asyncio.run(run())
+    return 0
 
 
 def use(settings: Settings, options: argparse.Namespace) -> int:
@@ -92,11 +80,13 @@ def use(settings: Settings, options: argparse.Namespace) -> int:
     if not folder.has(model) and model.name != BUILT_IN:
         raise StartError(f"{model.name} is not here yet; fetch it with: switchboard models pull {model.name}")
     if model.kind is Kind.SPEECH:
-        return _use_speech(settings, model, folder)
-    return _use_embedding(settings, model)
-
-
-def _use_embedding(settings: Settings, model: PinnedModel) -> int:
+        if settings.whisper_model_dir:
+            raise StartError(f"WHISPER_MODEL_DIR names the speech model; unset it to use {model.name}")
+        folder.use_speech(model.name)
+        print(
+            f"{model.name} recognises speech from the next start on; it needs: pip install 'switchboard[whisper]'"
+        )
+        return 0
     if settings.embedding_model_dir:
         raise StartError(f"EMBEDDING_MODEL_DIR names the embedding model; unset it to use {model.name}")
 
@@ -112,16 +102,6 @@ def _use_embedding(settings: Settings, model: PinnedModel) -> int:
             )
 
     return with_database(settings, run)
-
-
-def _use_speech(settings: Settings, model: PinnedModel, folder: ModelFolder) -> int:
-    if settings.whisper_model_dir:
-        raise StartError(f"WHISPER_MODEL_DIR names the speech model; unset it to use {model.name}")
-    folder.use_speech(model.name)
-    print(
-        f"{model.name} recognises speech from the next start on; it needs: pip install 'switchboard[whisper]'"
-    )
-    return 0
 
 
 def _model(name: str) -> PinnedModel:

@@ -16,13 +16,13 @@ import uvloop
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
 from apps.compose.container import Container
+from apps.processes.components import StorageComponent, WorkerComponent
 from apps.processes.core import GrpcComponent
 from apps.processes.gateway import build_remote_gateway
 from apps.processes.http_server import HttpComponent
-from apps.processes.components import StorageComponent, WorkerComponent
 from apps.processes.process import Component, run
-from apps.processes.starting import listen
 from apps.processes.standalone import build_gateway
+from apps.processes.starting import listen
 from apps.settings import Settings
 from apps.settings_loading import load
 

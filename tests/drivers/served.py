@@ -3,10 +3,10 @@
 import asyncio
 from pathlib import Path
 
-from apps.processes.http_server import HttpComponent
 from apps.processes.components import EventsComponent
-from apps.processes.starting import listen
+from apps.processes.http_server import HttpComponent
 from apps.processes.standalone import build_gateway
+from apps.processes.starting import listen
 from tests.drivers.world import World
 from tests.support.ports import free_port
 
