@@ -28,14 +28,13 @@ from domain.conversations.sending import SendingService
 from domain.delivery.rate_limits import RateLimiter
 from domain.delivery.sending import LimitedDrafts, MessageSender
 from domain.delivery.service import DeliveryService
-from domain.routing.context import ContextService, VoiceService
+from domain.routing.context import ContextService
 from domain.routing.conversation import Withdrawals
 from domain.routing.drafting import DraftService
 from domain.routing.events import EventService
 from domain.routing.indicators import LingeringTyping
 from domain.routing.invocation import InvocationService
 from domain.routing.prompts import ChoiceService, PromptFeedback
-from domain.routing.runner import ResourceRunner
 from domain.routing.service import ConversationService
 from ports.channels import Channels as AllChannels
 from ports.files import Transcriber
@@ -69,8 +68,18 @@ class Work:
         self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
         self.prompt_feedback = PromptFeedback(storage.outbox)
         self.typing = LingeringTyping()
-        runner = ResourceRunner(downstream, foundation.steady_clock, meter)
-        invocation = self._invocation(runner, transcriber, storage, channels, foundation.settings.agent_url)
+        invocation = InvocationService(
+            downstream,
+            self.approvals,
+            channels.files,
+            DraftService(LimitedDrafts(self.rate_limiter), storage.conversations),
+            self.prompt_feedback,
+            ContextService(PostgresEarlierMessages(database), channels.files, channels.reads, transcriber),
+            ChoiceService(PostgresOffers(database)),
+            foundation.steady_clock,
+            meter,
+            foundation.settings.agent_url,
+        )
         self.conversations = _conversations(foundation, storage, channels, invocation, sending, self.typing)
         self.deliveries = DeliveryService(
             storage.outbox,
@@ -82,26 +91,6 @@ class Work:
             ids,
             storage.sessions,
             foundation.traces.span,
-        )
-
-    def _invocation(
-        self,
-        runner: ResourceRunner,
-        transcriber: Transcriber | None,
-        storage: Storage,
-        channels: Channels,
-        agent_url: str,
-    ) -> InvocationService:
-        database = storage.database
-        return InvocationService(
-            runner,
-            self.approvals,
-            channels.files,
-            DraftService(LimitedDrafts(self.rate_limiter), storage.conversations),
-            self.prompt_feedback,
-            VoiceService(transcriber),
-            ContextService(PostgresEarlierMessages(database), channels.files, channels.reads),
-            ChoiceService(PostgresOffers(database), agent_url),
         )
 
 

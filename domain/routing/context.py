@@ -6,14 +6,16 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from domain.channels.context import merged
 from domain.channels.messages import LONGEST_QUOTED, Event, Quoted, ThreadMessage
+from domain.conversations.choices import is_reference
 from domain.delivery.concurrency import ReadLimiter
 from domain.files import MessageFilesService
 from domain.refusals import Refusal, Unavailable, reason_of
-from domain.routing.conversation import ConversationContext, place_of
-from domain.routing.model import QuotedMessage
+from domain.routing.conversation import ConversationContext
+from domain.routing.model import QuotedMessage, RunRequest
 from ports.capabilities import PlatformError
-from ports.files import SharedFile, Transcriber
+from ports.files import FetchedFiles, FilePlace, SharedFile, Transcriber
 from ports.queue import EarlierMessages, QueuedEvent
 
 log = logging.getLogger(__name__)
@@ -29,11 +31,66 @@ V = TypeVar("V")
 
 @dataclass(eq=False)
 class ContextService:
-    """A failure costs the context alone: the message is handed on without it."""
+    """A failure costs the context alone: the message is handed on without it. `transcriber` is None where no speech
+    model is set up: recordings are handed on as files alone."""
 
     stored: EarlierMessages
     files: MessageFilesService
     reads: ReadLimiter
+    transcriber: Transcriber | None = None
+
+    async def completed(
+        self,
+        context: ConversationContext,
+        queued: QueuedEvent,
+        request: RunRequest,
+        fetched: FetchedFiles,
+    ) -> RunRequest:
+        """The request of a message with what was said before it, the words of recordings, the value of a pressed
+        button that is not one of ours, and the files that are not handed on. Raises `Unavailable`."""
+        event = queued.event
+        more: dict[str, object] = {}
+        if event.choice is not None and not is_reference(event.choice):
+            more["payload"] = event.choice
+        if fetched.left_out:
+            more["filesLeftOut"] = [
+                {"name": file.name, "size": file.size, "reason": file.reason} for file in fetched.left_out
+            ]
+        if more:
+            request = replace(request, context=merged((event.context, more)))
+        if fetched.recordings and self.transcriber:
+            text = await self._transcribed(context, self.transcriber, event.text, fetched.recordings)
+            request = replace(request, text=text)
+        if event.quoted:
+            request = replace(request, quoted=await self.quoted(context, queued))
+        if event.thread_post:
+            request = replace(request, thread=await self.thread(context, queued))
+        return request
+
+    async def _transcribed(
+        self,
+        context: ConversationContext,
+        transcriber: Transcriber,
+        written: str,
+        recordings: Sequence[SharedFile],
+    ) -> str:
+        """What was written, and below it what was said. A recording in which nothing can be recognised adds
+        nothing."""
+        if not context.channel.definition.transcribes(context.instance.config):
+            return written
+        texts = [written]
+        for recording in recordings:
+            try:
+                texts.append(await transcriber.transcribe(recording))
+            except Unavailable:
+                raise
+            except Refusal as refusal:
+                log.warning(
+                    "a voice message was not transcribed: %s",
+                    refusal,
+                    extra={"instance": context.instance.id},
+                )
+        return "\n\n".join(filter(None, texts))
 
     async def quoted(self, context: ConversationContext, queued: QueuedEvent) -> QuotedMessage | None:
         """The message that the event replies to. Raises `Unavailable`."""
@@ -43,8 +100,9 @@ class ContextService:
             quoted = await self.stored.find(context.instance.id, quoted) or await self._read(context, event)
         if quoted is None or not quoted.is_given:
             return None
+        place = FilePlace(context.instance.id, event.session_id, queued.id, inbound=False)
         event = replace(event, attachments=quoted.attachments)
-        fetched = await self.files.fetch(context.instance, event, place_of(context, queued))
+        fetched = await self.files.fetch(context.instance, event, place)
         return QuotedMessage(bounded(quoted.text), quoted.author, tuple(fetched.files))
 
     async def thread(self, context: ConversationContext, queued: QueuedEvent) -> tuple[ThreadMessage, ...]:
@@ -85,29 +143,3 @@ class ContextService:
 def bounded(text: str) -> str:
     """The beginning of a long text."""
     return text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1]}…"
-
-
-@dataclass(eq=False)
-class VoiceService:
-    """`transcriber` is None where no speech model is set up: recordings are handed on as files alone."""
-
-    transcriber: Transcriber | None
-
-    async def text(self, context: ConversationContext, written: str, recordings: Sequence[SharedFile]) -> str:
-        """What was written, and below it what was said. A recording in which nothing can be recognised adds
-        nothing. Raises `Unavailable`."""
-        if self.transcriber is None or not context.transcribes:
-            return written
-        texts = [written]
-        for recording in recordings:
-            try:
-                texts.append(await self.transcriber.transcribe(recording))
-            except Unavailable:
-                raise
-            except Refusal as refusal:
-                log.warning(
-                    "a voice message was not transcribed: %s",
-                    refusal,
-                    extra={"instance": context.instance.id},
-                )
-        return "\n\n".join(filter(None, texts))

@@ -10,8 +10,7 @@ from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.instances.model import Instance
 from domain.routing.indicators import AckReaction, LingeringTyping, RepeatedTyping
 from ports.channels import AnyChannel
-from ports.files import FilePlace
-from ports.queue import QueuedEvent, QueueKey
+from ports.queue import QueueKey
 
 
 @dataclass(slots=True)
@@ -40,14 +39,6 @@ class ConversationContext:
     def config(self) -> ChannelConfig:
         return self.channel.config.load(self.instance.config)
 
-    @property
-    def merge_seconds(self) -> float:
-        return self.channel.definition.merge_seconds(self.instance.config)
-
-    @property
-    def transcribes(self) -> bool:
-        return self.channel.definition.transcribes(self.instance.config)
-
     def target(self, event: Event) -> ChannelTarget:
         return self.channel.target.load(event.target)
 
@@ -70,11 +61,6 @@ class ConversationContext:
             if shown is not None:
                 shown.stop()
         self.typing = self.reaction = None
-
-
-def place_of(context: ConversationContext, queued: QueuedEvent, *, inbound: bool = False) -> FilePlace:
-    """Where files belong that came with an event (`inbound`) or have to do with its answer."""
-    return FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound)
 
 
 class ProcessingFailed(Exception):

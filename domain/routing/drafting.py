@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
 
 from domain.channels.answers import OutboundMessage, Preview
-from domain.channels.messages import Event, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from domain.rendering import off_loop
 from domain.routing.conversation import ConversationContext
 from ports.channels import DraftAddress, DraftSender, DraftStore
@@ -29,29 +29,40 @@ class DraftService:
     sender: DraftSender
     store: DraftStore
 
-    def begin(self, context: ConversationContext, queued: QueuedEvent) -> Drafting | None:
-        """None if the channel or the conversation shows no unfinished answers."""
+    @asynccontextmanager
+    async def begin(
+        self, context: ConversationContext, queued: QueuedEvent
+    ) -> AsyncIterator[Drafting | None]:
+        """None if the channel or the conversation shows no unfinished answers. The end waits for the call under way,
+        so that no edit comes after the answer and no unknown message stays."""
         streaming = context.channel.streaming
         preview = streaming.preview(context.config, context.target(queued.event)) if streaming else None
-        return Drafting(self, preview, context, queued) if preview else None
+        drafting = Drafting(self, preview, context, queued) if preview else None
+        try:
+            yield drafting
+        finally:
+            if drafting:
+                await drafting.finish()
 
 
 class Drafting:
     """Shows the answer to one event as it grows.
 
     The id of the message is stored before it is changed: after a crash the next worker continues with it, and the
-    finished answer replaces it. Leaving the context waits for the call under way, so that no edit comes after the
-    answer and no unknown message stays.
+    finished answer replaces it.
     """
 
     def __init__(
         self, drafts: DraftService, preview: Preview, context: ConversationContext, queued: QueuedEvent
     ) -> None:
+        event = queued.event
         self._drafts = drafts
         self._preview = preview
         self._context = context
         self._event_id = queued.id
-        self._address = _address(context, queued.event)
+        self._address = DraftAddress(
+            context.instance, context.channel, event.session_id, event.target, f"draft:{event.request_id}"
+        )
         self._text: Callable[[], str] = str
         self._finished = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -62,15 +73,7 @@ class Drafting:
         if self._task is None:
             self._task = asyncio.create_task(self._show())
 
-    async def __aenter__(self) -> Drafting:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def finish(self) -> None:
         self._finished.set()
         if self._task is not None:
             await self._task
@@ -124,9 +127,3 @@ class Drafting:
         except TimeoutError:
             return False
         return True
-
-
-def _address(context: ConversationContext, event: Event) -> DraftAddress:
-    return DraftAddress(
-        context.instance, context.channel, event.session_id, event.target, f"draft:{event.request_id}"
-    )

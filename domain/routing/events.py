@@ -63,7 +63,8 @@ class EventService:
         except Exception as unexpected:
             log.exception("an event could not be processed", extra={"instance": key.instance_id})
             answer, error = Answer(PROCESSING_FAILED), reason_of(unexpected)
-        self.invocation.feedback.finished(context, queued.event)
+        if queued.event.choice is not None and not context.acknowledged:
+            self.invocation.feedback.acknowledge(context, queued.event)  # else the button goes on waiting
         if error:
             context.answered = False
             log.warning("a message is not answered: %s", error, extra={"instance": key.instance_id})
@@ -81,23 +82,43 @@ class EventService:
     async def _answer(
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
     ) -> Answer | None:
-        event, instance = queued.event, context.instance
+        event, instance, definition = queued.event, context.instance, context.channel.definition
         context.automated = event.automated
         if event.only_decides and not (context.has_open_approval or context.offered):
             return None
         if queued.attempts >= MAX_CRASHES:
             raise ProcessingFailed(PROCESSING_FAILED, TOO_MANY_CRASHES)
-        if await self._refuses_bot(context, event) or await self._is_echo(key, queued, context):
+        if await self._is_of_machine(key, queued, context):
             return None
-        user_id = await self._user(context, event)
-        only_known = context.channel.definition.allows_only_known(instance.config)
-        if only_known and user_id is None and not event.refused:
+        user_id = None
+        if definition.identifies(instance.config):
+            only_user = instance.only_user(event.sender.proof)
+            user_id = await self.users.resolve(event.sender.identities, only_user)
+        if user_id is None and not event.refused and definition.allows_only_known(instance.config):
             await self._refuse(instance, event, NOT_VERIFIED)
             return await self._notice(instance, event)
         if event.canned_reply is not None:
             await self.invocation.skip(context, queued, user_id)
             return Answer(event.canned_reply)
         return await self.invocation.answer(context, queued, user_id)
+
+    async def _is_of_machine(self, key: QueueKey, queued: QueuedEvent, context: ConversationContext) -> bool:
+        """Return True for a message of a bot, which is refused, and for an echo. Counts a round that no person is
+        known to have caused. Raises `LoopStopped`."""
+        event = queued.event
+        if sender_filter := context.channel.sender_filter:
+            is_bot = await sender_filter.is_bot(context.config, event.sender)
+            if is_bot and not event.refused:
+                await self._refuse(context.instance, event, BOT)
+                return True
+            # Where the platform does not know, a person may not have written it.
+            context.automated = event.automated or is_bot is not False
+        if not context.automated:
+            return False
+        counted = await self.rounds.count(key, queued, MOST_ROUNDS, WINDOW)
+        if counted.count > MOST_ROUNDS and not counted.echo:
+            raise LoopStopped
+        return counted.echo
 
     async def _refuse(self, instance: Instance, event: Event, reason: str) -> None:
         """Lists a message that is on record as an event already: once it is released it is another one."""
@@ -106,31 +127,6 @@ class EventService:
             key = f"{event.key or event.request_id}:{reason}"
             another = replace(event, key=key, request_id="", merge=None, change=None, awaits_reply=False)
             await self.refusals.add(instance.id, replace(another, refused=reason))
-
-    async def _refuses_bot(self, context: ConversationContext, event: Event) -> bool:
-        """Return True if a bot wrote the message. If the platform does not know, a person may not have written it."""
-        if sender_filter := context.channel.sender_filter:
-            is_bot = await sender_filter.is_bot(context.config, event.sender)
-            if is_bot and not event.refused:
-                await self._refuse(context.instance, event, BOT)
-                return True
-            context.automated = event.automated or is_bot is not False
-        return False
-
-    async def _is_echo(self, key: QueueKey, queued: QueuedEvent, context: ConversationContext) -> bool:
-        """Counts a round that no person is known to have caused. Raises `LoopStopped`."""
-        if not context.automated:
-            return False
-        counted = await self.rounds.count(key, queued, MOST_ROUNDS, WINDOW)
-        if counted.count > MOST_ROUNDS and not counted.echo:
-            raise LoopStopped
-        return counted.echo
-
-    async def _user(self, context: ConversationContext, event: Event) -> str | None:
-        if not context.channel.definition.identifies(context.instance.config):
-            return None
-        only_user = context.instance.only_user(event.sender.proof)
-        return await self.users.resolve(event.sender.identities, only_user)
 
     async def _notice(self, instance: Instance, event: Event) -> Answer | None:
         sender, now = event.sender.external_id, self.clock.now()

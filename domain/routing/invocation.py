@@ -1,85 +1,97 @@
 """Passes a message to its resource and makes the result an answer, or a question about a tool."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain.channels.answers import Answer, Artifact, Author
-from domain.channels.context import merged
-from domain.channels.messages import Event
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Prompt, ReceivedText, unclear
 from domain.confirmations.service import ConfirmationService
-from domain.conversations.choices import GONE, is_reference
+from domain.conversations.choices import GONE, is_reference, offered
 from domain.conversations.model import answer_to
 from domain.files import MessageFilesService
-from domain.instances.model import Instance
 from domain.refusals import Invalid
-from domain.routing.context import ContextService, VoiceService
-from domain.routing.conversation import NO_RESOURCE, ConversationContext, ProcessingFailed, not_read, place_of
+from domain.routing.context import ContextService
+from domain.routing.conversation import APOLOGY, NO_RESOURCE, ConversationContext, ProcessingFailed, not_read
 from domain.routing.drafting import DraftService
-from domain.routing.model import Approval, RunRequest, RunSender
+from domain.routing.model import APPROVED_FOR_SESSION, Approval, Progress, RunRequest, RunResult, RunSender
 from domain.routing.prompts import ChoiceService, PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
-from domain.routing.runner import ResourceRunner
-from ports.files import FetchedFiles, LeftOut
+from ports.files import FetchedFiles, FilePlace
 from ports.queue import QueuedEvent
+from ports.resources import Downstream, DownstreamFailed
+from ports.system import Clock, Meter
 
 MOST_TOLD = 10
 """Files over a limit that the sender is told of."""
+MAX_TOOLS = 8
+"""How many tools that are approved for the session one message may use one after the other."""
 
 
 @dataclass(eq=False)
 class InvocationService:
-    """Invokes the resource of an instance."""
+    """Invokes the resource of an instance. `callback_address` is what the platforms call, without a final slash."""
 
-    runner: ResourceRunner
+    downstream: Downstream
     approvals: ConfirmationService
     files: MessageFilesService
     drafts: DraftService
     feedback: PromptFeedback
-    voice: VoiceService
     contexts: ContextService
     choices: ChoiceService
+    clock: Clock
+    meter: Meter
+    callback_address: str
 
     async def answer(
         self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
     ) -> Answer | None:
         """The answer to a message, None where it gets none. Raises `ProcessingFailed`."""
-        if context.instance.resource_id is None:
+        event, instance = queued.event, context.instance
+        if instance.resource_id is None:
             return Answer(NO_RESOURCE)
-        picked = await self._pick(context, queued)
-        if not isinstance(picked, QueuedEvent):
-            return picked
-        queued, event = picked, picked.event
-        approval_result = await self._decide(context, queued, user_id)
-        if prompt := approval_result.prompt:
-            return self._ask(context, queued, prompt)
-        decision = approval_result.decision
-        if decision is None and event.only_decides and event.choice is None:
-            return None
-        if decision is None and presses_prompt(event):
-            return self.feedback.decided_nothing(context, event, approval_result)
-        self.feedback.decided(context, event, approval_result.closed)
+        approval_result = ApprovalResult()
+        if event.choice is not None or event.only_decides or context.offered or context.has_open_approval:
+            decided = await self._decide(context, queued, user_id)
+            if not isinstance(decided, tuple):
+                return decided
+            queued, approval_result = decided
+            event = queued.event
         context.start_typing(event)
-        fetched = await self.files.fetch(context.instance, event, place_of(context, queued, inbound=True))
-        request = _request(context.instance, queued, user_id, approval_result, fetched)
-        if decision is None:
-            request = await self._in_context(context, queued, request, fetched)
-        elif not await self.approvals.begin(_scope(context, event, user_id), decision):
+        place = FilePlace(instance.id, event.session_id, queued.id, inbound=True)
+        fetched = await self.files.fetch(instance, event, place)
+        request = _request(context, queued, user_id, approval_result, fetched)
+        if (decision := approval_result.decision) is None:
+            request = await self.contexts.completed(context, queued, request, fetched)
+        elif await self.approvals.begin(_scope(context, queued, user_id), decision):
+            approval = Approval(decision.confirmation_id, decision.tool, decision.decision)
+            request = replace(request, text=decision.original, approval=approval, choice=False, context={})
+        else:
             return Answer(unclear(decision.tool))
         answer = await self._invoke(context, queued, request)
         context.answered = fetched.complete
-        return _with_left_out(answer, fetched)
+        if over := [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]:
+            answer = replace(answer, text=f"{not_read(over)}\n\n{answer.text}".strip())
+        return answer
 
-    async def _in_context(
-        self, context: ConversationContext, queued: QueuedEvent, request: RunRequest, fetched: FetchedFiles
-    ) -> RunRequest:
-        """The request with what was said before it, and with the words of recordings."""
-        text = await self.voice.text(context, queued.event.text, fetched.recordings)
-        quoted = await self.contexts.quoted(context, queued)
-        thread = await self.contexts.thread(context, queued)
-        if text == request.text and quoted is None and not thread:
-            return request
-        return replace(request, text=text, quoted=quoted, thread=thread)
+    async def _decide(
+        self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
+    ) -> tuple[QueuedEvent, ApprovalResult] | Answer | None:
+        """The event with the choice that the sender picked, and what it decides about a tool; or the answer to an
+        event that is not handed on. None: it gets no answer."""
+        picked = await self._pick(context, queued)
+        if not isinstance(picked, QueuedEvent):
+            return picked
+        event, approval_result = picked.event, ApprovalResult()
+        # A press may concern a question of another session, such as that of the person who was asked.
+        if context.has_open_approval or presses_prompt(event):
+            approval_result = await self.approvals.decide(_scope(context, picked, user_id), _received(picked))
+        if prompt := approval_result.prompt:
+            return self._ask(context, picked, prompt)
+        if approval_result.decision is None and presses_prompt(event):
+            return self.feedback.decided_nothing(context, event, approval_result)
+        if approval_result.decision is None and event.only_decides and event.choice is None:
+            return None
+        self.feedback.decided(context, event, approval_result.closed)
+        return picked, approval_result
 
     async def _pick(self, context: ConversationContext, queued: QueuedEvent) -> QueuedEvent | Answer | None:
         """The event, with the value of the choice that the sender picked; or the answer to a press that is not handed
@@ -108,26 +120,15 @@ class InvocationService:
     async def skip(self, context: ConversationContext, queued: QueuedEvent, user_id: str | None) -> None:
         """A message that the channel answers itself clears the sender's question, like any other."""
         if context.has_open_approval:
-            scope = _scope(context, queued.event, user_id)
+            scope = _scope(context, queued, user_id)
             approval_result = await self.approvals.decide(scope, _received(queued))
             self.feedback.close(context, approval_result.closed)
 
-    async def _decide(
-        self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
-    ) -> ApprovalResult:
-        """A press may concern a question of another session, such as that of the person who was asked."""
-        if context.has_open_approval or presses_prompt(queued.event):
-            return await self.approvals.decide(_scope(context, queued.event, user_id), _received(queued))
-        return ApprovalResult()
-
     async def _invoke(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> Answer:
-        drafting = self.drafts.begin(context, queued)
-        if drafting is None:
-            result = await self.runner.run(request)
-        else:
-            async with drafting:
-                result = await self.runner.run(replace(request, progress=drafting.update))
-        artifacts = tuple(await self.files.publish(result.artifacts, place_of(context, queued)))
+        async with self.drafts.begin(context, queued) as drafting:
+            result = await self._run(replace(request, progress=drafting.update) if drafting else request)
+        place = FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound=False)
+        artifacts = tuple(await self.files.publish(result.artifacts, place))
         confirmation = result.confirmation
         if confirmation is None:
             answer = Answer(
@@ -137,14 +138,52 @@ class InvocationService:
                 author=Author.RESOURCE,
                 wants_person=result.wants_person,
             )
-            return self._offer(context, queued, answer)
-        scope = _scope(context, queued.event, request.sender.user_id)
+            return self._offer(context, queued, answer) if result.choices else answer
+        scope = _scope(context, queued, request.sender.user_id)
         prompt = await self.approvals.ask(
             scope, _received(queued), request.text, confirmation.tool, confirmation.parameters
         )
         context.has_open_approval = True
         self.feedback.close(context, prompt.replaced)
         return self._ask(context, queued, prompt, result.text, artifacts)
+
+    async def _run(self, request: RunRequest) -> RunResult:
+        """Runs the resource, and again while it asks for tools that are approved for the session.
+
+        Raises `ProcessingFailed`.
+        """
+        result = await self._run_once(request)
+        for attempt in range(2, MAX_TOOLS + 3):
+            confirmation = result.confirmation
+            if confirmation is None or confirmation.tool not in request.approved_tools:
+                return result
+            # Another request id, as resources recognise a repeated request by it; the same one after a crash.
+            request_id = f"{request.request_id}-{attempt}"
+            approval = Approval(request_id, confirmation.tool, APPROVED_FOR_SESSION)
+            progress = _after(result.text, request.progress)
+            again = replace(request, request_id=request_id, approval=approval, progress=progress)
+            before, result = result, await self._run_once(again)
+            text = "\n\n".join(text for text in (before.text, result.text) if text)
+            wants_person = before.wants_person or result.wants_person
+            artifacts = before.artifacts + result.artifacts
+            result = replace(result, text=text, artifacts=artifacts, wants_person=wants_person)
+        raise ProcessingFailed(
+            APOLOGY, f"the downstream resource asked for approved tools over {MAX_TOOLS} times"
+        )
+
+    async def _run_once(self, request: RunRequest) -> RunResult:
+        started = self.clock.now()
+        outcome = "answered"
+        try:
+            return await self.downstream.run(request)
+        except DownstreamFailed as failed:
+            outcome, approval = "failed", request.approval
+            tool_may_have_run = approval is not None and approval.permits and failed.begun
+            user_message = unclear(approval.tool) if approval and tool_may_have_run else APOLOGY
+            raise ProcessingFailed(user_message, f"the downstream resource failed: {failed}") from failed
+        finally:
+            seconds = (self.clock.now() - started).total_seconds()
+            self.meter.downstream(request.resource.kind, outcome, seconds)
 
     def _ask(
         self,
@@ -159,12 +198,13 @@ class InvocationService:
         return self._offer(context, queued, Answer(text, artifacts, prompt.choices, question=prompt.text))
 
     def _offer(self, context: ConversationContext, queued: QueuedEvent, answer: Answer) -> Answer:
-        """The answer with what the buttons of its choices need."""
-        message, secret = answer_to(queued.id), queued.event.request_id
-        return self.choices.offer(context.instance, answer, message, secret)
+        """The answer with what the buttons of its choices need. No sender knows the request id."""
+        url = self.callback_address + context.instance.webhook_path
+        return offered(answer, answer_to(queued.id), queued.event.request_id, url)
 
 
-def _scope(context: ConversationContext, event: Event, user_id: str | None) -> ApprovalScope:
+def _scope(context: ConversationContext, queued: QueuedEvent, user_id: str | None) -> ApprovalScope:
+    event = queued.event
     return ApprovalScope(context.instance.id, event.session_id, event.sender.external_id, user_id)
 
 
@@ -174,14 +214,13 @@ def _received(queued: QueuedEvent) -> ReceivedText:
 
 
 def _request(
-    instance: Instance,
+    context: ConversationContext,
     queued: QueuedEvent,
     user_id: str | None,
     approval_result: ApprovalResult,
     fetched: FetchedFiles,
 ) -> RunRequest:
-    event, decision = queued.event, approval_result.decision
-    sender = event.sender
+    event, sender, instance = queued.event, queued.event.sender, context.instance
     try:
         resource = parse_resource(instance.resource_id or "")
     except Invalid as error:
@@ -193,32 +232,19 @@ def _request(
         channel_id=instance.channel_id,
         session_id=event.session_id,
         sender=RunSender(sender.external_id, sender.display_name, user_id, sender.verified_by),
-        text=event.text if decision is None else decision.original,
+        text=event.text,
         files=tuple(fetched.files),
-        approval=Approval(decision.confirmation_id, decision.tool, decision.decision) if decision else None,
         approved_tools=approval_result.approved_tools,
-        choice=decision is None and event.choice is not None,
+        choice=event.choice is not None,
         reaction=event.reaction,
-        context=_context(event, fetched.left_out) if decision is None else {},
+        context=event.context,
         owner=instance.user_id,
         inbox_id=queued.id,
     )
 
 
-def _with_left_out(answer: Answer, fetched: FetchedFiles) -> Answer:
-    """The answer, below a notice that names the files over a limit."""
-    over = [(file.name, file.reason) for file in fetched.left_out if file.by_limit][:MOST_TOLD]
-    return replace(answer, text=f"{not_read(over)}\n\n{answer.text}".strip()) if over else answer
-
-
-def _context(event: Event, left_out: Sequence[LeftOut]) -> Mapping[str, object]:
-    """What the platform says of the message, with the value of a pressed button that is not one of ours, and the
-    files that are not handed on."""
-    more: dict[str, object] = {}
-    if event.choice is not None and not is_reference(event.choice):
-        more["payload"] = event.choice
-    if left_out:
-        more["filesLeftOut"] = [
-            {"name": file.name, "size": file.size, "reason": file.reason} for file in left_out
-        ]
-    return merged((event.context, more)) if more else event.context
+def _after(text: str, progress: Progress | None) -> Progress | None:
+    """Reports a text together with what follows it."""
+    if progress is None or not text:
+        return progress
+    return lambda more: progress(lambda: f"{text}\n\n{more()}")

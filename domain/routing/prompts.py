@@ -10,7 +10,7 @@ from domain.channels.answers import Answer, Choice
 from domain.channels.messages import Event
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.confirmations.model import ApprovalResult, ClosedQuestion, is_approval
-from domain.conversations.choices import Offer, chosen, message_of, offered, pressed_choice, typed_choice
+from domain.conversations.choices import Offer, chosen, message_of, pressed_choice, typed_choice
 from domain.conversations.model import MessageId, parse_message_id
 from domain.instances.model import Instance
 from domain.routing.conversation import ConversationContext
@@ -37,14 +37,7 @@ class Picked:
 
 @dataclass(eq=False)
 class ChoiceService:
-    """`callback_address` is what the platforms call, without a final slash."""
-
     store: OfferStore
-    callback_address: str
-
-    def offer(self, instance: Instance, answer: Answer, message: MessageId, secret: str) -> Answer:
-        """The answer as the message offers it; `secret` is known to no sender."""
-        return offered(answer, message, secret, self.callback_address + instance.webhook_path)
 
     async def pressed(self, instance: Instance, reference: str) -> Picked | None:
         """None if the choice is unknown: this instance did not offer it, or it is no longer stored."""
@@ -133,11 +126,6 @@ class PromptFeedback:
         if context.channel.prompt_closer or context.channel.button_ack:
             return None
         return Answer(f"{YOU_CHOSE}{picked.choice.label}")
-
-    def finished(self, context: ConversationContext, event: Event) -> None:
-        """After the work on an event, however it ended, no button waits for an acknowledgement."""
-        if event.choice is not None and not context.acknowledged:
-            self.acknowledge(context, event)
 
     def acknowledge(self, context: ConversationContext, event: Event, notice: str = "") -> None:
         context.acknowledged = True

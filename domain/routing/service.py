@@ -3,11 +3,11 @@
 import logging
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
-from domain.channels.answers import Answer, OutboundMessage
-from domain.channels.messages import CallOutcome, Event
+from domain.channels.answers import Answer
+from domain.channels.messages import CallOutcome
 from domain.conversations.choices import is_numbered
 from domain.conversations.forwarding import ForwardingService
 from domain.conversations.history import HANDLER_MINUTES
@@ -52,29 +52,18 @@ class _Work:
         return self.queued.id, self.queued.event.request_id
 
 
+@dataclass(eq=False)
 class ConversationService:
-    def __init__(
-        self,
-        conversations: Conversations,
-        instances: InstanceStore,
-        channels: Channels,
-        events: EventService,
-        health: HealthStore,
-        forwarding: ForwardingService,
-        withdrawals: Withdrawals,
-        typing: LingeringTyping,
-        span: Span = no_span,
-    ) -> None:
-        self._withdrawals = withdrawals
-        self._conversations = conversations
-        self._instances = instances
-        self._channels = channels
-        self._events = events
-        self._health = health
-        self._forwarding = forwarding
-        self._typing = typing
-        self._span = span
-        self._faults = Faults()
+    conversations: Conversations
+    instances: InstanceStore
+    channels: Channels
+    events: EventService
+    health: HealthStore
+    forwarding: ForwardingService
+    withdrawals: Withdrawals
+    typing: LingeringTyping
+    span: Span = no_span
+    _faults: Faults = field(default_factory=Faults, init=False)
 
     async def work(self, conversation: Conversation) -> None:
         """Works off the events of one lease. An outage of the database leaves them for later; so does a database
@@ -87,10 +76,10 @@ class ConversationService:
                 context = context or await self._context(conversation)
                 queued, seconds = await self._gather(key, queued, context)
                 if seconds > 0:
-                    return await self._conversations.postpone(key, seconds)
-                rows = deque(row for row in rows if row.id not in queued.merged) if queued.merged else rows
+                    return await self.conversations.postpone(key, seconds)
+                rows = deque(row for row in rows if row.id not in queued.merged)
                 work = _Work(key, queued, context, last=not rows)
-                with self._span(
+                with self.span(
                     "message", queued.event.trace, instance=key.instance_id, request=queued.event.request_id
                 ):
                     recorded = await self._process(work)
@@ -101,7 +90,7 @@ class ConversationService:
             self._faults.forget(work.row)
             if not recorded:
                 log.info("a conversation is leased again", extra=_extra(work))
-                return await self._conversations.release(key)
+                return await self.conversations.release(key)
             if context is not None:
                 await self._succeeded(context, queued)
         return None
@@ -110,26 +99,28 @@ class ConversationService:
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext | None
     ) -> tuple[QueuedEvent, float]:
         """The event with those that belong to the same message, and the seconds until that is whole."""
-        seconds = context.merge_seconds if context and is_joinable(queued.event) else 0.0
+        seconds = 0.0
+        if context and is_joinable(queued.event):
+            seconds = context.channel.definition.merge_seconds(context.instance.config)
         if (merge := queued.event.merge) and not seconds:
-            album = await self._conversations.album(key, merge)
+            album = await self.conversations.album(key, merge)
             return merged(queued, album.rows), settles_in(album)
         if not seconds:
             return queued, 0.0
-        waiting = await self._conversations.album(key, None)
+        waiting = await self.conversations.album(key, None)
         burst = burst_of(waiting.rows)
         return joined(burst) if burst else queued, burst_settles_in(waiting, burst, seconds)
 
     async def _succeeded(self, context: ConversationContext, queued: QueuedEvent) -> None:
         """After the outcome is stored, as no reply should wait for a note of success."""
-        await self._health.succeeded(context.instance.id, Activity.RECEIVING, queued.received_at)
+        await self.health.succeeded(context.instance.id, Activity.RECEIVING, queued.received_at)
         if context.answered:
-            await self._health.succeeded(context.instance.id, Activity.PROCESSING)
+            await self.health.succeeded(context.instance.id, Activity.PROCESSING)
             context.answered = False
 
     async def _context(self, conversation: Conversation) -> ConversationContext | None:
-        instance = await self._instances.cached(conversation.key.instance_id)
-        channel = self._channels.find(instance.channel_id) if instance else None
+        instance = await self.instances.cached(conversation.key.instance_id)
+        channel = self.channels.find(instance.channel_id) if instance else None
         if instance is None or channel is None:
             return None
         return ConversationContext(
@@ -139,35 +130,33 @@ class ConversationService:
     async def _process(self, work: _Work) -> bool:
         """Return True if the outcome is stored. Raises errors after which the event is tried again."""
         if work.context is None:
-            return await self._conversations.record(_without_answer(work, "the instance was removed"))
+            return await self.conversations.record(_without_answer(work, "the instance was removed"))
         if error := work.queued.event.unreadable or self._faults.find(work.row).outcome:
-            await self._health.failed(work.key.instance_id, Activity.PROCESSING, error)
-            return await self._conversations.record(_without_answer(work, error))
+            await self.health.failed(work.key.instance_id, Activity.PROCESSING, error)
+            return await self.conversations.record(_without_answer(work, error))
+        context, queued = work.context, work.queued
         try:
-            # The sender sees that an answer is being written until it is sent.
-            context = work.context
-            queued = work.queued
             try:
-                answer, error = await self._withdrawals.run(
-                    (queued.id, *queued.merged), self._events.process(work.key, queued, context)
+                answer, error = await self.withdrawals.run(
+                    (queued.id, *queued.merged), self.events.process(work.key, queued, context)
                 )
             except Withdrawn:
                 return False
             if answer is not None and error is None:
-                error = await self._forwarding.forward(context, queued.event, answer)
+                error = await self.forwarding.forward(context, queued.event, answer)
             try:
                 outcome = await _outcome(work, context, answer, error)
                 if outcome.messages:
-                    await self._events.replied(work.key, queued.event)
-                    context.linger_typing(work.key, self._typing)
-                return await self._conversations.record(outcome)
+                    await self.events.replied(work.key, queued.event)
+                    context.linger_typing(work.key, self.typing)
+                return await self.conversations.record(outcome)
             except Unavailable:
                 raise
             except Exception as unexpected:
                 log.exception("an outcome could not be stored", extra=_extra(work))
                 return await self._give_up(work, f"{reason_of(unexpected)} on storing the outcome")
         finally:
-            work.context.stop_typing()
+            context.stop_typing()
 
     async def _failed(self, work: _Work, failure: Exception) -> None:
         """The event is tried again after a while, a bounded number of times."""
@@ -175,15 +164,15 @@ class ConversationService:
         reason = reason_of(failure)
         failures = work.queued.failures + self._faults.find(work.row).failures
         if failures < len(RETRIES):
-            await self._health.failed(work.key.instance_id, Activity.PROCESSING, reason)
+            await self.health.failed(work.key.instance_id, Activity.PROCESSING, reason)
             try:
-                await self._conversations.retry(work.key, work.queued.id, reason, RETRIES[failures])
+                await self.conversations.retry(work.key, work.queued.id, reason, RETRIES[failures])
             except StorageAway:
                 raise
             except Exception:  # a failure that the database cannot count is counted here
                 log.exception("a failure could not be counted", extra=_extra(work))
                 self._faults.remember(work.row).failures += 1
-                await self._conversations.release(work.key, RETRIES[failures])
+                await self.conversations.release(work.key, RETRIES[failures])
         else:
             await self._give_up(work, given_up(failures + 1, reason))
             self._faults.forget(work.row)
@@ -191,11 +180,11 @@ class ConversationService:
     async def _give_up(self, work: _Work, error: str) -> bool:
         """The sender gets an apology, unless that cannot be rendered or stored either. A message of which the
         database stores neither failures nor an outcome is removed."""
-        await self._health.failed(work.key.instance_id, Activity.PROCESSING, error)
+        await self.health.failed(work.key.instance_id, Activity.PROCESSING, error)
         outcomes = [*await _apology(work, error), _without_answer(work, error)]
-        stores = [self._conversations.record]
+        stores = [self.conversations.record]
         if self._faults.find(work.row).failures >= len(RETRIES):
-            stores.append(self._conversations.remove)
+            stores.append(self.conversations.remove)
         refusals: list[Exception] = []
         for store, outcome in product(stores, outcomes):
             try:
@@ -231,57 +220,42 @@ def _without_answer(work: _Work, error: str) -> EventOutcome:
 async def _outcome(
     work: _Work, context: ConversationContext, answer: Answer | None, error: str | None
 ) -> EventOutcome:
-    queued, event = work.queued, work.queued.event
-    if answer is None and (context.draft or _shows_waiting(context, queued)):
+    queued, event, channel = work.queued, work.queued.event, context.channel
+    target = context.target(event)
+    if answer is None and (
+        context.draft or (channel.waiting and channel.waiting.shows_waiting(context.config, target))
+    ):
         answer = Answer("")
+    outcome = EventOutcome(
+        work.key,
+        queued.id,
+        event.target,
+        error=error,
+        last=work.last,
+        request_id=event.request_id,
+        require_sync_commit=context.has_open_approval,
+        merged=queued.merged,
+        event=event,
+        by_person=not context.automated,
+    )
     if answer is not None:
         answer = replace(
             answer, request_id=event.request_id, session_id=event.session_id, draft=context.draft
         )
-    ended = CallOutcome.FAILED if error else CallOutcome.ANSWERED
-    result = CallResult(ended, answer) if event.awaits_reply else None
-    return EventOutcome(
-        work.key,
-        queued.id,
-        event.target,
-        await render_messages(context, event, answer),
-        error,
-        result,
-        answer,
-        work.last,
-        event.request_id,
-        require_sync_commit=context.has_open_approval,
-        prompt=answer is not None and bool(answer.choices),
-        merged=queued.merged,
-        event=event,
-        by_person=not context.automated,
-        numbered=answer is not None and _is_numbered(context, event, answer),
-        handler_minutes=HANDLER_MINUTES if _hands_over(context, answer) else None,
-    )
-
-
-def _hands_over(context: ConversationContext, answer: Answer | None) -> bool:
-    """Where nobody can be written to, no person can take over."""
-    return answer is not None and answer.wants_person and context.channel.sender is not None
-
-
-def _is_numbered(context: ConversationContext, event: Event, answer: Answer) -> bool:
-    if not answer.choices:
-        return False
-    return is_numbered(answer, context.channel.buttons(context.config, context.target(event)))
-
-
-def _shows_waiting(context: ConversationContext, queued: QueuedEvent) -> bool:
-    waiting = context.channel.waiting
-    return waiting is not None and waiting.shows_waiting(context.config, context.target(queued.event))
-
-
-async def render_messages(
-    context: ConversationContext, event: Event, answer: Answer | None
-) -> tuple[OutboundMessage, ...]:
-    if answer is None:
-        return ()
-    return await render_answer(context.channel, context.config, context.target(event), answer)
+        # Where nobody can be written to, no person can take over.
+        hands_over = answer.wants_person and channel.sender is not None
+        outcome = replace(
+            outcome,
+            messages=await render_answer(channel, context.config, target, answer),
+            answer=answer,
+            prompt=bool(answer.choices),
+            numbered=is_numbered(answer, channel.buttons(context.config, target)),
+            handler_minutes=HANDLER_MINUTES if hands_over else None,
+        )
+    if event.awaits_reply:
+        ended = CallOutcome.FAILED if error else CallOutcome.ANSWERED
+        outcome = replace(outcome, result=CallResult(ended, answer))
+    return outcome
 
 
 def _extra(work: _Work) -> dict[str, int]:

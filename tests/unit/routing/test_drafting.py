@@ -1,7 +1,8 @@
 """An answer is shown while it is being made."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -70,10 +71,11 @@ def a_context(platform: Platform, draft: str = "") -> ConversationContext:
     return ConversationContext(instance, a_channel(streaming=platform), False, draft)
 
 
-def drafting(platform: Platform, store: Store, context: ConversationContext) -> Drafting:
-    begun = DraftService(platform, store).begin(context, QueuedEvent(5, EVENT, 0, NOW))
-    assert begun
-    return begun
+@asynccontextmanager
+async def drafting(platform: Platform, store: Store, context: ConversationContext) -> AsyncIterator[Drafting]:
+    async with DraftService(platform, store).begin(context, QueuedEvent(5, EVENT, 0, NOW)) as begun:
+        assert begun
+        yield begun
 
 
 def words(text: str) -> Callable[[], str]:

@@ -9,9 +9,8 @@ from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import Event, Sender
 from domain.instances.model import Instance
-from domain.rendering import SHORT
+from domain.rendering import SHORT, render_answer
 from domain.routing.conversation import ConversationContext
-from domain.routing.service import render_messages
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 INSTANCE = Instance(1, "ann", "x", "n", {}, None, NOW, NOW)
@@ -33,6 +32,8 @@ class Channel:
 async def test_a_long_answer_is_rendered_in_a_thread(length: int, beside: bool) -> None:
     channel = Channel()
     context = ConversationContext(INSTANCE, a_channel(sender=channel), has_open_approval=False)
-    messages = await render_messages(context, EVENT, Answer("x" * length))
+    messages = await render_answer(
+        context.channel, context.config, context.target(EVENT), Answer("x" * length)
+    )
     assert [message.payload for message in messages] == [{"length": length, "target": {"chat": 1}}]
     assert (channel.thread is not threading.main_thread()) is beside

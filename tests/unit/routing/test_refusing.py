@@ -52,8 +52,7 @@ class World:
         instance = Instance(7, "ann", channel.definition.id, "Works", config, None, NOW, NOW)
         self.context = ConversationContext(instance, channel, False)
         everything: Any = self
-        feedback = SimpleNamespace(finished=lambda *_: None)
-        invocation: Any = SimpleNamespace(answer=self.answer, feedback=feedback)
+        invocation: Any = SimpleNamespace(answer=self.answer)
         meter: Any = SimpleNamespace(processed=lambda *_: None, received=self.received)
         clock: Any = SimpleNamespace(now=lambda: NOW)
         rounds: Any = SimpleNamespace(count=self.count)

@@ -60,8 +60,7 @@ class World:
         self.failed: list[str] = []
         anything: Any = self
         health: Any = SimpleNamespace(failed=self._failed, succeeded=self._succeeded)
-        feedback = SimpleNamespace(finished=lambda *_: None)
-        invocation: Any = SimpleNamespace(answer=self.answer, feedback=feedback)
+        invocation: Any = SimpleNamespace(answer=self.answer)
         clock: Any = SimpleNamespace(now=lambda: NOW)
         meter: Any = SimpleNamespace(processed=lambda *_: None)
         self.rounds: Any = None
