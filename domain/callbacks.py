@@ -54,8 +54,13 @@ class CallVerifier:
     async def verify(
         self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
     ) -> Received:
+        config = channel.config.load(instance.config)
         try:
-            received = await self._read(instance, channel, webhook, call)
+            metadata = await self.metadata.of(instance, channel) if channel.metadata else {}
+            try:
+                received = webhook.receive(config, call, metadata, self.clock.now())
+            except StaleMetadata as stale:
+                received = await self._read_again(instance, channel, webhook, call, stale)
             if received.missing_proof_field and self.require_signatures:
                 raise Unauthenticated(
                     f"{missing_proof(received.missing_proof_field)}, so the origin of this call cannot be proved, and"
@@ -69,24 +74,22 @@ class CallVerifier:
         proof = None if received.missing_proof_field else channel.call_proof
         return replace(received, events=tuple(event.proved_by(proof) for event in received.events))
 
-    async def _read(
-        self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
+    async def _read_again(
+        self,
+        instance: Instance,
+        channel: AnyChannel,
+        webhook: Webhook[ChannelConfig],
+        call: RawCall,
+        stale: StaleMetadata,
     ) -> Received:
-        """Reads the call, and again with new metadata where the cached may be too old."""
-        config = channel.config.load(instance.config)
-        if channel.metadata is None:
-            return webhook.receive(config, call, {}, self.clock.now())
-        metadata = await self.metadata.of(instance, channel)
+        """With new metadata, as the cached may be too old. Raises `Unauthenticated`."""
+        renewed = await self.metadata.renewed(instance, channel)
         try:
-            try:
-                return webhook.receive(config, call, metadata, self.clock.now())
-            except StaleMetadata:
-                renewed = await self.metadata.renewed(instance, channel)
-                if renewed is None:
-                    raise
-                return webhook.receive(config, call, renewed, self.clock.now())
-        except StaleMetadata as stale:
-            raise Unauthenticated(stale.message) from None
+            if renewed is not None:
+                return webhook.receive(channel.config.load(instance.config), call, renewed, self.clock.now())
+        except StaleMetadata as still_stale:
+            stale = still_stale
+        raise Unauthenticated(stale.message)
 
 
 @dataclass(eq=False)
@@ -128,57 +131,6 @@ class SessionRenames:
 
 
 @dataclass(eq=False)
-class EventIntake:
-    """Stores the events of a call."""
-
-    inbox: Inbox
-    refusals: RefusalStore
-    renames: SessionRenames
-    deactivation: Deactivation
-    health: HealthStore
-    meter: Meter
-
-    async def list_refused(self, instance: Instance, events: Sequence[Event]) -> Sequence[Event]:
-        """Lists the events that are refused; the others."""
-        for event in events:
-            if event.refused:
-                await self.refusals.add(instance.id, await self.renames.resolved(instance.id, event))
-        return [event for event in events if not event.refused]
-
-    async def store(
-        self, instance: Instance, channel: AnyChannel, events: Sequence[Event], wait: float | None
-    ) -> Sequence[Accepted]:
-        """`wait`: the call waits for its answer that long. Raises `NotFound` where the instance was removed."""
-        if channel.placer:
-            config = channel.config.load(instance.config)
-            events = [await channel.placer.placed(config, event) for event in events]
-        events = [await self.renames.resolved(instance.id, event) for event in events]
-        accepted = await self._add(instance, events, wait)
-        for stored in accepted:
-            if stored.dropped:
-                continue
-            if stored.id == 0:
-                raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
-            self.meter.accepted(instance.channel_id, stored.fresh)
-        if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
-            await self.deactivation.retire(instance.id)
-        return accepted
-
-    async def _add(
-        self, instance: Instance, events: Sequence[Event], wait: float | None
-    ) -> Sequence[Accepted]:
-        """Raises what the inbox raises; any failure but an outage shows in the health of the instance."""
-        try:
-            return await self.inbox.add(instance.id, events, wait)
-        except StorageAway:
-            raise
-        except Exception as failure:
-            reason = f"storing a message: {reason_of(failure)}"
-            await self.health.failed(instance.id, Activity.RECEIVING, reason)
-            raise
-
-
-@dataclass(eq=False)
 class ReplyWaiter:
     """Waits within a call for its answer."""
 
@@ -194,46 +146,17 @@ class ReplyWaiter:
         while result is None and (remaining := (deadline - self.clock.now()).total_seconds()) > 0:
             await self.answers.wait(stored.id, min(remaining, LOOK_AGAIN))
             result = await _unless_unavailable(self.inbox.result(stored.id))
-            if result is None:
-                await self._check_exists(instance)
+            if result is None and not await self._exists(instance):
+                raise NotFound(f"the instance {instance.id} was deleted before the answer came")
         result = result or await _unless_unavailable(self.inbox.stop_waiting(stored.id))
         return result or CallResult(CallOutcome.TIMEOUT, None)
 
-    async def _check_exists(self, instance: Instance) -> None:
-        """Raises `NotFound` once the instance is deleted: its messages are deleted with it."""
+    async def _exists(self, instance: Instance) -> bool:
+        """The messages of an instance are deleted with it."""
         try:
-            exists = await self.instances.cached(instance.id) is not None
+            return await self.instances.cached(instance.id) is not None
         except Unavailable:
-            return
-        if not exists:
-            raise NotFound(f"the instance {instance.id} was deleted before the answer came")
-
-
-@dataclass(eq=False)
-class PlatformNotices:
-    """What a call tells beside events: delivery statuses, new names of sessions, who wants no more messages, and that
-    a poll would find news."""
-
-    outbox: Outbox
-    renames: SessionRenames
-    sessions: Sessions
-    polls: PollQueue
-    health: HealthStore
-
-    async def handle(self, instance: Instance, received: Received) -> None:
-        for status in received.delivery_statuses:
-            if await self.outbox.record_status(instance.id, status) and not status.of_recipient:
-                reason = f"sending a reply: {status.detail or status.state}"
-                await self.health.failed(instance.id, Activity.SENDING, reason)
-        if received.missing_proof_field is None:  # else anybody could take over a conversation, or end it
-            for rename in received.session_renames:
-                await self.renames.rename(instance.id, rename)
-            for alias in received.session_aliases:
-                await self.renames.join(instance.id, alias)
-            for opt_out in received.opt_outs:
-                await self.sessions.record_opt_out(instance.id, opt_out)
-        if received.kind == POLL:
-            await self.polls.due_now(instance.id)
+            return True
 
 
 @dataclass(eq=False)
@@ -243,9 +166,16 @@ class CallbackService:
     instances: InstanceStore
     channels: Channels
     verifier: CallVerifier
-    notices: PlatformNotices
-    intake: EventIntake
+    inbox: Inbox
+    outbox: Outbox
+    renames: SessionRenames
+    refusals: RefusalStore
+    sessions: Sessions
+    polls: PollQueue
+    deactivation: Deactivation
     waiter: ReplyWaiter
+    health: HealthStore
+    meter: Meter
     max_body_kb: int
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
@@ -262,24 +192,72 @@ class CallbackService:
         if channel is None or channel.webhook is None:
             raise NotFound(f"the channel '{channel_id}' takes no callbacks")
         received = await self.verifier.verify(instance, channel, channel.webhook, call)
-        await self.notices.handle(instance, received)
-        events = await self.intake.list_refused(instance, received.events)
-        if not events:
-            return received.answer
-        return await self._store(instance, channel, replace(received, events=tuple(events)))
+        await self._take_notices(instance, received)
+        for event in received.events:
+            if event.refused:
+                await self.refusals.add(instance.id, await self.renames.resolved(instance.id, event))
+        events = [event for event in received.events if not event.refused]
+        return await self._store(instance, channel, events, received.answer) if events else received.answer
 
-    async def _store(self, instance: Instance, channel: AnyChannel, received: Received) -> RawAnswer:
-        """Stores the events; the answer is the channel's acknowledgement, or that of the event that awaits one."""
+    async def _take_notices(self, instance: Instance, received: Received) -> None:
+        """Takes what the call tells beside events: delivery statuses, new names of sessions, who wants no more
+        messages, and that a poll would find news."""
+        for status in received.delivery_statuses:
+            if await self.outbox.record_status(instance.id, status) and not status.of_recipient:
+                reason = f"sending a reply: {status.detail or status.state}"
+                await self.health.failed(instance.id, Activity.SENDING, reason)
+        if received.missing_proof_field is None:  # else anybody could take over a conversation, or end it
+            for rename in received.session_renames:
+                await self.renames.rename(instance.id, rename)
+            for alias in received.session_aliases:
+                await self.renames.join(instance.id, alias)
+            for opt_out in received.opt_outs:
+                await self.sessions.record_opt_out(instance.id, opt_out)
+        if received.kind == POLL:
+            await self.polls.due_now(instance.id)
+
+    async def _store(
+        self, instance: Instance, channel: AnyChannel, events: Sequence[Event], acknowledgement: RawAnswer
+    ) -> RawAnswer:
+        """Stores the events. Returns the acknowledgement, or the answer to the first event that awaits one."""
         responder = channel.call_responder
-        positions = [position for position, event in enumerate(received.events) if event.awaits_reply]
+        positions = [position for position, event in enumerate(events) if event.awaits_reply]
         if responder is None or not positions:
-            await self.intake.store(instance, channel, received.events, None)
-            return received.answer
-        accepted = await self.intake.store(instance, channel, received.events, responder.wait_seconds)
+            await self._add(instance, channel, events, None)
+            return acknowledgement
+        accepted = await self._add(instance, channel, events, responder.wait_seconds)
         waiting = positions[0]
         result = await self.waiter.wait(instance, accepted[waiting], responder.wait_seconds)
-        config, event = channel.config.load(instance.config), received.events[waiting]
-        return responder.answer_in_call(config, event, result.outcome, result.answer)
+        config = channel.config.load(instance.config)
+        return responder.answer_in_call(config, events[waiting], result.outcome, result.answer)
+
+    async def _add(
+        self, instance: Instance, channel: AnyChannel, events: Sequence[Event], wait: float | None
+    ) -> Sequence[Accepted]:
+        """`wait`: the call waits for its answer that long. Raises `NotFound` where the instance was removed, and what
+        the inbox raises; any failure but an outage shows in the health of the instance."""
+        config = channel.config.load(instance.config)
+        placed = []
+        for event in events:
+            at_place = await channel.placer.placed(config, event) if channel.placer else event
+            placed.append(await self.renames.resolved(instance.id, at_place))
+        try:
+            accepted = await self.inbox.add(instance.id, placed, wait)
+        except StorageAway:
+            raise
+        except Exception as failure:
+            reason = f"storing a message: {reason_of(failure)}"
+            await self.health.failed(instance.id, Activity.RECEIVING, reason)
+            raise
+        for stored in accepted:
+            if stored.dropped:
+                continue
+            if stored.id == 0:
+                raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
+            self.meter.accepted(instance.channel_id, stored.fresh)
+        if channel.scheduler and channel.scheduler.fires_once(config):
+            await self.deactivation.retire(instance.id)
+        return accepted
 
 
 async def _unless_unavailable(lookup: Awaitable[CallResult | None]) -> CallResult | None:

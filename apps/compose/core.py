@@ -17,7 +17,7 @@ from apps.compose.knowledge import Knowledge, Uploads
 from apps.compose.storage import Files, Foundation, Storage
 from apps.compose.work import Resources
 from domain.access.service import AccessService, KeyService, SessionService
-from domain.callbacks import CallbackService, CallVerifier, EventIntake, PlatformNotices, ReplyWaiter
+from domain.callbacks import CallbackService, CallVerifier, ReplyWaiter
 from domain.conversations.forwarding import DestinationService
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService, SendingService
@@ -84,9 +84,16 @@ def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels
         instances,
         channels.registry,
         CallVerifier(storage.metadata, health, clock, meter, settings.demands_signatures),
-        PlatformNotices(storage.outbox, channels.renames, storage.sessions, storage.schedules, health),
-        EventIntake(inbox, storage.unanswered, channels.renames, storage.deactivation, health, meter),
+        inbox,
+        storage.outbox,
+        channels.renames,
+        storage.unanswered,
+        storage.sessions,
+        storage.schedules,
+        storage.deactivation,
         ReplyWaiter(inbox, storage.event_bus, instances, clock),
+        health,
+        meter,
         settings.max_webhook_body_kb,
     )
 

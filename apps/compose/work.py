@@ -25,8 +25,8 @@ from apps.settings import Settings
 from domain.confirmations.service import ConfirmationService
 from domain.conversations.forwarding import DestinationService, ForwardingService
 from domain.conversations.sending import SendingService
+from domain.delivery.drafts import LimitedDrafts
 from domain.delivery.rate_limits import RateLimiter
-from domain.delivery.sending import LimitedDrafts, MessageSender
 from domain.delivery.service import DeliveryService
 from domain.routing.context import ContextService
 from domain.routing.conversation import Withdrawals
@@ -87,9 +87,11 @@ class Work:
             delivery_channels,
             health,
             self.rate_limiter,
-            MessageSender(self.rate_limiter, health, foundation.steady_clock, meter, self.typing),
             ids,
             storage.sessions,
+            foundation.steady_clock,
+            meter,
+            self.typing,
             foundation.traces.span,
         )
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from domain.channels.limits import Limits
+from domain.channels.messages import Target
 from domain.delivery.model import account_key
 from domain.instances.model import Instance
 from ports.channels import AnyChannel
@@ -99,14 +100,16 @@ class ReadLimiter:
             yield
 
 
-def known_limits(instance: Instance, channel: AnyChannel, *, reading: bool = False) -> Limits | None:
+def known_limits(
+    instance: Instance, channel: AnyChannel, target: Target | None = None, *, reading: bool = False
+) -> Limits | None:
     """The limits of what is sent with the configured credential, or read with it. None where the channel knows none
     or cannot tell them."""
     try:
         config = channel.config.load(instance.config)
         if reading and channel.read_limits:
             return channel.read_limits.read_limits(config)
-        return channel.limits.limits(config, channel.target.load({})) if channel.limits else None
+        return channel.limits.limits(config, channel.target.load(target or {})) if channel.limits else None
     except Exception:
         log.exception("a channel could not tell its limits", extra={"instance": instance.id})
         return None

@@ -39,10 +39,6 @@ class SendRequest:
     budgets: tuple[Budget, ...] = ()
     max_concurrency: int = 0
 
-    def is_of_account(self, key: str) -> bool:
-        """Return True if a budget's key belongs to the account, not to the conversation."""
-        return key.startswith(f"{self.account}#")
-
 
 @dataclass(frozen=True, slots=True)
 class OpenBreaker:

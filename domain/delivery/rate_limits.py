@@ -1,14 +1,13 @@
 """The rate limiter: quotas, cooldowns, circuit breakers and concurrency limits of one message."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from domain.channels.messages import Sent, Target
+from domain.channels.limits import Quota, Scope
+from domain.channels.messages import Outcome, Sent, Target
 from domain.delivery.circuit_breakers import CircuitBreakers, State
-from domain.delivery.concurrency import ConcurrencyLimiter
-from domain.delivery.cooldowns import Cooldowns
-from domain.delivery.model import MAX_WAIT, MIN_WAIT, SendRequest, SharedState, send_request
-from domain.delivery.quotas import Quotas
+from domain.delivery.concurrency import ConcurrencyLimiter, known_limits
+from domain.delivery.model import MAX_WAIT, MIN_WAIT, Budget, SendRequest, SharedState, send_request
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
 from ports.channels import AnyChannel
@@ -22,12 +21,7 @@ def request_for(
     instance: Instance, channel: AnyChannel, queue_key: str, target: Target, *, edit: bool = False
 ) -> SendRequest:
     """A channel that cannot tell its limits is taken for one without limits. `edit`: a message is changed."""
-    limits = None
-    if channel.limits:
-        try:
-            limits = channel.limits.limits(channel.config.load(instance.config), channel.target.load(target))
-        except Exception:
-            log.exception("a channel could not tell its limits", extra={"instance": instance.id})
+    limits = known_limits(instance, channel, target)
     return send_request(instance.id, instance.channel_id, queue_key, limits, edit=edit)
 
 
@@ -134,7 +128,7 @@ class RateLimiter:
             # instance is leased.
             waits = await self.quotas.reserve(request.budgets, self._now())
             account_wait = max(
-                (wait for key, wait in waits.items() if request.is_of_account(key)), default=0.0
+                (wait for key, wait in waits.items() if key.startswith(f"{request.account}#")), default=0.0
             )
             if account_wait > MAX_WAIT:
                 self._paused_until[request.instance_id] = self._now() + account_wait - MAX_WAIT
@@ -208,3 +202,167 @@ class RateLimiter:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
+
+
+class Bucket:
+    """The generic cell rate algorithm: one number says how far the quota is used up.
+
+    `share` is the part of the quota that this bucket has (0 to 1).
+    """
+
+    __slots__ = ("_interval", "_slack", "_used_until")
+
+    def __init__(self, quota: Quota, share: float = 1.0) -> None:
+        self._interval = quota.interval / share
+        self._slack = (quota.burst - 1) * quota.interval if share == 1.0 else 0.0
+        self._used_until = 0.0
+
+    def wait(self, now: float) -> float:
+        """Seconds until a message may go, 0 when it may go now."""
+        return max(0.0, self._used_until - self._slack - now)
+
+    def take(self, now: float) -> None:
+        """A message goes, now or at the moment that `wait` said."""
+        self._used_until = max(self._used_until, now) + self._interval
+
+    def is_full(self, now: float) -> bool:
+        """Return True if a new bucket would answer the same."""
+        return self._used_until <= now
+
+
+OWN_SHARE = 0.25
+"""What part of a quota the workers split among themselves and count in memory; they reserve the rest."""
+MANY_BUCKETS = 1000
+"""Above so many, those that are full again are dropped."""
+
+
+class Quotas:
+    """Quotas of platforms. A single worker counts in memory; several reserve slots in storage once their own share
+    is used up."""
+
+    def __init__(self, shared: SharedLimits) -> None:
+        self._shared = shared
+        self.workers = 1
+        self._buckets: dict[str, Bucket] = {}
+        self._next_slot_at: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def refresh(self, workers: int, now: float) -> None:
+        """Splits the quotas among so many workers, and removes what has expired."""
+        if workers != self.workers:
+            self.workers = workers
+            self._buckets.clear()
+        self._next_slot_at = {key: at for key, at in self._next_slot_at.items() if at > now}
+        if len(self._buckets) > MANY_BUCKETS:
+            self._buckets = {key: bucket for key, bucket in self._buckets.items() if not bucket.is_full(now)}
+
+    async def reserve(
+        self, budgets: Sequence[Budget], now: float, patience: float = MAX_WAIT
+    ) -> Mapping[str, float]:
+        """Reserves a slot of each budget. Seconds until the slot, by key; where one is over `patience`, that one is
+        not reserved."""
+        if self.workers == 1:
+            # All slots, or none.
+            waits: dict[str, float] = {budget.key: self._bucket(budget).wait(now) for budget in budgets}
+            if max(waits.values()) <= patience:
+                for budget in budgets:
+                    self._bucket(budget).take(now)
+            return waits
+        waits = {}
+        for budget in budgets:
+            waits[budget.key] = await self._reserve_among_workers(budget, now, patience)
+            if waits[budget.key] > patience:
+                break
+        return waits
+
+    async def _reserve_among_workers(self, budget: Budget, now: float, patience: float) -> float:
+        bucket = self._bucket(budget)
+        if bucket.wait(now) == 0:
+            bucket.take(now)
+            return 0.0
+        wait = self._next_slot_at.get(budget.key, 0.0) - now
+        if wait > MAX_WAIT:  # nobody asks again while the next slot is far off
+            return wait
+        quota = budget.quota.among(self.workers)
+        wait = await self._shared.reserve(budget.key, quota.interval / (1 - OWN_SHARE), quota.burst, patience)
+        if wait > MAX_WAIT:
+            self._next_slot_at[budget.key] = now + wait + MIN_WAIT
+        return wait
+
+    def _bucket(self, budget: Budget) -> Bucket:
+        bucket = self._buckets.get(budget.key)
+        if bucket is None:
+            alone = self.workers == 1
+            quota = budget.quota if alone else budget.quota.among(self.workers)
+            bucket = self._buckets[budget.key] = Bucket(quota, 1.0 if alone else OWN_SHARE / self.workers)
+        return bucket
+
+    def clear(self) -> None:
+        self._buckets.clear()
+        self._next_slot_at.clear()
+
+
+MAX_COOLDOWN = 3600.0
+"""Seconds that a platform can ask for at a time; if it means more, it will say so again."""
+
+
+class Cooldowns:
+    """Until when nothing is sent with an account or into a conversation, by key. `changed` tells other workers."""
+
+    def __init__(self, shared: SharedLimits, changed: Callable[[], None]) -> None:
+        self._shared = shared
+        self._changed = changed
+        self._until: dict[str, float] = {}
+        self._refused: dict[str, dict[str, float]] = {}
+
+    def remaining(self, key: str, now: float) -> float:
+        """Seconds left, 0 or less for none."""
+        return self._until.get(key, 0.0) - now
+
+    async def record(self, request: SendRequest, sent: Sent, now: float, *, alone: bool) -> None:
+        """Starts the cooldown that an answer asks for. `alone`: no other worker has to know of a used-up quota."""
+        if sent.outcome is Outcome.RETRY_AFTER:
+            seconds = sent.retry_after if sent.retry_after is not None else MIN_WAIT
+            scope = sent.scope or self._inferred_scope(request, seconds, now)
+            key = (scope is Scope.CONVERSATION and request.conversation) or request.account
+            await self._share(key, self._start(key, seconds, now))
+        elif sent.outcome is Outcome.SENT and sent.retry_after:
+            key = request.conversation or request.account
+            seconds = self._start(key, sent.retry_after, now)
+            if not alone:
+                await self._share(key, seconds)
+
+    def _start(self, key: str, seconds: float, now: float) -> float:
+        """Starts a cooldown, unless a longer one runs. The seconds within their bounds."""
+        seconds = min(max(seconds, 0.0), MAX_COOLDOWN)
+        self._until[key] = max(now + seconds, self._until.get(key, 0.0))
+        return seconds
+
+    async def _share(self, key: str, seconds: float) -> None:
+        await self._shared.cool_down(key, seconds)
+        self._changed()
+
+    def _inferred_scope(self, request: SendRequest, seconds: float, now: float) -> Scope:
+        """A platform that refuses two conversations of an account at the same time means the account."""
+        refused = self._refused.setdefault(request.account, {})
+        others = any(until > now for key, until in refused.items() if key != request.conversation)
+        refused[request.conversation] = now + min(seconds, MAX_COOLDOWN)
+        return Scope.ACCOUNT if others else Scope.CONVERSATION
+
+    def refresh(self, shared: Sequence[tuple[str, float]], now: float) -> None:
+        """Takes over the shared cooldowns, seconds left by key, and removes what has expired."""
+        for key, seconds in shared:
+            self._start(key, seconds, now)
+        self._until = _running(self._until, now)
+        running = {account: _running(refused, now) for account, refused in self._refused.items()}
+        self._refused = {account: refused for account, refused in running.items() if refused}
+
+    def clear(self) -> None:
+        self._until.clear()
+        self._refused.clear()
+
+
+def _running(until: dict[str, float], now: float) -> dict[str, float]:
+    return {key: end for key, end in until.items() if end > now}

@@ -1,20 +1,22 @@
 """Replies are sent: message by message, in order within a conversation."""
 
 import logging
+from dataclasses import dataclass, field
 
 from domain.channels.messages import Outcome, Sent
+from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.delivery.model import LATE, OPTED_OUT, next_delay
 from domain.delivery.rate_limits import RateLimiter, request_for
-from domain.delivery.sending import MessageSender
 from domain.faults import Faults, RowName
-from domain.instances.model import Activity
+from domain.instances.model import Activity, Instance
 from domain.refusals import StorageAway, Unavailable, reason_of
 from domain.values import value
+from ports.capabilities import ReplySender
 from ports.channels import AnyChannel, Channels
 from ports.instances import HealthStore, InstanceStore
 from ports.outbox import Outbox, QueuedMessage, QueuedMessages
-from ports.queue import QueueKey, Sessions
-from ports.system import Ids, Span, no_span
+from ports.queue import QueueKey, Sessions, TypingSigns
+from ports.system import Clock, Ids, Meter, Span, no_span
 
 log = logging.getLogger(__name__)
 
@@ -36,31 +38,22 @@ class _Delivery:
         return self.message.id, self.message.key
 
 
+@dataclass(eq=False)
 class DeliveryService:
     """Sends the messages of leased queues."""
 
-    def __init__(
-        self,
-        outbox: Outbox,
-        instances: InstanceStore,
-        channels: Channels,
-        health: HealthStore,
-        limiter: RateLimiter,
-        sender: MessageSender,
-        ids: Ids,
-        sessions: Sessions,
-        span: Span = no_span,
-    ) -> None:
-        self._outbox = outbox
-        self._instances = instances
-        self._channels = channels
-        self._health = health
-        self._limiter = limiter
-        self._sender = sender
-        self._ids = ids
-        self._sessions = sessions
-        self._span = span
-        self._faults = Faults()
+    outbox: Outbox
+    instances: InstanceStore
+    channels: Channels
+    health: HealthStore
+    limiter: RateLimiter
+    ids: Ids
+    sessions: Sessions
+    clock: Clock
+    meter: Meter
+    typing: TypingSigns
+    span: Span = no_span
+    _faults: Faults = field(default_factory=Faults, init=False)
 
     async def work(self, leased: QueuedMessages) -> None:
         """Sends the messages in order; one that must wait delays those behind it. An outage of the database leaves
@@ -68,7 +61,7 @@ class DeliveryService:
         for position, message in enumerate(leased.messages, start=1):
             delivery = _Delivery(leased.key, message, last=position == len(leased.messages))
             try:
-                with self._span("delivery", message.trace, instance=leased.key.instance_id):
+                with self.span("delivery", message.trace, instance=leased.key.instance_id):
                     done = await self._deliver(delivery)
             except StorageAway:
                 raise
@@ -80,66 +73,89 @@ class DeliveryService:
 
     async def _deliver(self, delivery: _Delivery) -> bool:
         """Return True if the message is finished, so that the next one may follow."""
-        instance = await self._instances.cached(delivery.key.instance_id)
-        channel = self._channels.find(instance.channel_id) if instance else None
+        instance = await self.instances.cached(delivery.key.instance_id)
+        channel = self.channels.find(instance.channel_id) if instance else None
         if instance is None or channel is None or channel.sender is None:
             return await self._dead(delivery, NO_SENDER)
         message, fault = delivery.message, self._faults.find(delivery.row)
         if message.unreadable:
-            await self._health.failed(instance.id, Activity.SENDING, f"sending a reply: {message.unreadable}")
+            await self.health.failed(instance.id, Activity.SENDING, f"sending a reply: {message.unreadable}")
             return await self._dead(delivery, message.unreadable)
         if fault.failures >= MAX_FAULTS:
             return await self._give_up(delivery, f"it failed {MAX_FAULTS} times")
         if fault.outcome is not None:
             return await self._record_sent(delivery, fault.outcome)
-        if error := await self._undeliverable(delivery, channel):
-            return await self._dead(delivery, error)
-        request = request_for(instance, channel, delivery.key.session_key, message.target)
-        if wait := await self._limiter.acquire(request):
-            await self._outbox.release(delivery.key, wait)
+        if message.late:
+            return await self._dead(delivery, LATE)
+        if channel.takes_opt_outs and await self.sessions.is_queue_opted_out(delivery.key):
+            return await self._dead(delivery, OPTED_OUT)
+        return await self._send(delivery, instance, channel, channel.sender)
+
+    async def _send(
+        self,
+        delivery: _Delivery,
+        instance: Instance,
+        channel: AnyChannel,
+        sender: ReplySender[ChannelConfig, ChannelTarget],
+    ) -> bool:
+        key, message = delivery.key, delivery.message
+        request = request_for(instance, channel, key.session_key, message.target)
+        if wait := await self.limiter.acquire(request):
+            await self.outbox.release(key, wait)
             return False
-        sent = await self._sender.send(request, instance, channel, channel.sender, message)
+        self.typing.stop(key)
+        started = self.clock.now()
+        try:
+            config, target = channel.config.load(instance.config), channel.target.load(message.target)
+            sent = await sender.send(config, target, message.message, message.key)
+        except Exception as unexpected:
+            log.exception("a channel failed to send", extra=_extra(delivery))
+            sent = Sent(Outcome.UNKNOWN, reason_of(unexpected))
+        finally:
+            self.limiter.release(request)
+        seconds = (self.clock.now() - started).total_seconds()
+        self.meter.delivered(instance.channel_id, sent.outcome, seconds)
+        if sent.outcome is Outcome.SENT:
+            await self.health.succeeded(instance.id, Activity.SENDING)
+        else:
+            log.warning("a reply was not taken: %s", sent.detail, extra=_extra(delivery))
+            if not sent.of_recipient:
+                await self.health.failed(instance.id, Activity.SENDING, f"sending a reply: {sent.detail}")
+        await self.limiter.record(request, sent)
         if sent.outcome is Outcome.SENT:
             return await self._record_sent(delivery, sent.ref)
         return await self._retry_later(delivery, sent)
-
-    async def _undeliverable(self, delivery: _Delivery, channel: AnyChannel) -> str | None:
-        """The reason why the message must not be sent any more, or None."""
-        if delivery.message.late:
-            return LATE
-        opted_out = channel.takes_opt_outs and await self._sessions.is_queue_opted_out(delivery.key)
-        return OPTED_OUT if opted_out else None
 
     async def _record_sent(self, delivery: _Delivery, ref: str) -> bool:
         """A message that the platform took must not be sent again: it is recorded without its id where the id cannot
         be stored, and remembered here until it is recorded."""
         self._faults.remember(delivery.row).outcome = ref
         try:
-            await self._outbox.sent(delivery.key, delivery.message, ref, last=delivery.last)
+            await self.outbox.sent(delivery.key, delivery.message, ref, last=delivery.last)
         except Unavailable:
             raise
         except Exception:
             log.exception("the id of a message could not be stored", extra=_extra(delivery))
-            await self._outbox.sent(delivery.key, delivery.message, "", last=delivery.last)
+            await self.outbox.sent(delivery.key, delivery.message, "", last=delivery.last)
         return True
 
     async def _retry_later(self, delivery: _Delivery, sent: Sent) -> bool:
         """Plans the next try. After the last try the message is dead."""
-        delay = next_delay(sent, delivery.message.attempts, self._ids.chance())
+        delay = next_delay(sent, delivery.message.attempts, self.ids.chance())
         if delay is None:
             return await self._dead(delivery, sent.detail)
-        await self._outbox.retry(delivery.key, delivery.message, sent.detail, delay)
+        await self.outbox.retry(delivery.key, delivery.message, sent.detail, delay)
         return False
 
     async def _dead(self, delivery: _Delivery, error: str) -> bool:
-        await self._outbox.dead(delivery.key, delivery.message, error, last=delivery.last)
+        await self.outbox.dead(delivery.key, delivery.message, error, last=delivery.last)
         return True
 
     async def _failed(self, delivery: _Delivery, failure: Exception) -> bool:
         """Counts a fault of the service, which more than a few tries do not mend."""
         log.error("the work on a reply failed", exc_info=failure, extra=_extra(delivery))
         reason = reason_of(failure)
-        await self._health.failed(delivery.key.instance_id, Activity.SENDING, f"sending a reply: {reason}")
+        await self.health.failed(delivery.key.instance_id, Activity.SENDING, f"sending a reply: {reason}")
         fault = self._faults.remember(delivery.row)
         fault.failures += 1
         if max(delivery.message.attempts + 1, fault.failures) < MAX_FAULTS:
@@ -156,9 +172,9 @@ class DeliveryService:
             except Exception:
                 log.exception("a dead letter could not be stored", extra=_extra(delivery))
         log.error("a reply is removed: %s", reason, extra=_extra(delivery))
-        await self._outbox.drop(delivery.key.instance_id, delivery.message.id)
+        await self.outbox.drop(delivery.key.instance_id, delivery.message.id)
         if delivery.last:
-            await self._outbox.release(delivery.key)
+            await self.outbox.release(delivery.key)
         return True
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.channels.limits import Quota
-from domain.delivery.quotas import Bucket
+from domain.delivery.rate_limits import Bucket
 
 
 @st.composite

@@ -10,10 +10,10 @@ from adapters.outbound.channels.tests.support import NOW, SetClock
 from domain.channels.answers import OutboundMessage
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
-from domain.delivery import sending as drafts
+from domain.delivery import drafts
 from domain.delivery.concurrency import ConcurrencyLimiter
+from domain.delivery.drafts import LimitedDrafts
 from domain.delivery.rate_limits import RateLimiter, request_for
-from domain.delivery.sending import LimitedDrafts
 from domain.instances.model import Instance
 from ports.channels import DraftAddress
 

@@ -10,7 +10,6 @@ import pytest
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Outcome, Sent
-from domain.delivery.sending import MessageSender
 from domain.delivery.service import MAX_FAULTS, DeliveryService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
@@ -56,8 +55,9 @@ class World:
         clock: Any = SimpleNamespace(now=lambda: NOW)
         meter: Any = SimpleNamespace(delivered=_nothing)
         ids: Any = SimpleNamespace(chance=lambda: 0.0)
-        sender = MessageSender(limiter, health, clock, meter, LingeringTyping())
-        self.service = DeliveryService(anything, anything, anything, health, limiter, sender, ids, anything)
+        self.service = DeliveryService(
+            anything, anything, anything, health, limiter, ids, anything, clock, meter, LingeringTyping()
+        )
 
     async def cached(self, instance_id: int) -> Instance:
         if isinstance(self.instance, Exception):

@@ -12,8 +12,7 @@ from domain.channels.messages import Outcome, Sent
 from domain.delivery.circuit_breakers import THRESHOLD
 from domain.delivery.concurrency import ConcurrencyLimiter
 from domain.delivery.model import MAX_WAIT, OpenBreaker, SendRequest, SharedState, send_request
-from domain.delivery.quotas import MANY_BUCKETS
-from domain.delivery.rate_limits import RateLimiter
+from domain.delivery.rate_limits import MANY_BUCKETS, RateLimiter
 from domain.refusals import Unavailable
 
 OK = Sent(Outcome.SENT)
