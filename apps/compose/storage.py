@@ -18,7 +18,7 @@ from adapters.outbound.storage.knowledge.files import PostgresBlobReferences
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.inbox import ChangeableInbox, PostgresInbox
+from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends, UntakenAnswers
@@ -95,8 +95,7 @@ class Storage:
         def enqueue_outbound() -> None:
             bus.outbound_enqueued(here=bus.may_take["out"]())
 
-        inbox = PostgresInbox(database, enqueue_inbound)
-        self.inbox = ChangeableInbox(inbox, database, bus.withdrawn, bus.inbound_enqueued)
+        self.inbox = PostgresInbox(database, enqueue_inbound, bus.withdrawn, bus.inbound_enqueued)
         wakeups = Wakeups(bus.inbound_enqueued, enqueue_outbound, bus.answered, enqueue_inbound)
         self.conversations = PostgresConversations(database, self.leases, wakeups)
         self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued, enqueue_outbound)

@@ -94,26 +94,21 @@ def _mended(value: Any) -> Any:
 
 def event_to_json(event: Event, request_id: str) -> bytes:
     """The event under a request id, which may be another than its own."""
-    document: dict[str, Any] = {
+    sender, quoted = event.sender, event.quoted
+    document = {
         "session": event.session_id,
-        "sender": event.sender.external_id,
+        "sender": sender.external_id,
         "text": event.text,
         "target": event.target,
         "request": request_id,
     }
-    document.update({name: value for name, value in _optional(event).items() if value})
-    return dump_bytes(document)
-
-
-def _optional(event: Event) -> dict[str, Any]:
-    """Fields that are stored unless they are empty."""
-    return {
+    stored_unless_empty = {
         "reaction": event.reaction,
         "own_id": event.message_id,
         "change": event.change,
-        "name": event.sender.display_name,
-        "identities": [[identity.field, identity.value] for identity in event.sender.identities],
-        "proof": "" if event.sender.proof is Proof.OWNER else event.sender.proof,
+        "name": sender.display_name,
+        "identities": [[identity.field, identity.value] for identity in sender.identities],
+        "proof": "" if sender.proof is Proof.OWNER else sender.proof,
         "files": _files(event.attachments),
         "choice": event.choice,
         "claimed": event.claims_choice,
@@ -128,7 +123,7 @@ def _optional(event: Event) -> dict[str, Any]:
         "correspondent": event.correspondent,
         "separate_session": event.separate_session_id,
         "only_decides": event.only_decides,
-        "quoted": event.quoted and _quoted_to_document(event.quoted),
+        "quoted": quoted and _quoted_to_document(quoted),
         "thread_post": event.thread_post,
         "written": event.written_at and event.written_at.timestamp(),
         "refused": event.refused,
@@ -137,6 +132,8 @@ def _optional(event: Event) -> dict[str, Any]:
         "trace": event.trace or trace_context.current(),
         "key": event.key,
     }
+    document.update({name: value for name, value in stored_unless_empty.items() if value})
+    return dump_bytes(document)
 
 
 def _known(kind: type[T], stored: Sequence[Any]) -> T:
@@ -144,13 +141,11 @@ def _known(kind: type[T], stored: Sequence[Any]) -> T:
     return kind(*stored[: len(fields(kind))])  # type: ignore[arg-type]
 
 
-def _attachment(file: Attachment) -> list[Any]:
-    stored = [file.name, file.mime_type, file.source, file.size]
-    return [*stored, True] if file.is_voice else stored
-
-
 def _files(attachments: tuple[Attachment, ...]) -> list[list[Any]]:
-    return [_attachment(file) for file in attachments]
+    return [
+        [file.name, file.mime_type, file.source, file.size, *([True] if file.is_voice else [])]
+        for file in attachments
+    ]
 
 
 def _attachments(files: Iterable[list[Any]]) -> tuple[Attachment, ...]:
@@ -174,22 +169,18 @@ def _quoted_from_document(document: Mapping[str, Any]) -> Quoted:
     return Quoted(**{**known, "attachments": _attachments(document.get("attachments", ()))})
 
 
-def _time(seconds: float | None) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-
-
-def _sender(document: Mapping[str, Any]) -> Sender:
-    identities = tuple(_known(Identity, stored) for stored in document.get("identities", ()))
-    proof = Proof(document.get("proof", Proof.OWNER))
-    return Sender(document["sender"], document.get("name", ""), identities, proof)
-
-
 def event_from_json(text: str | bytes) -> Event:
     document = orjson.loads(text)
+    written = document.get("written")
     return Event(
         key=document.get("key"),
         session_id=document["session"],
-        sender=_sender(document),
+        sender=Sender(
+            document["sender"],
+            document.get("name", ""),
+            tuple(_known(Identity, stored) for stored in document.get("identities", ())),
+            Proof(document.get("proof", Proof.OWNER)),
+        ),
         text=document["text"],
         target=document["target"],
         attachments=_attachments(document.get("files", ())),
@@ -212,7 +203,7 @@ def event_from_json(text: str | bytes) -> Event:
         reaction=document.get("reaction", ""),
         message_id=document.get("own_id", ""),
         change=Change(document["change"]) if "change" in document else None,
-        written_at=_time(document.get("written")),
+        written_at=None if written is None else datetime.fromtimestamp(written, UTC),
         refused=document.get("refused", ""),
         context=document.get("context", {}),
         raw=document.get("raw", {}),
@@ -258,10 +249,6 @@ def content_of(answer: Answer) -> dict[str, Any]:
         "choices": [_choice(choice) for choice in answer.choices],
         "author": answer.author,
     }
-
-
-def content_to_json(answer: Answer) -> bytes:
-    return dump_bytes(content_of(answer))
 
 
 def files_of(content: Mapping[str, Any]) -> tuple[Artifact, ...]:

@@ -282,7 +282,7 @@ class PostgresOffers:
         return offer_from_json(row[0]) if row and row[0] else None
 
     async def with_value(self, instance_id: int, session_id: str, value: str) -> MessageId | None:
-        # As `content_to_json` writes it; no text has these quotes.
+        # As `content_of` has it; no text has these quotes.
         needle = f'"value":{dump(value)}'
         parameters = {"instance": instance_id, "session": key_of(session_id), "value": needle}
         row = await self._database.fetch_one(_WITH_VALUE, parameters)

@@ -8,7 +8,7 @@ from adapters.outbound.storage.codec import ERASED
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
-from adapters.outbound.storage.queue.inbox import ChangeableInbox, PostgresInbox
+from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Attachment, Change, Event, Merge, Quoted, Sender
@@ -23,8 +23,7 @@ class Store:
         wakeups = Wakeups(lambda: None, lambda: None, lambda _: None)
         self.withdrawn: list[int] = []
         self.enqueued = 0
-        inbox = PostgresInbox(database, lambda: None)
-        self.inbox = ChangeableInbox(inbox, database, self.withdrawn.append, self._count)
+        self.inbox = PostgresInbox(database, lambda: None, self.withdrawn.append, self._count)
         self.conversations = PostgresConversations(database, leases, wakeups)
 
     def _count(self) -> None:

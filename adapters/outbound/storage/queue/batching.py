@@ -69,17 +69,14 @@ class Batcher(Generic[T, R]):
     async def _drain(self) -> None:
         try:
             while batch := self._next_batch():
-                await self._commit_shards(batch)
+                shards = {item.shard for item in batch}
+                self._committing |= shards
+                try:
+                    await self._commit(batch)
+                finally:
+                    self._committing -= shards
         finally:
             self._running -= 1  # at once: what is submitted from here on needs another one
-
-    async def _commit_shards(self, batch: Sequence[_Item[T, R]]) -> None:
-        shards = {item.shard for item in batch}
-        self._committing |= shards
-        try:
-            await self._commit(batch)
-        finally:
-            self._committing -= shards
 
     def _next_batch(self) -> list[_Item[T, R]]:
         """The next batch; none where too few wait beside a commit that runs, whose writer will take them."""

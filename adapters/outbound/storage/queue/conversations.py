@@ -11,7 +11,7 @@ from typing import Any
 from adapters import trace_context
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts, columns
 from adapters.outbound.storage.codec import (
-    content_to_json,
+    content_of,
     dump,
     dump_bytes,
     key_of,
@@ -123,7 +123,7 @@ def _answer(outcome: EventOutcome) -> bytes | None:
     answer = outcome.answer
     if answer is None or not (answer.text or answer.artifacts or answer.choices):
         return None
-    return content_to_json(answer)
+    return dump_bytes(content_of(answer))
 
 
 @dataclass(frozen=True, slots=True)

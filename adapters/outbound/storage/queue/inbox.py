@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from operator import attrgetter
 
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts, unnest_sql
 from adapters.outbound.storage.codec import (
@@ -25,6 +24,8 @@ from domain.channels.messages import Change, Event, Quoted
 from domain.refusals import Unavailable
 from domain.values import value
 from ports.queue import Accepted, CallResult
+
+log = logging.getLogger(__name__)
 
 ECHOES = f"""
 echoes AS MATERIALIZED (
@@ -102,12 +103,24 @@ def columns_of(rows: Sequence[InboxRow]) -> dict[str, object]:
     }
 
 
-class PostgresInbox:
-    """`enqueued` is called after each commit that brought events for which nobody is on the way yet."""
+DROPPED = Accepted(0, fresh=False, dropped=True)
 
-    def __init__(self, database: Database, enqueued: Callable[[], None]) -> None:
+
+class PostgresInbox:
+    """`enqueued` is called after each commit that brought events for which nobody is on the way yet, `withdrawn` with
+    each message that is not to be answered as it was stored, `settled` when a message need not wait any more."""
+
+    def __init__(
+        self,
+        database: Database,
+        enqueued: Callable[[], None],
+        withdrawn: Callable[[int], None] = lambda _: None,
+        settled: Callable[[], None] = lambda: None,
+    ) -> None:
         self._database = database
         self._enqueued = enqueued
+        self._withdrawn = withdrawn
+        self._settled = settled
         self._batcher: Batcher[InboxRow, Accepted] = Batcher(self.flush)
 
     async def add(
@@ -117,37 +130,97 @@ class PostgresInbox:
         accepted: list[Accepted] = []
         failure: Exception | None = None
         for event in events:
-            if not await self._is_wanted(instance_id, event):
-                accepted.append(Accepted(0, fresh=False, dropped=True))
-                continue
             try:
-                row = InboxRow.of(instance_id, event, wait)
-                accepted.append(await self._batcher.submit((instance_id, row.session_key), row))
+                if event.change:
+                    accepted.append(await self._change(instance_id, event, wait, event.session_id))
+                else:
+                    accepted.append(await self._add(instance_id, event, wait))
             except Unavailable:
                 raise
             except Exception as error:  # noqa: BLE001 - raised below
                 failure = failure or error
         if failure is not None:
             raise failure
+        for event, stored in zip(events, accepted, strict=True):
+            if stored.id and not stored.fresh and event.message_id:
+                await self._complete(instance_id, event, stored.id)
         return accepted
 
-    async def _is_wanted(self, instance_id: int, event: Event) -> bool:
-        if event.reacts_to:
-            ref = {"instance": instance_id, "ref": storable(event.reacts_to)}
-            row = await self._database.fetch_one(SQL["was_sent"], ref)
-            return bool(row and row[0])
-        return not event.only_followed or await self._follows(instance_id, event)
+    async def _add(self, instance_id: int, event: Event, wait: float | None) -> Accepted:
+        if (event.reacts_to or event.only_followed) and not await self._is_wanted(instance_id, event):
+            return DROPPED
+        row = InboxRow.of(instance_id, event, wait)
+        return await self._batcher.submit((instance_id, row.session_key), row)
 
-    async def _follows(self, instance_id: int, event: Event) -> bool:
-        root = event.quoted or Quoted()
-        parameters = {
-            "instance": instance_id,
-            "session": key_of(event.session_id),
-            "root": storable(root.ref) or None,
-            "root_session": key_of(root.session) if root.session else None,
-        }
-        row = await self._database.fetch_one(SQL["is_followed"], parameters)
+    async def _is_wanted(self, instance_id: int, event: Event) -> bool:
+        """Return True for a reaction to what was sent, and for a message of a session that is followed."""
+        if event.reacts_to:
+            statement = "was_sent"
+            parameters: dict[str, object] = {"instance": instance_id, "ref": storable(event.reacts_to)}
+        else:
+            statement, root = "is_followed", event.quoted or Quoted()
+            parameters = {
+                "instance": instance_id,
+                "session": key_of(event.session_id),
+                "root": storable(root.ref) or None,
+                "root_session": key_of(root.session) if root.session else None,
+            }
+        row = await self._database.fetch_one(SQL[statement], parameters)
         return bool(row and row[0])
+
+    async def _complete(self, instance_id: int, event: Event, id: int) -> None:
+        """Adds what an event has beyond the stored one of the same key. A message that is worked on is worked on
+        anew, in the conversation of which the whole one tells; one that was answered already is followed by a message
+        with the rest."""
+        row = await self._database.fetch_one(SQL["event_of"], (id,))
+        if row is None:
+            return
+        stored = event_from_json(row[0])
+        merged = stored.completed(event)
+        is_placed = merged.session_id == stored.session_id
+        if merged.content == stored.content and is_placed:
+            if merged.is_partial != stored.is_partial:
+                await self._database.execute(
+                    SQL["settle_event"], (event_to_json(merged, merged.request_id).decode(), id)
+                )
+                self._settled()
+            return
+        changed = replace(
+            merged,
+            key=f"{event.key}:whole",
+            request_id="",
+            change=Change.EDITED,
+            new_if_answered=merged.content != stored.content,
+        )
+        await self._change(instance_id, changed, None, stored.session_id)
+
+    async def _change(
+        self, instance_id: int, event: Event, wait: float | None, earlier_session: str
+    ) -> Accepted:
+        """Changes the message that waits in `earlier_session`; an edit of an answered one may be a new message."""
+        if await self._apply(instance_id, event, earlier_session):
+            return DROPPED
+        if not (event.change is Change.EDITED and event.new_if_answered):
+            return DROPPED
+        return await self._add(instance_id, replace(event, change=None), wait)
+
+    @retried
+    async def _apply(self, instance_id: int, event: Event, session_id: str) -> bool:
+        """Applies a change. Return True if it concerned a message that is not answered yet.
+
+        The edited message is a new event, and shows its answer in the message in which the old one had begun to.
+        """
+        async with self._database.transaction() as connection:
+            withdrawn = await _withdraw(connection, instance_id, event, session_id)
+            if withdrawn is None:
+                return False
+            id, draft = withdrawn
+            if event.change is Change.EDITED:
+                row = InboxRow.of(instance_id, replace(event, change=None))
+                await connection.execute(SQL["enqueue_events"], columns_of([row]))
+                await connection.execute(SQL["copy_draft"], (draft, instance_id, row.event_key))
+        self._withdrawn(id)
+        return True
 
     async def flush(self, rows: Sequence[InboxRow]) -> Sequence[Accepted]:
         stored = await self._database.fetch(SQL["enqueue_events"], columns_of(rows))
@@ -155,13 +228,13 @@ class PostgresInbox:
             self._enqueued()
         fresh = {(instance_id, key): id for instance_id, key, id, _ in stored}
         ids = [fresh.pop((row.instance_id, row.event_key), None) for row in rows]
+        if all(ids):
+            return [Accepted(id, fresh=True) for id in ids if id]
         earlier = iter(await self._find([row for row, id in zip(rows, ids, strict=True) if id is None]))
         return [Accepted(id, fresh=True) if id else next(earlier) for id in ids]
 
     async def _find(self, rows: Sequence[InboxRow]) -> Sequence[Accepted]:
         """Events that were stored before, or dropped as echoes."""
-        if not rows:
-            return []
         keys = (Bigints(row.instance_id for row in rows), Texts(row.event_key for row in rows))
         ids: dict[int, int | None] = dict(await self._database.fetch(SQL["find_events"], keys))
         numbers = range(1, len(rows) + 1)
@@ -179,7 +252,22 @@ class PostgresInbox:
         await self._batcher.close()
 
 
-log = logging.getLogger(__name__)
+async def _withdraw(
+    connection: Connection, instance_id: int, event: Event, session_id: str
+) -> tuple[int, str | None] | None:
+    """The id of the message that the change concerned, and the message that shows its unfinished answer."""
+    change = {
+        "instance": instance_id,
+        "session": key_of(session_id),
+        "key": key_of(event.key or ""),
+        "message": f'"own_id":{dump(event.message_id)}',  # as `event_to_json` writes it; no text has these quotes
+    }
+    row = await (await connection.execute(SQL["find_changed_event"], change)).fetchone()
+    if row is None:
+        return None
+    id, session_key, draft = row
+    await connection.execute(SQL["withdraw_event"], {"id": id, "session_key": session_key, "owner": None})
+    return id, draft
 
 
 async def add_arrivals(connection: Connection, arrivals: Sequence[InboxRow]) -> Sequence[bool | None]:
@@ -206,118 +294,3 @@ async def _added(connection: Connection, arrivals: Sequence[InboxRow]) -> tuple[
     fresh, lost = await _added(connection, arrivals[:half])
     more_fresh, more_lost = await _added(connection, arrivals[half:])
     return fresh | more_fresh, lost | more_lost
-
-
-DROPPED = Accepted(0, fresh=False, dropped=True)
-
-_change = attrgetter("change")
-
-
-class ChangeableInbox:
-    """`ports.queue.Inbox`. Calls `withdrawn` with each message that is not to be answered as it was stored, and
-    `enqueued` when a message need not wait any more."""
-
-    def __init__(
-        self,
-        inbox: PostgresInbox,
-        database: Database,
-        withdrawn: Callable[[int], None],
-        enqueued: Callable[[], None],
-    ) -> None:
-        self._inbox = inbox
-        self._database = database
-        self._withdrawn = withdrawn
-        self._enqueued = enqueued
-
-    async def add(
-        self, instance_id: int, events: Sequence[Event], wait: float | None = None
-    ) -> Sequence[Accepted]:
-        if any(map(_change, events)):
-            return [await self._add_one(instance_id, event, wait) for event in events]
-        accepted = await self._inbox.add(instance_id, events, wait)
-        for event, stored in zip(events, accepted, strict=True):
-            if stored.id and not stored.fresh:
-                await self._complete(instance_id, event, stored.id)
-        return accepted
-
-    async def _complete(self, instance_id: int, event: Event, id: int) -> None:
-        """Adds what an event has beyond the stored one of the same key. A message that is worked on is worked on
-        anew, in the conversation of which the whole one tells; one that was answered already is followed by a message
-        with the rest."""
-        row = await self._database.fetch_one(SQL["event_of"], (id,)) if event.message_id else None
-        if row is None:
-            return
-        stored = event_from_json(row[0])
-        merged = stored.completed(event)
-        is_placed = merged.session_id == stored.session_id
-        if merged.content == stored.content and is_placed:
-            if merged.is_partial != stored.is_partial:
-                await self._database.execute(
-                    SQL["settle_event"], (event_to_json(merged, merged.request_id).decode(), id)
-                )
-                self._enqueued()
-            return
-        changed = replace(
-            merged,
-            key=f"{event.key}:whole",
-            request_id="",
-            change=Change.EDITED,
-            new_if_answered=merged.content != stored.content,
-        )
-        await self._add_one(instance_id, changed, None, stored.session_id)
-
-    async def _add_one(
-        self, instance_id: int, event: Event, wait: float | None, earlier_session: str = ""
-    ) -> Accepted:
-        """`earlier_session`: where the message stands that changes, if not in the session of the event."""
-        if event.change and await self._apply(instance_id, event, earlier_session or event.session_id):
-            return DROPPED
-        if event.change and not (event.change is Change.EDITED and event.new_if_answered):
-            return DROPPED
-        [accepted] = await self._inbox.add(instance_id, [replace(event, change=None)], wait)
-        return accepted
-
-    @retried
-    async def _apply(self, instance_id: int, event: Event, session_id: str) -> bool:
-        """Applies a change. Return True if it concerned a message that is not answered yet.
-
-        The edited message is a new event, and shows its answer in the message in which the old one had begun to.
-        """
-        async with self._database.transaction() as connection:
-            withdrawn = await _withdraw(connection, instance_id, event, session_id)
-            if withdrawn is None:
-                return False
-            id, draft = withdrawn
-            if event.change is Change.EDITED:
-                row = InboxRow.of(instance_id, replace(event, change=None))
-                await connection.execute(SQL["enqueue_events"], columns_of([row]))
-                await connection.execute(SQL["copy_draft"], (draft, instance_id, row.event_key))
-        self._withdrawn(id)
-        return True
-
-    async def result(self, inbox_id: int) -> CallResult | None:
-        return await self._inbox.result(inbox_id)
-
-    async def stop_waiting(self, inbox_id: int) -> CallResult | None:
-        return await self._inbox.stop_waiting(inbox_id)
-
-    async def close(self) -> None:
-        await self._inbox.close()
-
-
-async def _withdraw(
-    connection: Connection, instance_id: int, event: Event, session_id: str
-) -> tuple[int, str | None] | None:
-    """The id of the message that the change concerned, and the message that shows its unfinished answer."""
-    change = {
-        "instance": instance_id,
-        "session": key_of(session_id),
-        "key": key_of(event.key or ""),
-        "message": f'"own_id":{dump(event.message_id)}',  # as `event_to_json` writes it; no text has these quotes
-    }
-    row = await (await connection.execute(SQL["find_changed_event"], change)).fetchone()
-    if row is None:
-        return None
-    id, session_key, draft = row
-    await connection.execute(SQL["withdraw_event"], {"id": id, "session_key": session_key, "owner": None})
-    return id, draft

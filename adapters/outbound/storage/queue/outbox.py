@@ -61,12 +61,11 @@ class PostgresOutbox:
         return Leases(queued, leases.more)
 
     async def sent(self, key: QueueKey, message: QueuedMessage, ref: str, *, last: bool) -> None:
-        await self._finish(key, _Finished(message, _SENT, storable(ref) or None, None, last))
+        finished = _Finished(message, _SENT, storable(ref) or None, None, last)
+        await through_outage(lambda: self._batcher.submit(key, finished))
 
     async def dead(self, key: QueueKey, message: QueuedMessage, error: str, *, last: bool) -> None:
-        await self._finish(key, _Finished(message, _DEAD, None, storable_reason(error), last))
-
-    async def _finish(self, key: QueueKey, finished: _Finished) -> None:
+        finished = _Finished(message, _DEAD, None, storable_reason(error), last)
         await through_outage(lambda: self._batcher.submit(key, finished))
 
     async def _flush(self, batch: Sequence[_Finished]) -> Sequence[None]:
