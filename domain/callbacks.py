@@ -193,10 +193,12 @@ class CallbackService:
             raise NotFound(f"the channel '{channel_id}' takes no callbacks")
         received = await self.verifier.verify(instance, channel, channel.webhook, call)
         await self._take_notices(instance, received)
+        events = []
         for event in received.events:
             if event.refused:
                 await self.refusals.add(instance.id, await self.renames.resolved(instance.id, event))
-        events = [event for event in received.events if not event.refused]
+            else:
+                events.append(event)
         return await self._store(instance, channel, events, received.answer) if events else received.answer
 
     async def _take_notices(self, instance: Instance, received: Received) -> None:
