@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 from urllib.parse import quote, urlsplit
 
 from domain.channels.answers import Artifact
@@ -33,6 +34,7 @@ from ports.system import Clock
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 
 MAX_FILES = 20
 
@@ -46,22 +48,14 @@ def file_fault(name: str, mime_type: str, url: str | None, data: bytes | None) -
         return Fault("mimeType", "is not a media type")
     if (url is None) == (data is None):
         return Fault("", "needs either url or dataBase64")
-    if url is not None and not _is_web_address(url):
-        return Fault("url", "is not an http or https address")
+    if url is not None:
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme not in ("http", "https") or not parts.hostname or " " in url or not url.isprintable():
+            return Fault("url", "is not an http or https address")
     return None
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return (
-            parts.scheme in ("http", "https")
-            and bool(parts.hostname)
-            and url.isprintable()
-            and " " not in url
-        )
-    except ValueError:
-        return False
 
 
 MOST_FILES = 20
@@ -177,7 +171,7 @@ class MessageFilesService:
             if artifact.data is None:
                 published.append(Artifact(name, kind, artifact.url or ""))
             else:
-                file, size = await self.stored.store(_once(artifact.data), name, kind, place)
+                file, size = await self.stored.store(one_piece(artifact.data), name, kind, place)
                 published.append(Artifact(name, kind, self.stored.address(file), file.blob, size))
         return published
 
@@ -188,7 +182,7 @@ class MessageFilesService:
                 await self.stored.record(file, artifact.size or 0, place)
 
 
-async def _once(data: bytes) -> AsyncIterator[bytes]:
+async def one_piece(data: T) -> AsyncIterator[T]:
     yield data
 
 

@@ -6,7 +6,6 @@ from calendar import month_name
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from domain.channels.answers import Choice, ClosedPrompt
 from domain.routing.model import APPROVED, APPROVED_FOR_SESSION, REJECTED
@@ -217,24 +216,23 @@ def closed_prompt(pending: Pending) -> ClosedPrompt:
     decision, tool, parameters = pending.decision, pending.tool, pending.parameters
     outcome = OUTCOMES[decision] if decision else NO_LONGER_OPEN
     by = f" by {_code(_cut(pending.decider, SHOWN_NAME))}" if decision and pending.decider.strip() else ""
-    when = f", {_moment(pending.decided_at)}" if decision and pending.decided_at else ""
+    when = ""
+    if decision and pending.decided_at:
+        at = pending.decided_at.astimezone(UTC)
+        when = f", {at.day} {month_name[at.month]} {at.year}, {at:%H:%M} UTC"
     head = [f"**{outcome}**{by}{when}", "", f"Tool: {_code(_cut(tool, SHOWN_NAME))}"]
     full = [*head, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]
     brief = [*head, *_listed(parameters, BRIEF_PARAMETERS, BRIEF)]
     return ClosedPrompt("\n".join(full), outcome, "\n".join(brief))
 
 
-def _moment(at: datetime) -> str:
-    """Such as '5 November 2026, 19:55 UTC'."""
-    at = at.astimezone(UTC)
-    return f"{at.day} {month_name[at.month]} {at.year}, {at:%H:%M} UTC"
-
-
 def _listed(parameters: Mapping[str, object], count: int, size: int) -> list[str]:
     """The first parameters as lines of Markdown, names and values cut to `size` characters."""
     shown = list(parameters.items())[:count]
     lines = ["", "Parameters:", ""] if shown else []
-    lines += [f"- {_code(_cut(str(name), size))}: {_code(_value(value, size))}" for name, value in shown]
+    for name, value in shown:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        lines.append(f"- {_code(_cut(str(name), size))}: {_code(_cut(text, size))}")
     if left := len(parameters) - len(shown):
         lines.append(f"- and {left} more")
     return lines
@@ -255,10 +253,6 @@ def unclear(tool: str) -> str:
         f"I was interrupted while {_code(tool)} was being used, and cannot tell whether it was carried out. It is"
         " not run a second time; please check, and ask again if need be."
     )
-
-
-def _value(value: Any, size: int) -> str:
-    return _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), size)
 
 
 def _cut(text: str, size: int) -> str:

@@ -156,8 +156,7 @@ def _prompt(pending: Pending) -> Prompt:
 
 def _closed(pending: Pending) -> ClosedQuestion:
     """What a question reads that is closed, decided or not."""
-    prompt = closed_prompt(pending)
-    return ClosedQuestion(pending.asked_by, prompt)
+    return ClosedQuestion(pending.asked_by, closed_prompt(pending))
 
 
 def _decided(pending: Pending, state: SessionState) -> ApprovalResult:

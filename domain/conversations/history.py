@@ -89,17 +89,18 @@ class HistoryService:
         """The views, with the users for whom senders are verified where their instances ask for that."""
         identified = {view.instance_id for view in views if view.sender.identities}
         instances = await self.instances.of_ids(sorted(identified)) if identified else ()
-        asking = {instance.id: instance for instance in instances if self._identifies(instance)}
+        asking = {
+            instance.id: instance
+            for instance in instances
+            if (channel := self.channels.find(instance.channel_id))
+            and channel.definition.identifies(instance.config)
+        }
         named = [view for view in views if view.instance_id in asking]
         users = await self.users.users_of([identity for view in named for identity in view.sender.identities])
         return [
             _with_user(view, users, asking[view.instance_id]) if view.instance_id in asking else view
             for view in views
         ]
-
-    def _identifies(self, instance: Instance) -> bool:
-        channel = self.channels.find(instance.channel_id)
-        return channel is not None and channel.definition.identifies(instance.config)
 
     async def messages(
         self, caller: Caller, instance_id: int, session_id: str, wanted: MessagesWanted

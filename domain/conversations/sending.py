@@ -154,17 +154,11 @@ class SendingService:
         self, instance: Instance, channel: AnyChannel, message: NewMessage
     ) -> _Conversation:
         """Raises `Conflict` where the person wants no messages."""
-        conversation = await self._addressed(instance, channel, message)
-        if channel.takes_opt_outs and await self.sessions.is_opted_out(instance.id, conversation.session_id):
-            raise Conflict(OPTED_OUT)
-        return conversation
-
-    async def _addressed(self, instance: Instance, channel: AnyChannel, message: NewMessage) -> _Conversation:
         if message.session_id is None:
             conversation = await self._opened(instance, channel, message)
-            if channel.template_rules is None:
-                return conversation
-            known = await self.sends.session(instance.id, conversation.session_id)
+            known = None
+            if channel.template_rules:
+                known = await self.sends.session(instance.id, conversation.session_id)
         else:
             known = await self.sends.session(instance.id, message.session_id)
             if known.target is None and known.silence is not None:
@@ -176,7 +170,10 @@ class SendingService:
                 continued = channel.conversation_target.continued(channel.target.load(target))
                 target = channel.target.dump(continued)
             conversation = _Conversation(message.session_id, target)
-        check_window(channel.template_rules, message, known.silence)
+        if known:
+            check_window(channel.template_rules, message, known.silence)
+        if channel.takes_opt_outs and await self.sessions.is_opted_out(instance.id, conversation.session_id):
+            raise Conflict(OPTED_OUT)
         return conversation
 
     async def _opened(self, instance: Instance, channel: AnyChannel, message: NewMessage) -> _Conversation:

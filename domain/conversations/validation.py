@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from domain import limits
-from domain.channels.answers import Template
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.conversations.choices import choice_faults
 from domain.conversations.model import NewFile, NewMessage
@@ -22,7 +21,12 @@ OCTETS = "application/octet-stream"
 
 def check_message(channel: Channel[ChannelConfig, ChannelTarget], message: NewMessage) -> None:
     """Raises `Invalid` with every fault."""
-    faults = [*_address_faults(message), *_content_faults(message), *_file_faults(message.files)]
+    faults = [*_address_faults(message)]
+    if not (message.text.strip() or message.files or message.template):
+        faults.append(Fault("text", "is required, unless there are files or a template"))
+    if fault := limits.text_fault(message.text, limits.MESSAGE_TEXT):
+        faults.append(Fault("text", fault))
+    faults += _file_faults(message.files)
     faults += [*choice_faults(message.choices), *_template_faults(message)]
     if message.template and channel.template_rules is None:
         faults.append(Fault("template", f"the channel '{channel.definition.id}' has no templates"))
@@ -102,13 +106,6 @@ def _given(text: str, most: int) -> str | None:
     return limits.text_fault(text, most) or ("must not be empty" if not text.strip() else None)
 
 
-def _content_faults(message: NewMessage) -> Iterator[Fault]:
-    if not (message.text.strip() or message.files or message.template):
-        yield Fault("text", "is required, unless there are files or a template")
-    if fault := limits.text_fault(message.text, limits.MESSAGE_TEXT):
-        yield Fault("text", fault)
-
-
 def _file_faults(files: tuple[NewFile, ...]) -> Iterator[Fault]:
     if len(files) > MAX_FILES:
         yield Fault("files", f"must be at most {MAX_FILES}")
@@ -135,10 +132,6 @@ def _template_faults(message: NewMessage) -> Iterator[Fault]:
         yield Fault("template", "is sent in place of text, files and choices: leave these out")
     yield from _line("template.name", template.name, limits.TEMPLATE_NAME)
     yield from _line("template.language", template.language, limits.TEMPLATE_LANGUAGE)
-    yield from _parameter_faults(template)
-
-
-def _parameter_faults(template: Template) -> Iterator[Fault]:
     if len(template.parameters) > limits.TEMPLATE_PARAMETERS:
         yield Fault("template.parameters", f"must be at most {limits.TEMPLATE_PARAMETERS}")
         return

@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from domain.channels.messages import Outcome, Sent
@@ -75,16 +76,16 @@ FAILURES = (Outcome.TRANSIENT, Outcome.UNKNOWN)
 """Any other answer of a platform, a refusal or a rate limit included, shows that it is there."""
 
 
+@dataclass(eq=False)
 class CircuitBreakers:
     """The breakers of all instances, as this worker knows them. `changed` tells the other workers of a change."""
 
-    def __init__(self, shared: SharedLimits, changed: Callable[[], None]) -> None:
-        self._shared = shared
-        self._changed = changed
-        self._breakers: dict[int, Breaker] = {}
-        self._probes: dict[int, tuple[str, float]] = {}
-        self._publishing: Counter[int] = Counter()
-        self._published: set[int] = set()
+    shared: SharedLimits
+    changed: Callable[[], None]
+    _breakers: dict[int, Breaker] = field(default_factory=dict, init=False)
+    _probes: dict[int, tuple[str, float]] = field(default_factory=dict, init=False)
+    _publishing: Counter[int] = field(default_factory=Counter, init=False)
+    _published: set[int] = field(default_factory=set, init=False)
 
     def __bool__(self) -> bool:
         """Return True if any instance has a breaker, open or not."""
@@ -98,19 +99,14 @@ class CircuitBreakers:
     def remaining(self, request: SendRequest, now: float) -> float:
         """Seconds until a message may be tried, 0 for now. Half open, one conversation at a time is the probe."""
         breaker = self._breakers.get(request.instance_id)
-        if breaker is None or self._may_pass(breaker, request, now):
+        if breaker is None or (state := breaker.state(now)) is State.CLOSED:
             return 0.0
+        if state is State.HALF_OPEN:
+            probe, since = self._probes.get(request.instance_id, (request.queue_key, now))
+            if probe == request.queue_key or now - since >= PROBE_SECONDS:
+                self._probes[request.instance_id] = (request.queue_key, now)
+                return 0.0
         return max(breaker.until - now, MIN_WAIT)
-
-    def _may_pass(self, breaker: Breaker, request: SendRequest, now: float) -> bool:
-        state = breaker.state(now)
-        if state is not State.HALF_OPEN:
-            return state is State.CLOSED
-        probe, since = self._probes.get(request.instance_id, (request.queue_key, now))
-        if probe != request.queue_key and now - since < PROBE_SECONDS:
-            return False
-        self._probes[request.instance_id] = (request.queue_key, now)
-        return True
 
     async def record(self, request: SendRequest, sent: Sent, now: float) -> None:
         """Counts a failure, or ends the count, and tells the other workers if that opened or closed the breaker."""
@@ -127,12 +123,12 @@ class CircuitBreakers:
                 extra={"instance": instance_id},
             )
             opened = OpenBreaker(instance_id, seconds, breaker.openings)
-            await self._publish(instance_id, self._shared.open_breaker(opened, sent.detail))
+            await self._publish(instance_id, self.shared.open_breaker(opened, sent.detail))
         elif ended := self._breakers.get(instance_id):
             self.forget(instance_id)
             if ended.openings:
                 log.info("the platform answers again: replies are sent", extra={"instance": instance_id})
-                await self._publish(instance_id, self._shared.close_breaker(instance_id))
+                await self._publish(instance_id, self.shared.close_breaker(instance_id))
 
     async def _publish(self, instance_id: int, written: Awaitable[None]) -> None:
         """Shared state that was read before the end of this is older than ours."""
@@ -142,7 +138,7 @@ class CircuitBreakers:
         finally:
             self._publishing[instance_id] -= 1
             self._published.add(instance_id)
-        self._changed()
+        self.changed()
 
     def forget(self, instance_id: int) -> None:
         self._breakers.pop(instance_id, None)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from domain.channels.limits import Quota, Scope
 from domain.channels.messages import Outcome, Sent, Target
@@ -61,7 +62,16 @@ class RateLimiter:
         if not (self._paused_until or self._without_slot or self._breakers):
             return {}
         now = self._now()
-        leases = self._leases_without_slot()
+        # Where a credential has all its calls under way, as many conversations wait as are sent.
+        self._without_slot = {
+            instance_id: request
+            for instance_id, request in self._without_slot.items()
+            if self._slots.is_full(request.account, request.max_concurrency)
+        }
+        leases = {
+            instance_id: 2 * self._slots.share(request.max_concurrency)
+            for instance_id, request in self._without_slot.items()
+        }
         self._paused_until = {
             instance_id: until for instance_id, until in self._paused_until.items() if until > now
         }
@@ -69,18 +79,6 @@ class RateLimiter:
         for instance_id, state in self._breakers.not_closed(now).items():
             leases[instance_id] = 0 if state is State.OPEN else leases.get(instance_id, 1)
         return leases
-
-    def _leases_without_slot(self) -> dict[int, int]:
-        """Instances whose credential has all its calls under way: as many conversations wait as are sent."""
-        self._without_slot = {
-            instance_id: request
-            for instance_id, request in self._without_slot.items()
-            if self._slots.is_full(request.account, request.max_concurrency)
-        }
-        return {
-            instance_id: 2 * self._slots.share(request.max_concurrency)
-            for instance_id, request in self._without_slot.items()
-        }
 
     async def acquire(self, request: SendRequest) -> float:
         """Waits until a message may be sent: 0 when it may, else the seconds for which to give its conversation back.
@@ -236,15 +234,15 @@ MANY_BUCKETS = 1000
 """Above so many, those that are full again are dropped."""
 
 
+@dataclass(eq=False)
 class Quotas:
     """Quotas of platforms. A single worker counts in memory; several reserve slots in storage once their own share
     is used up."""
 
-    def __init__(self, shared: SharedLimits) -> None:
-        self._shared = shared
-        self.workers = 1
-        self._buckets: dict[str, Bucket] = {}
-        self._next_slot_at: dict[str, float] = {}
+    shared: SharedLimits
+    workers: int = field(default=1, init=False)
+    _buckets: dict[str, Bucket] = field(default_factory=dict, init=False)
+    _next_slot_at: dict[str, float] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self._buckets)
@@ -286,7 +284,7 @@ class Quotas:
         if wait > MAX_WAIT:  # nobody asks again while the next slot is far off
             return wait
         quota = budget.quota.among(self.workers)
-        wait = await self._shared.reserve(budget.key, quota.interval / (1 - OWN_SHARE), quota.burst, patience)
+        wait = await self.shared.reserve(budget.key, quota.interval / (1 - OWN_SHARE), quota.burst, patience)
         if wait > MAX_WAIT:
             self._next_slot_at[budget.key] = now + wait + MIN_WAIT
         return wait
@@ -308,14 +306,14 @@ MAX_COOLDOWN = 3600.0
 """Seconds that a platform can ask for at a time; if it means more, it will say so again."""
 
 
+@dataclass(eq=False)
 class Cooldowns:
     """Until when nothing is sent with an account or into a conversation, by key. `changed` tells other workers."""
 
-    def __init__(self, shared: SharedLimits, changed: Callable[[], None]) -> None:
-        self._shared = shared
-        self._changed = changed
-        self._until: dict[str, float] = {}
-        self._refused: dict[str, dict[str, float]] = {}
+    shared: SharedLimits
+    changed: Callable[[], None]
+    _until: dict[str, float] = field(default_factory=dict, init=False)
+    _refused: dict[str, dict[str, float]] = field(default_factory=dict, init=False)
 
     def remaining(self, key: str, now: float) -> float:
         """Seconds left, 0 or less for none."""
@@ -341,8 +339,8 @@ class Cooldowns:
         return seconds
 
     async def _share(self, key: str, seconds: float) -> None:
-        await self._shared.cool_down(key, seconds)
-        self._changed()
+        await self.shared.cool_down(key, seconds)
+        self.changed()
 
     def _inferred_scope(self, request: SendRequest, seconds: float, now: float) -> Scope:
         """A platform that refuses two conversations of an account at the same time means the account."""

@@ -33,23 +33,23 @@ def health_of(
     instance: Instance, channel: AnyChannel, record: HealthRecord, queue: Mapping[str, int]
 ) -> Health:
     """An instance is healthy without warnings, if the latest try of each activity worked."""
-    activities = {activity: _activity(instance, activity, record, queue) for activity in Activity}
+    activities: dict[Activity, ActivityHealth] = {}
+    for activity in Activity:
+        # A failure before the instance was saved does not count, nor one of replies once all of them were dropped.
+        recorded = record.activities.get(activity, ActivityHealth())
+        since = max(recorded.last_success or instance.updated_at, instance.updated_at)
+        failing = recorded.last_error_at is not None and recorded.last_error_at > since
+        if activity is Activity.SENDING and not queue["pending"] and not queue["dead"]:
+            failing = False
+        activities[activity] = replace(recorded, healthy=not failing)
     warnings = _warnings(instance, channel, record, activities)
     summary = _summary(activities)
+    notes = connection_note(instance, channel, record), identity_note(instance, channel, record), record.note
     return Health(
         instance_id=instance.id,
-        healthy=not warnings and all(activity.healthy for activity in activities.values()),
+        healthy=not warnings and all(recorded.healthy for recorded in activities.values()),
         warnings=tuple(warnings),
-        notes=tuple(
-            filter(
-                None,
-                [
-                    connection_note(instance, channel, record),
-                    identity_note(instance, channel, record),
-                    record.note,
-                ],
-            )
-        ),
+        notes=tuple(filter(None, notes)),
         last_success=summary.last_success,
         last_error=summary.last_error,
         last_error_at=summary.last_error_at,
@@ -62,18 +62,6 @@ def health_of(
         processing=activities[Activity.PROCESSING],
         sending=activities[Activity.SENDING],
     )
-
-
-def _activity(
-    instance: Instance, activity: Activity, record: HealthRecord, queue: Mapping[str, int]
-) -> ActivityHealth:
-    """A failure before the instance was saved does not count, nor one of replies once all of them were dropped."""
-    recorded = record.activities.get(activity, ActivityHealth())
-    since = max(recorded.last_success or instance.updated_at, instance.updated_at)
-    failing = recorded.last_error_at is not None and recorded.last_error_at > since
-    if activity is Activity.SENDING and not queue["pending"] and not queue["dead"]:
-        failing = False
-    return replace(recorded, healthy=not failing)
 
 
 def _summary(activities: Mapping[Activity, ActivityHealth]) -> ActivityHealth:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from domain.instances.model import Instance, Pairing
 from domain.refusals import TooMany
 from ports.channels import Channels
-from ports.connections import CodeAnswer, ConnectionStore
+from ports.connections import ConnectionStore
 
 PAIRING_WAIT = 20.0
 """Seconds that a request waits for its code."""
@@ -29,9 +29,6 @@ class PairingService:
         if channel is not None and (pairing := channel.pairing) is not None:
             await self.requests.prepare(instance.id, pairing.status_field, pairing.initial_status)
 
-    async def removed(self, instance: Instance) -> None:
-        """The process that keeps the connection notices by itself, and clears the stored state."""
-
     async def request(self, instance: Instance) -> Pairing:
         channel = self.channels.find(instance.channel_id)
         if channel is None or channel.pairing is None:
@@ -43,16 +40,10 @@ class PairingService:
             raise TooMany("too many pairing codes were asked for within the hour; try again later", 600)
         try:
             async with asyncio.timeout(self.wait):
-                answer = await self._answered(instance.id, number)
+                while (answer := await self.requests.answer(instance.id, number)) is None:  # noqa: ASYNC110 - of another process
+                    await asyncio.sleep(POLL_SECONDS)
         except TimeoutError:
             return Pairing(False, None, f"No pairing code could be made within {self.wait:g} seconds.")
         if answer.code is None:
             return Pairing(False, None, f"No pairing code could be made: {answer.error}")
         return Pairing(True, answer.code, channel.pairing.steps)
-
-    async def _answered(self, instance_id: int, number: int) -> CodeAnswer:
-        while True:
-            answer = await self.requests.answer(instance_id, number)
-            if answer is not None:
-                return answer
-            await asyncio.sleep(POLL_SECONDS)

@@ -133,7 +133,6 @@ class InstanceService:
         channel = self.channels.find(instance.channel_id)
         if channel:
             await self.registration.unregister(instance, channel)
-        await self.pairings.removed(instance)
         unanswered = await self.store.remove(instance_id)
         if channel:
             await _end_waiting(channel, instance.config, unanswered)

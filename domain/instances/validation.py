@@ -30,27 +30,20 @@ def faults_of(
     definition: ChannelDefinition, name: str | None, config: object, resource_id: str | None
 ) -> list[Fault]:
     """Returns the faults of an instance before it is saved. `name` None: the name is not changed."""
-    faults = [] if name is None else _name_faults(name)
+    faults: list[Fault] = []
+    if name is not None:
+        fault = limits.text_fault(name, limits.CHANNEL_NAME) if name.strip() else "must not be empty"
+        faults += [Fault("channelName", fault)] if fault else []
     if resource_id is not None:
-        faults += _resource_faults(resource_id)
+        try:
+            parse_resource(resource_id)
+        except Invalid as invalid:
+            faults += invalid.faults
     if not isinstance(config, dict):
         return [*faults, Fault("config", "must be an object")]
     if fault := limits.json_fault(config):
         return [*faults, Fault("config", fault)]
     return [*faults, *(fault for field in definition.fields for fault in _check(field, config))]
-
-
-def _name_faults(name: str) -> list[Fault]:
-    fault = limits.text_fault(name, limits.CHANNEL_NAME) if name.strip() else "must not be empty"
-    return [Fault("channelName", fault)] if fault else []
-
-
-def _resource_faults(resource_id: str) -> list[Fault]:
-    try:
-        parse_resource(resource_id)
-    except Invalid as invalid:
-        return list(invalid.faults)
-    return []
 
 
 def with_stored_secrets(

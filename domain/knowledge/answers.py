@@ -53,16 +53,16 @@ NO_ANSWER = "the model does not answer; try again"
 """What who asks is told of a failure; the reason may name the model's server, and stands in the log."""
 
 
+@dataclass(eq=False)
 class AnswersService:
     """Conforms to `ports.resources.KnowledgeAnswers` and `KnowledgeReader`."""
 
-    def __init__(self, access: BaseAccess, search: SearchService) -> None:
-        self._access = access
-        self._search = search
+    access: BaseAccess
+    search: SearchService
 
     async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
         try:
-            base = await self._access.require(Caller(owner), base_id, Level.READ)
+            base = await self.access.require(Caller(owner), base_id, Level.READ)
         except (NotFound, Forbidden):
             return RunResult(f"There is no knowledge base {base_id} here.")
         best = await self.best(base, question)
@@ -72,10 +72,10 @@ class AnswersService:
         return RunResult("\n\n".join(texts))
 
     async def readable(self, user: str, base_ids: Sequence[int]) -> Sequence[Base]:
-        return await self._access.readable(user, base_ids)
+        return await self.access.readable(user, base_ids)
 
     async def passages(self, base: Base, query: str) -> Sequence[SearchResult]:
-        return await self._search.find(base.id, query, SearchOptions(min_similarity=LEAST_SIMILARITY))
+        return await self.search.find(base.id, query, SearchOptions(min_similarity=LEAST_SIMILARITY))
 
     async def best(self, base: Base, question: str) -> Sequence[SearchResult]:
         """The few passages that are shown where no model makes an answer of them."""

@@ -1,7 +1,7 @@
 """Knowledge bases and who may use them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
 from domain.knowledge.maintenance import Retention
@@ -23,6 +23,7 @@ from ports.knowledge_storage import BaseStore
 LARGEST_ID = 2**31 - 1
 
 
+@dataclass(eq=False)
 class BaseAccess:
     """Finds a base and checks what the caller may do with it.
 
@@ -30,10 +31,9 @@ class BaseAccess:
     of all other reads (sources, questions, states of files, texts, explanations).
     """
 
-    def __init__(self, bases: BaseStore, policy: ReadPolicy, of_others: ReadPolicy) -> None:
-        self._bases = bases
-        self._policy = policy
-        self._of_others = of_others
+    bases: BaseStore
+    policy: ReadPolicy
+    of_others: ReadPolicy
 
     async def require(self, caller: Caller, base_id: int, needed: Level) -> Base:
         """The base. Raises `NotFound`, `Forbidden`."""
@@ -52,7 +52,7 @@ class BaseAccess:
     async def readable(self, user_id: str, base_ids: Sequence[int]) -> Sequence[Base]:
         """Those of the bases that the user may READ. Others are left out, as those that do not exist."""
         possible = [base_id for base_id in base_ids if 0 < base_id <= LARGEST_ID]
-        bases = await self._bases.of_user(user_id, possible) if possible else []
+        bases = await self.bases.of_user(user_id, possible) if possible else []
         return [base for base in bases if (base.level or Level.NONE) >= Level.READ]
 
     def only_readable(self, caller: Caller, *, documented: bool = False) -> bool:
@@ -60,10 +60,10 @@ class BaseAccess:
         return self._is_strict(documented) and not caller.is_admin
 
     def _is_strict(self, documented: bool) -> bool:
-        return (self._policy if documented else self._of_others) is ReadPolicy.STRICT
+        return (self.policy if documented else self.of_others) is ReadPolicy.STRICT
 
     async def _find(self, caller: Caller, base_id: int) -> Base:
-        base = await self._bases.find(base_id, caller.user_id) if 0 < base_id <= LARGEST_ID else None
+        base = await self.bases.find(base_id, caller.user_id) if 0 < base_id <= LARGEST_ID else None
         if base is None:
             raise NotFound(NO_BASE)
         return replace(base, level=level_of(caller, base.level or Level.NONE))

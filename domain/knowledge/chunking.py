@@ -9,6 +9,7 @@ A document is cut while it is read: of its blocks those are held that the next c
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from domain.knowledge.documents import APART, Block, BlockKind, Document
 from domain.knowledge.index_words import index_words
@@ -95,22 +96,22 @@ class Chunker:
         return piece
 
 
+@dataclass(eq=False)
 class _Section:
     """A run of blocks that one chunk may span: one section, one slide, one sheet.
 
     Its context is known with the first block that is no heading, as the blocks behind it have the same one.
     """
 
-    def __init__(self, measure: "Measure", limits: Limits) -> None:
-        self._measure = measure
-        self._limits = limits
-        self._headings: list[Block] = []
-        self._last: Block | None = None
-        self._packer: _Packer | None = None
-        self._text = ""
-        self._text_start = 0
-        self._room = 0
-        self.context = ""
+    measure: Measure
+    limits: Limits
+    _headings: list[Block] = field(default_factory=list, init=False)
+    _last: Block | None = field(default=None, init=False)
+    _packer: "_Packer | None" = field(default=None, init=False)
+    _text: str = field(default="", init=False)
+    _text_start: int = field(default=0, init=False)
+    _room: int = field(default=0, init=False)
+    context: str = field(default="", init=False)
 
     def breaks(self, block: Block) -> bool:
         """Return True if a block belongs to the next section."""
@@ -145,16 +146,16 @@ class _Section:
 
     def _begin(self) -> Iterator[list[Unit]]:
         headings, self._headings = self._headings, []
-        self.context = self._measure.context(headings[-1])
-        self._room = self._limits.maximum - self._measure.tokens(self.context) - 1
-        self._packer = _Packer(self._room, self._limits)
+        self.context = self.measure.context(headings[-1])
+        self._room = self.limits.maximum - self.measure.tokens(self.context) - 1
+        self._packer = _Packer(self._room, self.limits)
         for block in headings:
             yield from self._pack(block)
 
     def _pack(self, block: Block) -> Iterator[list[Unit]]:
         assert self._packer is not None
         self._extend(block, self._packer.start)
-        for unit in self._measure.units(block, self._room):
+        for unit in self.measure.units(block, self._room):
             yield from self._packer.add(unit)
 
     def _extend(self, block: Block, held_from: int | None) -> None:
@@ -167,15 +168,15 @@ class _Section:
         self._text, self._text_start = f"{held}{gap}{block.text}", held_from
 
 
+@dataclass(eq=False)
 class _Packer:
     """Full groups in turn; a short last sentence opens the next one too, and crumbs join the one before."""
 
-    def __init__(self, most: int, limits: Limits) -> None:
-        self._most = most
-        self._limits = limits
-        self._full: list[Unit] = []
-        self._group: list[Unit] = []
-        self._carried = 0
+    most: int
+    limits: Limits
+    _full: list[Unit] = field(default_factory=list, init=False)
+    _group: list[Unit] = field(default_factory=list, init=False)
+    _carried: int = field(default=0, init=False)
 
     @property
     def start(self) -> int | None:
@@ -184,15 +185,15 @@ class _Packer:
 
     def add(self, unit: Unit) -> Iterator[list[Unit]]:
         """A group that nothing joins any more."""
-        if len(self._group) > self._carried and _overflows(self._group, unit, self._most):
+        if len(self._group) > self._carried and _overflows(self._group, unit, self.most):
             if self._full:
                 yield self._full
             self._full = self._group
-            most_words = self._limits.overlap_words
+            most_words = self.limits.overlap_words
             last = self._full[-1]
             short = last.size > 0 and last.words <= most_words and len(self._full) > 1
             self._group = [last] if short and last.block.kind is BlockKind.PARAGRAPH else []
-            if _overflows(self._group, unit, self._most):
+            if _overflows(self._group, unit, self.most):
                 self._group = []
             self._carried = len(self._group)
         self._group.append(unit)
@@ -200,7 +201,7 @@ class _Packer:
     def end(self) -> Iterator[list[Unit]]:
         fresh = self._group[self._carried :]
         joined = [*self._full, *fresh]
-        if self._full and fresh and _is_crumb(fresh, self._limits) and _tokens(joined) <= self._most:
+        if self._full and fresh and _is_crumb(fresh, self.limits) and _tokens(joined) <= self.most:
             yield joined
             return
         if self._full:

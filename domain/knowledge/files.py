@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from domain.access.model import Caller
 from domain.file_names import file_name
@@ -51,29 +51,19 @@ class UploadLimits:
     max_files: int = 20
 
 
+@dataclass(eq=False)
 class UploadService:
     """Takes files in: bytes first, then records, then the wait until they can be found."""
 
-    def __init__(
-        self,
-        access: BaseAccess,
-        blobs: Blobs,
-        references: BlobReferences,
-        uploads: UploadStore,
-        parser: Parser,
-        retention: Retention,
-        wake: Callable[[], None],
-        limits: UploadLimits,
-    ) -> None:
-        self._access = access
-        self._blobs = blobs
-        self._references = references
-        self._uploads = uploads
-        self._parser = parser
-        self._retention = retention
-        self._wake = wake
-        self._limits = limits
-        self._next_end = asyncio.Event()
+    access: BaseAccess
+    blobs: Blobs
+    references: BlobReferences
+    uploads: UploadStore
+    parser: Parser
+    retention: Retention
+    wake: Callable[[], None]
+    limits: UploadLimits
+    _next_end: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def ended(self) -> None:
         """An upload was worked off in this process: all that wait look at theirs again."""
@@ -84,7 +74,7 @@ class UploadService:
         self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
     ) -> Sequence[UploadedFile]:
         owner = caller.user
-        await self._access.require(caller, base_id, Level.UPDATE)
+        await self.access.require(caller, base_id, Level.UPDATE)
         held: list[NewFile] = []
         try:
             async for file in files:
@@ -95,29 +85,29 @@ class UploadService:
             recorded = {file.hash: name for file, (_, _, name) in zip(held, begun.files, strict=True)}
             newest = {file.hash: file.name for file in held}
             if newest != recorded:
-                await self._uploads.rename(base_id, newest)
+                await self.uploads.rename(base_id, newest)
             return [
                 UploadedFile(file.hash, file.name, file.size, file.mime_type, status)
                 for file, (_, status, _) in zip(held, begun.files, strict=True)
             ]
         finally:
-            await self._retention.release([file.blob_key for file in held])
+            await self.retention.release([file.blob_key for file in held])
 
     async def _take_in(self, file: IncomingFile, held: list[NewFile]) -> None:
-        if len(held) >= self._limits.max_files:
-            raise TooLarge(f"at most {self._limits.max_files} files in one upload")
+        if len(held) >= self.limits.max_files:
+            raise TooLarge(f"at most {self.limits.max_files} files in one upload")
         name = file_name(file.name)
 
         async def reference(blob: StoredBlob) -> None:
-            await self._references.hold(blob.key, blob.size)
+            await self.references.hold(blob.key, blob.size)
             held.append(NewFile(name, blob.key, blob.sha256, blob.size, "", file.source))
 
         try:
-            stored = await self._blobs.put(file.content, self._limits.max_bytes, reference)
+            stored = await self.blobs.put(file.content, self.limits.max_bytes, reference)
         except TooLarge as refusal:
             raise TooLarge(f"{name} is too large: {refusal.message}") from refusal
-        async with self._blobs.local(stored.key) as path:
-            kind = await self._parser.identify(path, name)
+        async with self.blobs.local(stored.key) as path:
+            kind = await self.parser.identify(path, name)
         held[-1] = replace(held[-1], mime_type=kind.mime_type)
 
     async def _settle(self, owner: str, base_id: int, files: Sequence[NewFile], respond_async: bool) -> Begun:
@@ -127,18 +117,18 @@ class UploadService:
         """
         ours: list[int] = []
         for _ in range(ROUNDS):
-            begun = await self._uploads.begin(base_id, owner, files, respond_async)
+            begun = await self.uploads.begin(base_id, owner, files, respond_async)
             if begun is None:
                 raise NotFound(NO_BASE)
             if begun.upload_id is not None:
                 ours.append(begun.upload_id)
-                self._wake()
+                self.wake()
             if respond_async:
                 return begun
             if await self._ready(begun):
                 return Begun(begun.upload_id, [(id_, FileStatus.READY, name) for id_, _, name in begun.files])
             for upload_id in ours:
-                failure = await self._uploads.failure(upload_id)
+                failure = await self.uploads.failure(upload_id)
                 if failure is not None:
                     raise refusal_of(failure)
         raise Unavailable("the files are also part of other uploads, which keep failing; try again")
@@ -149,7 +139,7 @@ class UploadService:
         pause = FIRST_LOOK
         while True:
             next_end = self._next_end
-            statuses = await self._uploads.statuses(list(file_ids))
+            statuses = await self.uploads.statuses(list(file_ids))
             if len(statuses) < len(file_ids) or FileStatus.FAILED in statuses.values():
                 return False
             if all(status is FileStatus.READY for status in statuses.values()):
@@ -159,14 +149,14 @@ class UploadService:
             pause = min(LONGEST_LOOK, pause * 1.5)
 
 
+@dataclass(eq=False)
 class FilesService:
     """Files of bases, their contents and chunks."""
 
-    def __init__(self, access: BaseAccess, files: FileStore, blobs: Blobs, uploads: UploadService) -> None:
-        self._access = access
-        self._files = files
-        self._blobs = blobs
-        self._uploads = uploads
+    access: BaseAccess
+    files: FileStore
+    blobs: Blobs
+    uploads: UploadService
 
     async def upload(
         self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
@@ -177,22 +167,22 @@ class FilesService:
         `NotFound`, `Forbidden`, `Invalid` (no files), `TooLarge`, `Unsupported`, `Unreadable`; the last
         three name the file.
         """
-        return await self._uploads.upload(caller, base_id, files, respond_async)
+        return await self.uploads.upload(caller, base_id, files, respond_async)
 
     async def list(
         self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
     ) -> Sequence[FileRecord]:
         """In the order in which they came. Raises `NotFound`, `Forbidden`, `Invalid`."""
         check_files_wanted(wanted)
-        await self._access.inside(caller, base_id, documented=True)
-        return await self._files.of_base(base_id, wanted)
+        await self.access.inside(caller, base_id, documented=True)
+        return await self.files.of_base(base_id, wanted)
 
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
         """Raises `NotFound`."""
-        readable = self._access.only_readable(caller, documented=True)
+        readable = self.access.only_readable(caller, documented=True)
         record = None
         if is_file_hash(file_hash):
-            record = await self._files.find(file_hash, caller.user_id, readable=readable)
+            record = await self.files.find(file_hash, caller.user_id, readable=readable)
         if record is None:
             raise NotFound(NO_FILE)
         return record[0]
@@ -202,26 +192,26 @@ class FilesService:
     ) -> Download:
         """Raises `NotFound`."""
         file = await self.get(caller, file_hash)
-        if await self._blobs.size(file.blob_key) != file.size:
+        if await self.blobs.size(file.blob_key) != file.size:
             raise NotFound(NO_FILE)
         start = min(max(0, offset), file.size)
-        return Download(file.name, file.size, self._blobs.open(file.blob_key, start, length))
+        return Download(file.name, file.size, self.blobs.open(file.blob_key, start, length))
 
     async def text(self, caller: Caller, file_hash: str, limit: int, offset: int) -> TextWindow:
         """`limit` characters of the text from `offset` on. Raises `NotFound`, `Invalid`."""
         check_window(limit, offset, LARGEST_WINDOW)
-        readable = self._access.only_readable(caller)
+        readable = self.access.only_readable(caller)
         window = None
         if is_file_hash(file_hash):
-            window = await self._files.text(file_hash, caller.user_id, offset, limit, readable=readable)
+            window = await self.files.text(file_hash, caller.user_id, offset, limit, readable=readable)
         if window is None:
             raise NotFound(NO_FILE)
         return window
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
         """Raises `NotFound`."""
-        record = await self._files.chunk(chunk_id, caller.user_id) if is_chunk_id(chunk_id) else None
-        readable = self._access.only_readable(caller, documented=True)
+        record = await self.files.chunk(chunk_id, caller.user_id) if is_chunk_id(chunk_id) else None
+        readable = self.access.only_readable(caller, documented=True)
         if record is None or (readable and record[1] < Level.READ):
             raise NotFound(NO_CHUNK)
         return record[0]
@@ -230,5 +220,5 @@ class FilesService:
         """Raises `NotFound`, `Invalid`."""
         check_window(limit, offset)
         file = await self.get(caller, file_hash)
-        chunks, total = await self._files.chunks(file, limit, offset)
+        chunks, total = await self.files.chunks(file, limit, offset)
         return Slice(chunks, Window(limit, offset, total))

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 
 from domain.knowledge.maintenance import Retention
@@ -68,39 +69,27 @@ class _ReadProgress:
         self.share = share
 
 
+@dataclass(eq=False)
 class IngestService:
     """One worker's hands. `owner` is the worker_id of its process: it shows that the lease's holder lives.
 
     `ended` is called after each upload, whatever became of it.
     """
 
-    def __init__(
-        self,
-        uploads: UploadStore,
-        staging: Staging,
-        blobs: Blobs,
-        parser: Parser,
-        embedder: Embedders,
-        retention: Retention,
-        clock: Clock,
-        ids: Ids,
-        owner: int,
-        ended: Callable[[], None],
-    ) -> None:
-        self._uploads = uploads
-        self._staging = staging
-        self._blobs = blobs
-        self._parser = parser
-        self._embedder = embedder
-        self._retention = retention
-        self._clock = clock
-        self._ids = ids
-        self._owner = owner
-        self._ended = ended
+    uploads: UploadStore
+    staging: Staging
+    blobs: Blobs
+    parser: Parser
+    embedder: Embedders
+    retention: Retention
+    clock: Clock
+    ids: Ids
+    owner: int
+    ended: Callable[[], None]
 
     async def take(self, *, newcomers_only: bool = False) -> Work | None:
         """Leases the next upload; `newcomers_only`: see `UploadStore.claim`."""
-        return await self._uploads.claim(self._owner, newcomers_only=newcomers_only)
+        return await self.uploads.claim(self.owner, newcomers_only=newcomers_only)
 
     async def work(self, work: Work) -> None:
         """Processes an upload until it is published, failed or put back for a retry."""
@@ -117,27 +106,27 @@ class IngestService:
         except Exception:
             logger.exception("processing upload %s failed, attempt %s", work.upload_id, work.attempts)
             await self._later(work, UNNAMED.message)
-        self._ended()
+        self.ended()
 
     async def _later(self, work: Work, why: str, reason: str = "INTERNAL") -> None:
         if work.attempts >= MAX_ATTEMPTS:
             names = ", ".join(file.name for file in work.files) or f"upload {work.upload_id}"
             await self._fail(work, Failure(reason, f"{names}: given up after {work.attempts} tries: {why}"))
         else:
-            await self._uploads.retry(work.upload_id, self._owner, 2.0**work.attempts)
+            await self.uploads.retry(work.upload_id, self.owner, 2.0**work.attempts)
 
     async def _fail(self, work: Work, failure: Failure) -> None:
         """In some way or other, else it would be taken up again for ever."""
         for reason in (failure, UNNAMED):
             try:
-                unused = await self._uploads.fail(work, self._owner, reason)
-                await self._retention.delete_unreferenced(unused)
+                unused = await self.uploads.fail(work, self.owner, reason)
+                await self.retention.delete_unreferenced(unused)
                 return
             except StorageAway:
                 raise
             except Exception:
                 logger.exception("the failure of upload %s could not be stored", work.upload_id)
-        await self._uploads.remove(work.upload_id, UNNAMED)
+        await self.uploads.remove(work.upload_id, UNNAMED)
 
     async def _under_lease(self, work: Work) -> None:
         """Works while the lease holds; stops when it was lost (the base is gone, or another has taken over)."""
@@ -147,7 +136,7 @@ class IngestService:
         task = asyncio.create_task(self._process(work))
         try:
             while not (await asyncio.wait({task}, timeout=BEAT_SECONDS))[0]:
-                if not await self._uploads.renew(work.upload_id, self._owner):
+                if not await self.uploads.renew(work.upload_id, self.owner):
                     return
             await task
         finally:
@@ -159,8 +148,8 @@ class IngestService:
         parsing = asyncio.create_task(self._parse_all(work, parsed))
         former: str | None = ""
         try:  # the base may change over to another model meanwhile: then all is embedded once more
-            while (base_model := await self._staging.model_of(work.base_id)) != former:
-                former, embedder = base_model, await self._embedder.of(base_model)
+            while (base_model := await self.staging.model_of(work.base_id)) != former:
+                former, embedder = base_model, await self.embedder.of(base_model)
                 # Embeds what is staged while reading goes on, and looks from the beginning once all is read. Ends at
                 # once where a file cannot be read.
                 loading = asyncio.create_task(self._prepare(work, embedder))
@@ -175,7 +164,7 @@ class IngestService:
                         task.cancel()
                     await asyncio.gather(loading, embedding, return_exceptions=True)
                 fingerprint = (await embedder.model()).fingerprint
-                if await self._staging.publish(work, self._owner, fingerprint, base_model):
+                if await self.staging.publish(work, self.owner, fingerprint, base_model):
                     return
         finally:
             parsing.cancel()
@@ -201,7 +190,7 @@ class IngestService:
         reading = _ReadProgress()
         reporting = asyncio.create_task(self._report_progress(work, file, reading))
         try:
-            async with self._blobs.local(file.blob_key) as path:
+            async with self.blobs.local(file.blob_key) as path:
                 await self._stage(work, file, path, reading, parsed)
         finally:
             reporting.cancel()
@@ -213,14 +202,14 @@ class IngestService:
         """Stores what is read as it comes; ends where the file is gone or another has taken the upload over."""
         start = count = 0
         warnings: list[str] = []
-        await self._staging.begin(work, file.id)
-        async with aclosing(self._parser.cut(path, file.name, reading.report)) as parts:
+        await self.staging.begin(work, file.id)
+        async with aclosing(self.parser.cut(path, file.name, reading.report)) as parts:
             async for part in parts:
                 named = [
-                    (f"{int(self._clock.now().timestamp() * 1000)}-{self._ids.request_id()}", piece)
+                    (f"{int(self.clock.now().timestamp() * 1000)}-{self.ids.request_id()}", piece)
                     for piece in part.pieces
                 ]
-                if not await self._staging.stage(work, file.id, start, part.text, named):
+                if not await self.staging.stage(work, file.id, start, part.text, named):
                     return
                 start += len(part.text)
                 count += len(named)
@@ -228,8 +217,8 @@ class IngestService:
                 parsed.set()
         if not count:
             raise Unreadable(f"{file.name}: holds no text")
-        kind = await self._parser.identify(path, file.name)
-        await self._staging.finish(work, file.id, kind.mime_type, warnings)
+        kind = await self.parser.identify(path, file.name)
+        await self.staging.finish(work, file.id, kind.mime_type, warnings)
 
     async def _report_progress(self, work: Work, file: FileRecord, reading: _ReadProgress) -> None:
         """Stores how far reading has come: not for files that are read in a moment."""
@@ -238,16 +227,16 @@ class IngestService:
             await asyncio.sleep(BEAT_SECONDS)
             if reading.share > reported:
                 reported = reading.share
-                await self._staging.reading(work, file.id, reported)
+                await self.staging.reading(work, file.id, reported)
 
     async def _prepare(self, work: Work, embedder: Embedder) -> None:
         """Loads the model while the first file is read, and stores where it must be prepared before."""
         if await embedder.ensure_prepared():
             await embedder.prepare()
             return
-        await self._uploads.preparing(work.upload_id, self._owner, under_way=True)
+        await self.uploads.preparing(work.upload_id, self.owner, under_way=True)
         await embedder.prepare()
-        await self._uploads.preparing(work.upload_id, self._owner, under_way=False)
+        await self.uploads.preparing(work.upload_id, self.owner, under_way=False)
 
     async def _embed_staged(
         self, work: Work, embedder: Embedder, parsing: asyncio.Task[None], parsed: asyncio.Event
@@ -272,7 +261,7 @@ class IngestService:
         """Embeds the next staged pieces; stores one slice while the next is being embedded. Gives the last one's
         number, 0 where none was left."""
         fingerprint = (await embedder.model()).fingerprint
-        staged = await self._staging.unembedded(work.upload_id, fingerprint, LOOK_AHEAD, after)
+        staged = await self.staging.unembedded(work.upload_id, fingerprint, LOOK_AHEAD, after)
         waiting = sorted(staged, key=lambda piece: len(piece.text))
         storing: asyncio.Task[None] | None = None
         try:
@@ -282,7 +271,7 @@ class IngestService:
                 if storing:
                     await storing
                 pairs = list(zip(pieces, vectors, strict=True))
-                storing = asyncio.create_task(self._staging.embedded(work.upload_id, fingerprint, pairs))
+                storing = asyncio.create_task(self.staging.embedded(work.upload_id, fingerprint, pairs))
         finally:
             if storing:
                 await storing

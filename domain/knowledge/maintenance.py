@@ -17,52 +17,45 @@ STRAY_AGE = timedelta(hours=1)
 """A blob that no row knows of and that is older than this was left by a process that died."""
 
 
+@dataclass(eq=False)
 class Retention:
-    def __init__(self, blobs: Blobs, references: BlobReferences) -> None:
-        self._blobs = blobs
-        self._references = references
+    blobs: Blobs
+    references: BlobReferences
 
     async def delete_unreferenced(self, keys: Sequence[str]) -> int:
         """Deletes those of the blobs that nothing uses any more; returns their number."""
         if not keys:
             return 0
-        async with self._references.locked_unreferenced(keys) as unused:
+        async with self.references.locked_unreferenced(keys) as unused:
             for key in unused:
-                await self._blobs.delete(key)
+                await self.blobs.delete(key)
         return len(unused)
 
     async def release(self, keys: Sequence[str]) -> None:
         """Ends an upload's references, and deletes what is not used without them."""
         if keys:
-            await self._references.release(keys)
+            await self.references.release(keys)
             await self.delete_unreferenced(keys)
 
 
+@dataclass(eq=False)
 class Sweeper:
     """Deletes the blobs that crashes have left behind."""
 
-    def __init__(
-        self,
-        blobs: Blobs,
-        references: BlobReferences,
-        uploads: UploadStore,
-        retention: Retention,
-        clock: Clock,
-    ) -> None:
-        self._blobs = blobs
-        self._references = references
-        self._uploads = uploads
-        self._retention = retention
-        self._clock = clock
+    blobs: Blobs
+    references: BlobReferences
+    uploads: UploadStore
+    retention: Retention
+    clock: Clock
 
     async def sweep(self) -> int:
         """One round; the number of blobs deleted."""
-        await self._references.keep_unsent()
-        gone = await self._retention.delete_unreferenced(await self._uploads.forget_ended())
-        gone += await self._retention.delete_unreferenced(await self._references.left_over(limit=1000))
+        await self.references.keep_unsent()
+        gone = await self.retention.delete_unreferenced(await self.uploads.forget_ended())
+        gone += await self.retention.delete_unreferenced(await self.references.left_over(limit=1000))
         strays = [key async for key in self._strays()]
         for key in strays:
-            await self._blobs.delete(key)
+            await self.blobs.delete(key)
         return gone + len(strays)
 
     async def strays(self) -> int:
@@ -70,16 +63,16 @@ class Sweeper:
         return sum([1 async for _ in self._strays()])
 
     async def _strays(self) -> AsyncIterator[str]:
-        before = self._clock.now() - STRAY_AGE
+        before = self.clock.now() - STRAY_AGE
         batch: list[str] = []
-        async for key, written in self._blobs.keys():
+        async for key, written in self.blobs.keys():
             if written < before:
                 batch.append(key)
             if len(batch) >= 500:
-                for stray in await self._references.unknown(batch):
+                for stray in await self.references.unknown(batch):
                     yield stray
                 batch = []
-        for stray in await self._references.unknown(batch):
+        for stray in await self.references.unknown(batch):
             yield stray
 
 
@@ -98,13 +91,13 @@ class _Progress:
         self.tell(self.done + self.embedded, max(self.total, self.done + self.embedded))
 
 
+@dataclass(eq=False)
 class ReindexService:
     """One process at a time. What is there already stays, so an interrupted run goes on where it stopped."""
 
-    def __init__(self, chunks: Reindexing, embedder: Embedders, owner: int) -> None:
-        self._chunks = chunks
-        self._embedder = embedder
-        self._owner = owner
+    chunks: Reindexing
+    embedder: Embedders
+    owner: int
 
     async def work(self) -> None:
         """Looks whether there is something to do, and does it."""
@@ -113,32 +106,32 @@ class ReindexService:
     async def run(self, tell: Callable[[int, int], None]) -> int | None:
         """Embeds every chunk of another model; tells (done, all) now and then; how many there were, None where
         another process is at it."""
-        embedder = await self._embedder.of(None)
+        embedder = await self.embedder.of(None)
         fingerprint = (await embedder.model()).fingerprint
-        await self._chunks.drop_unused(fingerprint)
-        bases = await self._chunks.other_bases(fingerprint)
+        await self.chunks.drop_unused(fingerprint)
+        bases = await self.chunks.other_bases(fingerprint)
         if not bases:
             return 0
-        progress = _Progress(*await self._chunks.progress(fingerprint), tell)
+        progress = _Progress(*await self.chunks.progress(fingerprint), tell)
         for base_id in bases:
             # Uploads may bring chunks with former vectors until the end.
             while await self._embed(base_id, fingerprint, embedder, progress):
-                if await self._chunks.change_over(base_id, fingerprint):
+                if await self.chunks.change_over(base_id, fingerprint):
                     break
             else:  # another process is at it
                 return None
-        await self._embedder.release({fingerprint})
+        await self.embedder.release({fingerprint})
         return progress.embedded
 
     async def _embed(self, base_id: int, fingerprint: str, embedder: Embedder, progress: _Progress) -> bool:
         """Embeds what lacks a vector. False where another process is at it."""
         after = 0
-        while await self._chunks.lease(self._owner, fingerprint):
-            batch = await self._chunks.next_other(base_id, fingerprint, after, BATCH)
+        while await self.chunks.lease(self.owner, fingerprint):
+            batch = await self.chunks.next_other(base_id, fingerprint, after, BATCH)
             if not batch:
                 return True
             vectors = await embedder.embed_passages([chunk.text for chunk in batch])
-            await self._chunks.keep(fingerprint, list(zip(batch, vectors, strict=True)))
+            await self.chunks.keep(fingerprint, list(zip(batch, vectors, strict=True)))
             after = batch[-1].seq
             progress.add(len(batch))
         return False
@@ -147,22 +140,22 @@ class ReindexService:
 LONGEST_PAUSE = 3600.0
 
 
+@dataclass(eq=False)
 class MemoryService:
-    def __init__(self, tasks: MemoryTasks, nodes: MemoryNodes) -> None:
-        self._tasks = tasks
-        self._nodes = nodes
+    tasks: MemoryTasks
+    nodes: MemoryNodes
 
     async def work(self) -> int:
         """Tries every task that is due; how many were acknowledged."""
         done = 0
-        for task in await self._tasks.due(limit=20):
+        for task in await self.tasks.due(limit=20):
             try:
-                await self._nodes.delete(task.base_id)
+                await self.nodes.delete(task.base_id)
             except MemoryRefused as refusal:
                 logger.warning("memory nodes of knowledge base %s: %s", task.base_id, refusal)
                 pause = min(LONGEST_PAUSE, 2.0 ** min(task.attempts, 16))
-                await self._tasks.later(task.base_id, pause, str(refusal))
+                await self.tasks.later(task.base_id, pause, str(refusal))
             else:
-                await self._tasks.done(task.base_id)
+                await self.tasks.done(task.base_id)
                 done += 1
         return done

@@ -67,11 +67,11 @@ def place_of(metadata: str | None) -> str:
     """Where a chunk stands, in words: "page 3", "sheet Prices, rows 2-9"."""
     known = known_of(metadata)
     stretches = [(word, known.get(first), known.get(last)) for first, last, word in _PLACES]
-    return ", ".join(_in_words(*stretch) for stretch in stretches if stretch[1] is not None)
-
-
-def _in_words(word: str, first: object, last: object) -> str:
-    return f"{word} {first}" if last in (None, first) else f"{word}s {first}-{last}"
+    return ", ".join(
+        f"{word} {first}" if last in (None, first) else f"{word}s {first}-{last}"
+        for word, first, last in stretches
+        if first is not None
+    )
 
 
 def page_of(metadata: str | None) -> int | None:

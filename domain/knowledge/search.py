@@ -59,14 +59,14 @@ class _Searched:
 Nearest = tuple[Vector | None, Sequence[tuple[str, float]]]
 
 
+@dataclass(eq=False)
 class SearchService:
     """Search in a base. Each method raises `NotFound`, `Forbidden`, `Invalid`."""
 
-    def __init__(self, access: BaseAccess, index: ChunkIndex, embedder: Embedders, links: FileLinks) -> None:
-        self._access = access
-        self._index = index
-        self._embedder = embedder
-        self._links = links
+    access: BaseAccess
+    index: ChunkIndex
+    embedder: Embedders
+    links: FileLinks
 
     async def search(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT
@@ -89,7 +89,7 @@ class SearchService:
     ) -> None:
         check_filled("query", query, limits.QUERY)
         check_options(options)
-        await self._access.inside(caller, base_id, documented=documented)
+        await self.access.inside(caller, base_id, documented=documented)
 
     async def find(
         self, base_id: int, query: str, options: SearchOptions = DEFAULT
@@ -113,7 +113,7 @@ class SearchService:
                 text_score=_found(hit.text),
                 vector_score=_found(hit.cosine),
                 highlights=highlights(passage.text, highlighted) if highlighted else (),
-                url=self._links.address(passage.file),
+                url=self.links.address(passage.file),
                 source_url=passage.source_url,
             )
             results.append(result)
@@ -124,11 +124,11 @@ class SearchService:
 
         While the model is being prepared words alone are compared, unless no chunk has any of them.
         """
-        model = await self._index.model_of(base_id)
-        searched = await self._searched_by(await self._embedder.of(model), base_id, query, options)
-        if searched.nearest or (now := await self._index.model_of(base_id)) == model:
+        model = await self.index.model_of(base_id)
+        searched = await self._searched_by(await self.embedder.of(model), base_id, query, options)
+        if searched.nearest or (now := await self.index.model_of(base_id)) == model:
             return searched
-        return await self._searched_by(await self._embedder.of(now), base_id, query, options)
+        return await self._searched_by(await self.embedder.of(now), base_id, query, options)
 
     async def _searched_by(
         self, embedder: Embedder, base_id: int, query: str, options: SearchOptions
@@ -145,9 +145,7 @@ class SearchService:
         if waits and statistics.chunks and not leading:
             vector, nearest = await self._by_vector(embedder, base_id, query, options, skip=False)
         keys = dict.fromkeys([*leading, *dict(nearest)])
-        passages = await self._index.passages(
-            base_id, list(keys), match.vocabulary, vector, model.fingerprint
-        )
+        passages = await self.index.passages(base_id, list(keys), match.vocabulary, vector, model.fingerprint)
         compared = None if vector is None else model
         return _Searched(options, query, parsed, statistics, match, nearest, passages, compared)
 
@@ -157,12 +155,12 @@ class SearchService:
         """Returns the best candidates: those with a certain score, and those that may be the best. It is certain
         that the words of an identifier stand in a chunk as one piece if it is indexed as one; the others need a
         look at the text. `beside`: the chunks whose vectors are compared."""
-        statistics = await self._index.statistics(base_id, query)
+        statistics = await self.index.statistics(base_id, query)
         match = TextMatch(query, statistics, alone=beside is None or not beside.knows(statistics.languages))
         leading: list[str] = []
         if options.mode is Mode.VECTOR:
             return statistics, match, leading
-        candidates = await self._index.matches(base_id, match, statistics, options)
+        candidates = await self.index.matches(base_id, match, statistics, options)
         for evidence_of in (match.indexed, match.possible):
             scores = {
                 held: match.score(held, evidence_of(held))
@@ -182,7 +180,7 @@ class SearchService:
         if skip:
             return None, []
         vector, model = await embedder.embed_query(query), await embedder.model()
-        return vector, await self._index.nearest(base_id, vector, model.fingerprint, options)
+        return vector, await self.index.nearest(base_id, vector, model.fingerprint, options)
 
 
 def _explanation(searched: _Searched, limit: int) -> Explanation:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from domain.knowledge.documents import Block, BlockKind
@@ -53,14 +53,14 @@ class Unit:
     block: Block
 
 
+@dataclass(eq=False)
 class Measure:
     """Cuts blocks into units, and counts tokens: those of many blocks at once, which costs far less."""
 
-    def __init__(self, title: str, count_tokens: CountTokens, limits: Limits) -> None:
-        self._title = title
-        self._count_tokens = count_tokens
-        self._limits = limits
-        self._known: dict[str, int] = {}
+    title: str
+    count_tokens: CountTokens
+    limits: Limits
+    _known: dict[str, int] = field(default_factory=dict, init=False)
 
     def learn(self, blocks: Iterable[Block]) -> None:
         """Counts the tokens of all units of these blocks, which are to be cut next."""
@@ -70,17 +70,17 @@ class Measure:
             for start, end in _spans(block)
             if end - start <= _MAX_UNIT_CHARS
         }
-        self._known = dict(zip(texts, self._count_tokens(list(texts)), strict=True))
+        self._known = dict(zip(texts, self.count_tokens(list(texts)), strict=True))
 
     def tokens(self, text: str) -> int:
         known = self._known.get(text)
-        return self._count_tokens([text])[0] if known is None else known
+        return self.count_tokens([text])[0] if known is None else known
 
     def context(self, block: Block) -> str:
         """The title, the sheet and the headings above a block, as far as there is room."""
-        most = self._limits.context
+        most = self.limits.context
         sheet = (block.sheet,) if block.sheet else ()
-        path = (self._title, *sheet, *block.heading_path)
+        path = (self.title, *sheet, *block.heading_path)
         lines = list(dict.fromkeys(part.strip() for part in path if part.strip()))
         while len(lines) > 1 and self.tokens("\n".join(lines)) > most:
             del lines[1]
@@ -91,9 +91,9 @@ class Measure:
 
     def units(self, block: Block, room: int) -> Iterator[Unit]:
         """The units of a block; each fits `room` tokens."""
-        most = room if block.kind in _WHOLE else min(room, self._limits.maximum * 3 // 4)
+        most = room if block.kind in _WHOLE else min(room, self.limits.maximum * 3 // 4)
         for start, end in _spans(block):
-            in_context = block.kind is BlockKind.HEADING or block.text[start:end].strip() == self._title
+            in_context = block.kind is BlockKind.HEADING or block.text[start:end].strip() == self.title
             yield from self._fitting(block, start, end, most, in_context)
 
     def _fitting(self, block: Block, start: int, end: int, most: int, in_context: bool) -> Iterator[Unit]:
@@ -112,8 +112,8 @@ class Measure:
 
     def _size(self, block: Block, tokens: int, words: int) -> float:
         if block.kind in _PROSE and tokens <= words * _TOKENS_OF_A_WORD:
-            return words / self._limits.words
-        return tokens / self._limits.tokens
+            return words / self.limits.words
+        return tokens / self.limits.tokens
 
 
 def _spans(block: Block) -> Iterator[tuple[int, int]]:

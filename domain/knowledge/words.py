@@ -55,11 +55,7 @@ def normalise(text: str) -> str:
     Chinese as simplified, without the blanks between characters that are set wide."""
     if text.isascii():
         return text.lower()
-    return _SPREAD.sub(_set_together, normalise_2(text)).translate(SIMPLIFIED)
-
-
-def _set_together(match: re.Match[str]) -> str:
-    return "".join(match.group().split())
+    return _SPREAD.sub(lambda spread: "".join(spread[0].split()), normalise_2(text)).translate(SIMPLIFIED)
 
 
 def normalise_2(text: str) -> str:
@@ -68,7 +64,7 @@ def normalise_2(text: str) -> str:
         return text.lower()
     bare = _ARABIC_MARKS.sub("", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower())))
     folded = unicodedata.normalize("NFC", bare).casefold().translate(_ARABIC_LETTERS)
-    return _OTHER_DIGITS.sub(_digit, folded)
+    return _OTHER_DIGITS.sub(lambda digit: str(unicodedata.digit(digit[0])), folded)
 
 
 def normalise_1(text: str) -> str:
@@ -77,10 +73,6 @@ def normalise_1(text: str) -> str:
         return text.lower()
     folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower()))
     return _ARABIC_MARKS.sub("", unicodedata.normalize("NFC", folded)).casefold()
-
-
-def _digit(match: re.Match[str]) -> str:
-    return str(unicodedata.digit(match.group()))
 
 
 def words_as_written(text: str) -> set[str]:
@@ -116,7 +108,8 @@ def _split_unspaced(word: str) -> list[str]:
     for run in _UNSPACED.finditer(word):
         if run.start() > end:
             parts.append(word[end : run.start()][:MAX_WORD])
-        parts.extend(_pairs(run.group()))
+        characters = run.group()
+        parts += [characters[i : i + 2] for i in range(len(characters) - 1)] or [characters]
         end = run.end()
     if end < len(word):
         parts.append(word[end:][:MAX_WORD])
@@ -135,10 +128,6 @@ def runs(text: str) -> Iterator[tuple[int, int]]:
             yield from ((start, min(end, start + 2)) for start in range(first, max(first + 1, end - 1)))
         if end < match.end():
             yield end, match.end()
-
-
-def _pairs(run: str) -> list[str]:
-    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
 
 
 def unspaced_as_blanks(text: str) -> str:

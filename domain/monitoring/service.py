@@ -1,6 +1,6 @@
 """The use cases of operators: dead letters, the health of all instances, figures, the findings of the doctor."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
@@ -27,7 +27,7 @@ from domain.monitoring.model import (
 )
 from domain.paging import LARGEST_LIMIT, Page, checked_limit, cursor_of, read_cursor
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
-from ports.channels import AnyChannel, Channels
+from ports.channels import Channels
 from ports.conversations import ConversationActions, Rerun
 from ports.files import FileLinks
 from ports.instances import HealthStore, InstanceStore
@@ -182,25 +182,21 @@ class HealthOverviewService:
         ids = [instance.id for instance in instances]
         records, queues = await self.health.records(ids), await self.health.queues(ids)
         cooldowns = dict((await self.limits.state()).cooldowns) if ids else {}
-        return [
-            InstanceState(
-                name_of(instance),
-                health_of(instance, channel, record, queues[instance.id]),
-                Backlog(round(record.waiting_seconds, 1), round(record.pending_seconds, 1)),
-                _cooldown(instance, channel, cooldowns),
-            )
-            for instance in instances
-            if (channel := self.channels.find(instance.channel_id)) and (record := records.get(instance.id))
-        ]
-
-
-def _cooldown(instance: Instance, channel: AnyChannel, cooldowns: Mapping[str, float]) -> Cooldown:
-    if not cooldowns:
-        return Cooldown()
-    limits = known_limits(instance, channel)
-    account = account_key(instance.channel_id, limits) if limits else f"instance:{instance.id}"
-    conversations = sum(key.startswith(f"{account}:") for key in cooldowns)
-    return Cooldown(round(cooldowns.get(account, 0.0), 1), conversations)
+        states = []
+        for instance in instances:
+            channel, record = self.channels.find(instance.channel_id), records.get(instance.id)
+            if channel is None or record is None:
+                continue
+            health = health_of(instance, channel, record, queues[instance.id])
+            backlog = Backlog(round(record.waiting_seconds, 1), round(record.pending_seconds, 1))
+            cooldown = Cooldown()
+            if cooldowns:
+                limits = known_limits(instance, channel)
+                account = account_key(instance.channel_id, limits) if limits else f"instance:{instance.id}"
+                conversations = sum(key.startswith(f"{account}:") for key in cooldowns)
+                cooldown = Cooldown(round(cooldowns.get(account, 0.0), 1), conversations)
+            states.append(InstanceState(name_of(instance), health, backlog, cooldown))
+        return states
 
 
 @dataclass(eq=False)
@@ -211,15 +207,13 @@ class FigureService:
 
     async def figures(self, caller: Caller, period: Period, instance_id: int | None) -> Figures:
         """Of the caller's instances (an admin's: of all), or of one. Raises `NotFound`, `Forbidden`."""
-        until, measures = await self.store.measures(period, await self._ids(caller, instance_id))
-        return steps_of(period, until, measures)
-
-    async def _ids(self, caller: Caller, instance_id: int | None) -> Sequence[int] | None:
+        ids: Sequence[int] | None = None
         if instance_id is not None:
-            return [(await owned_instance(self.instances, caller, instance_id)).id]
-        if caller.is_admin:
-            return None
-        return [name.id for name in await self.names.names(caller.user_id)]
+            ids = [(await owned_instance(self.instances, caller, instance_id)).id]
+        elif not caller.is_admin:
+            ids = [name.id for name in await self.names.names(caller.user_id)]
+        until, measures = await self.store.measures(period, ids)
+        return steps_of(period, until, measures)
 
 
 @dataclass(eq=False)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from domain.channels.answers import Answer, Choice
@@ -80,12 +80,12 @@ def presses_prompt(event: Event) -> bool:
     return event.choice is not None and is_approval(event.choice)
 
 
+@dataclass(eq=False)
 class PromptFeedback:
     """Calls the platform in tasks of their own: a slow one must not delay the answer."""
 
-    def __init__(self, prompts: Prompts) -> None:
-        self._prompts = prompts
-        self.tasks: set[asyncio.Task[None]] = set()
+    prompts: Prompts
+    tasks: set[asyncio.Task[None]] = field(default_factory=set, init=False)
 
     def decided_nothing(
         self, context: ConversationContext, event: Event, result: ApprovalResult
@@ -152,7 +152,7 @@ class PromptFeedback:
         """Replaces the stored prompt, as a press may name any message. Where none is stored, as the platform never
         told its id, the message of the press is replaced. `press` is None for a typed message."""
         config, load = context.config, context.channel.target.load
-        asked = await self._prompts.asked(context.instance.id, closed.asked_by)
+        asked = await self.prompts.asked(context.instance.id, closed.asked_by)
         stored = (
             closer.prompt_target(config, load(sent.target), sent.message, sent.ref, press) for sent in asked
         )

@@ -41,7 +41,10 @@ def parse_resource(text: str) -> Resource:
     trailing = _TRAILING_INDEX.fullmatch(rest)
     if trailing is None:
         return Resource(kind, _checked(rest), 0)
-    return Resource(kind, _checked(trailing[1]), _index(trailing[2]))
+    id_, digits = _checked(trailing[1]), trailing[2]
+    if len(digits) > 10 or int(digits) > MAX_EXPERT_INDEX:
+        raise _invalid(f"has an expert index over {MAX_EXPERT_INDEX}")
+    return Resource(kind, id_, int(digits))
 
 
 def _checked(id_: str) -> str:
@@ -54,12 +57,6 @@ def _checked(id_: str) -> str:
     if not id_.isprintable() or any(character.isspace() for character in id_):
         raise _invalid("has white space or control characters in its id")
     return id_
-
-
-def _index(digits: str) -> int:
-    if len(digits) > 10 or int(digits) > MAX_EXPERT_INDEX:
-        raise _invalid(f"has an expert index over {MAX_EXPERT_INDEX}")
-    return int(digits)
 
 
 def _invalid(what: str) -> Invalid:

@@ -92,7 +92,11 @@ class ConversationService:
                 log.info("a conversation is leased again", extra=_extra(work))
                 return await self.conversations.release(key)
             if context is not None:
-                await self._succeeded(context, queued)
+                # After the outcome is stored, as no reply should wait for a note of success.
+                await self.health.succeeded(context.instance.id, Activity.RECEIVING, queued.received_at)
+                if context.answered:
+                    await self.health.succeeded(context.instance.id, Activity.PROCESSING)
+                    context.answered = False
         return None
 
     async def _gather(
@@ -110,13 +114,6 @@ class ConversationService:
         waiting = await self.conversations.album(key, None)
         burst = burst_of(waiting.rows)
         return joined(burst) if burst else queued, burst_settles_in(waiting, burst, seconds)
-
-    async def _succeeded(self, context: ConversationContext, queued: QueuedEvent) -> None:
-        """After the outcome is stored, as no reply should wait for a note of success."""
-        await self.health.succeeded(context.instance.id, Activity.RECEIVING, queued.received_at)
-        if context.answered:
-            await self.health.succeeded(context.instance.id, Activity.PROCESSING)
-            context.answered = False
 
     async def _context(self, conversation: Conversation) -> ConversationContext | None:
         instance = await self.instances.cached(conversation.key.instance_id)

@@ -183,12 +183,12 @@ async def checked_filter(
     return EventFilter(owner, frozenset(kinds), frozenset(instance_ids))
 
 
+@dataclass(eq=False)
 class EventStreams:
     """What happens to messages, deliveries, confirmations, instances, uploads and identities."""
 
-    def __init__(self, instances: InstanceStore, feed: EventFeed) -> None:
-        self._instances = instances
-        self._feed = feed
+    instances: InstanceStore
+    feed: EventFeed
 
     async def watch(
         self, caller: Caller, after: int | None, kinds: Sequence[str], instance_ids: Sequence[int]
@@ -197,5 +197,5 @@ class EventStreams:
         the caller's (an admin's: of everybody). The first page is empty: events are recorded from now on. Empty pages
         are signs of life. Raises `Invalid`, `NotFound`, `Forbidden`; while it goes on `Unavailable`.
         """
-        event_filter = await checked_filter(self._instances, caller, kinds, instance_ids)
-        return self._feed.follow(event_filter, after)
+        event_filter = await checked_filter(self.instances, caller, kinds, instance_ids)
+        return self.feed.follow(event_filter, after)

@@ -155,22 +155,20 @@ class BotVerificationService:
         if message.phone is not None:
             await self._receive_contact(message, message.phone)
         elif message.link_token:
-            await self._open_link(message, message.link_token)
+            user = await self.pending.bind_link(
+                token_digest(message.link_token), message.sender_id, self.clock.now()
+            )
+            if user is None:
+                text = "This link is expired or was used already. Ask for a new one."
+                await self.bot.say(message.chat_id, text)
+                return
+            await self.bot.ask_for_contact(
+                message.chat_id,
+                f"Share your contact to link your phone number with the account {user}. If you did not ask for"
+                " this, do nothing.",
+            )
         else:
             await self.bot.say(message.chat_id, "Please start the verification on the platform first.")
-
-    async def _open_link(self, message: BotMessage, token: str) -> None:
-        user = await self.pending.bind_link(token_digest(token), message.sender_id, self.clock.now())
-        if user is None:
-            await self.bot.say(
-                message.chat_id, "This link is expired or was used already. Ask for a new one."
-            )
-            return
-        await self.bot.ask_for_contact(
-            message.chat_id,
-            f"Share your contact to link your phone number with the account {user}. If you did not ask for this,"
-            " do nothing.",
-        )
 
     async def _receive_contact(self, message: BotMessage, phone: str) -> None:
         if not message.own_contact:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,7 +14,7 @@ from domain.channels.typed import ChannelConfig
 from domain.confirmations.model import is_approval
 from domain.conversations.choices import is_reference
 from domain.file_names import file_name, mime_type
-from domain.files import file_fault
+from domain.files import file_fault, one_piece
 from domain.instances.model import ACTIVE, Instance
 from domain.refusals import Fault, Invalid, NotFound, TooLarge, Unauthenticated
 from domain.web_chat.model import (
@@ -134,7 +134,9 @@ class WebChatService:
         place = ChatPlace(chat.instance.id, who.session_id)
         belongs = FilePlace(place.instance_id, place.session_id, inbound=True)
         files = [
-            await self.files.store(_once(file.data), file_name(file.name), mime_type(file.mime_type), belongs)
+            await self.files.store(
+                one_piece(file.data), file_name(file.name), mime_type(file.mime_type), belongs
+            )
             for file in message.files
         ]
         if message.text.strip() or files:
@@ -187,10 +189,6 @@ class WebChatService:
             async for page in pages:
                 self.visitors.known(await self.visitors.chat(public_id), visitor)
                 yield page
-
-
-async def _once(data: bytes) -> AsyncIterator[bytes]:
-    yield data
 
 
 OVER = "this chat session is over; load the page again"

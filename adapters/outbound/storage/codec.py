@@ -95,14 +95,14 @@ def _mended(value: Any) -> Any:
 def event_to_json(event: Event, request_id: str) -> bytes:
     """The event under a request id, which may be another than its own."""
     sender, quoted = event.sender, event.quoted
-    document = {
+    document: dict[str, Any] = {
         "session": event.session_id,
         "sender": sender.external_id,
         "text": event.text,
         "target": event.target,
         "request": request_id,
     }
-    stored_unless_empty = {
+    stored_unless_empty: dict[str, Any] = {
         "reaction": event.reaction,
         "own_id": event.message_id,
         "change": event.change,

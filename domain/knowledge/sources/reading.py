@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from domain.access.model import Caller, Role
 from domain.delivery.concurrency import ReadLimiter
+from domain.files import one_piece
 from domain.instances.model import ACTIVE, Instance
 from domain.knowledge.files import UploadService
 from domain.knowledge.maintenance import Retention
@@ -46,29 +47,20 @@ MOST_TROUBLE = 10
 UNUSED_AT_A_TIME = 20
 
 
+@dataclass(eq=False)
 class SourceReader:
     """One worker's hands. `owner` is the worker_id of its process."""
 
-    def __init__(
-        self,
-        leases: SourceLeases,
-        pages: SourcePages,
-        origins: Mapping[SourceKind, SourceOrigin],
-        uploads: UploadService,
-        changes: FileChanges,
-        retention: Retention,
-        owner: int,
-    ) -> None:
-        self._leases = leases
-        self._pages = pages
-        self._origins = origins
-        self._uploads = uploads
-        self._changes = changes
-        self._retention = retention
-        self._owner = owner
+    leases: SourceLeases
+    pages: SourcePages
+    origins: Mapping[SourceKind, SourceOrigin]
+    uploads: UploadService
+    changes: FileChanges
+    retention: Retention
+    owner: int
 
     async def take(self, *, newcomers_only: bool = False) -> LeasedSource | None:
-        return await self._leases.claim(self._owner, newcomers_only=newcomers_only)
+        return await self.leases.claim(self.owner, newcomers_only=newcomers_only)
 
     async def work(self, source: LeasedSource) -> None:
         """Takes one step of a pass: reads a page, or ends the pass once all are read."""
@@ -79,33 +71,33 @@ class SourceReader:
             raise
         except Forbidden:
             why = f"{source.user_id} may not change this knowledge base any more"
-            await self._leases.finish(source, self._owner, why)
+            await self.leases.finish(source, self.owner, why)
         except Exception:
             logger.exception("reading source %s failed", source.id)
             pause = 10 * LOOK_SECONDS
-        await self._leases.release(source.id, self._owner, pause)
+        await self.leases.release(source.id, self.owner, pause)
         await self.delete_unused()
 
     async def delete_unused(self) -> None:
         """Deletes files that no page has any more."""
-        for base_id, file_hash in await self._leases.unused_files(UNUSED_AT_A_TIME):
-            unused = await self._changes.remove(base_id, file_hash)
-            await self._retention.delete_unreferenced(unused or ())
+        for base_id, file_hash in await self.leases.unused_files(UNUSED_AT_A_TIME):
+            unused = await self.changes.remove(base_id, file_hash)
+            await self.retention.delete_unreferenced(unused or ())
 
     async def _step(self, source: LeasedSource) -> float:
         """Gives the seconds until the next step."""
-        processing = await self._pages.settle(source.id)
+        processing = await self.pages.settle(source.id)
         if processing >= MOST_PROCESSING:
             return LOOK_SECONDS
-        page = await self._pages.next(source)
+        page = await self.pages.next(source)
         if page is None and processing:
             return LOOK_SECONDS
         if page is None:
-            await self._leases.finish(source, self._owner)
+            await self.leases.finish(source, self.owner)
             return 0.0
         try:
             async with asyncio.timeout(STEP_SECONDS):
-                await self._store(source, page, await self._origins[source.kind].read(source, page))
+                await self._store(source, page, await self.origins[source.kind].read(source, page))
         except (StorageAway, Forbidden):
             raise
         except PageLater as later:
@@ -131,33 +123,29 @@ class SourceReader:
     async def _refuse(self, source: LeasedSource, page: PageToRead, refused: PageRefused) -> None:
         if page.is_list and refused.status is PageStatus.GONE:
             refused = PageRefused(PageStatus.FAILED, refused.reason)  # its pages may be there all the same
-        await self._pages.refused(source, page, refused)
+        await self.pages.refused(source, page, refused)
         if refused.unreachable and source.trouble + 1 >= MOST_TROUBLE:
             why = f"the last {MOST_TROUBLE} pages could not be reached: {refused.reason}"
-            await self._leases.finish(source, self._owner, why)
+            await self.leases.finish(source, self.owner, why)
 
     async def _store(self, source: LeasedSource, page: PageToRead, got: PageContent | Listing | None) -> None:
         if got is None:
-            await self._pages.unchanged(source, page)
+            await self.pages.unchanged(source, page)
         elif isinstance(got, Listing):
-            await self._pages.listed(source, page, got)
+            await self.pages.listed(source, page, got)
         elif page.is_list or page.kind is PageKind.LIST:
             raise PageRefused(PageStatus.FAILED, "it is no list of pages, as it was said to be")
-        elif got.same_as is not None and await self._pages.has(source, got.same_as):
+        elif got.same_as is not None and await self.pages.has(source, got.same_as):
             same = f"it is the same page as {got.address}, which is read too"
             raise PageRefused(PageStatus.SKIPPED, same)
         else:
             caller = Caller(source.user_id, Role.ADMIN if source.by_admin else Role.USER)
             file = IncomingFile(got.name, got.content, FileSource(page.id, got.address))
             try:
-                await self._uploads.upload(caller, source.base_id, _one(file), True)
+                await self.uploads.upload(caller, source.base_id, one_piece(file), True)
             except NotFound:
                 return  # the base was deleted, and the source with it
-            await self._pages.stored(source, page, got)
-
-
-async def _one(file: IncomingFile) -> AsyncIterator[IncomingFile]:
-    yield file
+            await self.pages.stored(source, page, got)
 
 
 def _refusal_of(failure: PageRefused | Refusal | TimeoutError) -> PageRefused:

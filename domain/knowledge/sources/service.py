@@ -1,6 +1,7 @@
 """The use cases of sources: adding, listing, reading again, removing."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import isfinite
 from urllib.parse import urldefrag, urlsplit
 
@@ -19,37 +20,37 @@ LEAST_MINUTES, MOST_MINUTES = 1.0, 60.0 * 24 * 30
 NO_SOURCE = "Source not found"
 
 
+@dataclass(eq=False)
 class SourceService:
     """The sources of a base. `wake` tells the worker that there is something to read.
 
     Each method raises `NotFound`, `Forbidden`.
     """
 
-    def __init__(self, access: BaseAccess, store: SourceStore, wake: Callable[[], None]) -> None:
-        self._access = access
-        self._store = store
-        self._wake = wake
+    access: BaseAccess
+    store: SourceStore
+    wake: Callable[[], None]
 
     async def add_pages(self, caller: Caller, base_id: int, url: str, every: float | None) -> Source:
         """Has a web page or a sitemap read into the base, and again every so many minutes; one that the base has
         already gets the new interval and is read again. Needs UPDATE. Raises `Invalid`."""
         user = caller.user
-        await self._access.require(caller, base_id, Level.UPDATE)
+        await self.access.require(caller, base_id, Level.UPDATE)
         address = checked_address(url)
         interval = checked_interval(every)
         key = key_of(address)
         new = NewSource(base_id, SourceKind.WEB, address, key, user, caller.is_admin, interval)
-        source_id = await self._store.put(new)
-        source = None if source_id is None else await self._store.source(base_id, source_id)
+        source_id = await self.store.put(new)
+        source = None if source_id is None else await self.store.source(base_id, source_id)
         if source is None:
             raise NotFound(NO_BASE)
-        self._wake()
+        self.wake()
         return source
 
     async def list(self, caller: Caller, base_id: int, limit: int, cursor: int) -> Page[Source, int]:
         """The newest first; `cursor`: 0 for the first page."""
-        await self._access.inside(caller, base_id)
-        sources = await self._store.sources(base_id, checked_limit(limit) + 1, cursor)
+        await self.access.inside(caller, base_id)
+        sources = await self.store.sources(base_id, checked_limit(limit) + 1, cursor)
         shown = sources[:limit]
         return Page(shown, shown[-1].id if len(sources) > limit else None)
 
@@ -57,37 +58,37 @@ class SourceService:
         self, caller: Caller, base_id: int, source_id: int, status: str, limit: int, cursor: int
     ) -> Page[SourcePage, int]:
         """In the order in which they are read; `status` empty: all. Raises `Invalid`."""
-        await self._access.inside(caller, base_id)
+        await self.access.inside(caller, base_id)
         if status and status not in tuple(PageStatus):
             raise Invalid.of([Fault("state", f"must be one of {', '.join(PageStatus)}")])
         source = await self._find(base_id, source_id)
-        pages = await self._store.pages(source.id, status, checked_limit(limit) + 1, cursor)
+        pages = await self.store.pages(source.id, status, checked_limit(limit) + 1, cursor)
         shown = pages[:limit]
         return Page(shown, shown[-1].id if len(pages) > limit else None)
 
     async def read_now(self, caller: Caller, base_id: int, source_id: int) -> None:
         """Begins the next pass, as soon as one that is under way has ended. Needs UPDATE."""
-        await self._access.require(caller, base_id, Level.UPDATE)
+        await self.access.require(caller, base_id, Level.UPDATE)
         source = await self._find(base_id, source_id)
-        await self._store.read_now(source.id)
-        self._wake()
+        await self.store.read_now(source.id)
+        self.wake()
 
     async def remove(self, caller: Caller, base_id: int, source_id: int, *, keep_files: bool) -> None:
         """Removes a source, and its files unless they are to be kept. Needs UPDATE. Raises `Conflict` for a folder
         that a channel feeds."""
-        await self._access.require(caller, base_id, Level.UPDATE)
+        await self.access.require(caller, base_id, Level.UPDATE)
         source = await self._find(base_id, source_id)
         if source.instance_id is not None:
             raise Conflict(
                 f"channel instance {source.instance_id} feeds this folder into the base: take knowledgeBaseId out of"
                 " its configuration first"
             )
-        await self._store.remove(source.id, keep_files=keep_files)
-        self._wake()
+        await self.store.remove(source.id, keep_files=keep_files)
+        self.wake()
 
     async def _find(self, base_id: int, source_id: int) -> Source:
         known = 0 < source_id < 2**63
-        source = await self._store.source(base_id, source_id) if known and base_id <= LARGEST_ID else None
+        source = await self.store.source(base_id, source_id) if known and base_id <= LARGEST_ID else None
         if source is None:
             raise NotFound(NO_SOURCE)
         return source
@@ -95,17 +96,15 @@ class SourceService:
 
 def checked_address(url: str) -> str:
     """The address without its fragment. Raises `Invalid`."""
-    if fault := limits.text_fault(url, limits.ADDRESS) or _address_fault(url.strip()):
+    address = url.strip()
+    fault = limits.text_fault(url, limits.ADDRESS)
+    if fault is None and (no_address := address_fault(address)):
+        fault = f"{no_address}: that of a web page or a sitemap"
+    if fault is None and urlsplit(address).username is not None:
+        fault = "must not hold a user name or a password: only pages that everybody may read are read"
+    if fault:
         raise Invalid.of([Fault("url", fault)])
-    return urldefrag(url.strip()).url
-
-
-def _address_fault(url: str) -> str | None:
-    if fault := address_fault(url):
-        return f"{fault}: that of a web page or a sitemap"
-    if urlsplit(url).username is not None:
-        return "must not hold a user name or a password: only pages that everybody may read are read"
-    return None
+    return urldefrag(address).url
 
 
 def checked_interval(every: float | None) -> float | None:
