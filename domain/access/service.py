@@ -6,21 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from domain import limits
-from domain.access.model import (
-    KEY_PREFIX,
-    LINK_PREFIX,
-    SESSION_PREFIX,
-    ApiKey,
-    Caller,
-    CreatedKey,
-    KeyKind,
-    NewKey,
-    Role,
-    Session,
-    digest,
-    kind_of,
-    shown,
-)
+from domain.access import model
 from domain.paging import Page, checked_limit
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from domain.values import iso_milliseconds
@@ -43,12 +29,12 @@ class AccessService:
         self._keys = keys
         self._ids = ids
         self._clock = clock
-        self._service_digest = digest(service_key)
+        self._service_digest = model.digest(service_key)
 
     def is_service_key(self, token: str) -> bool:
-        return hmac.compare_digest(digest(token), self._service_digest)
+        return hmac.compare_digest(model.digest(token), self._service_digest)
 
-    async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
+    async def authenticate(self, token: str, acting_for: str | None = None) -> model.Caller:
         """The caller of an API key or of the service key. Raises `Unauthenticated`, `Invalid`.
 
         `acting_for` names the user that a service acts for; it counts with the service key alone.
@@ -56,56 +42,56 @@ class AccessService:
         if self.is_service_key(token):
             if acting_for:
                 check_user(acting_for, "x-user-id")
-                return Caller(acting_for, Role.USER, is_service=True)
-            return Caller(SERVICE_USER, Role.ADMIN, is_service=True)
-        return await self._caller(token, KeyKind.KEY)
+                return model.Caller(acting_for, model.Role.USER, is_service=True)
+            return model.Caller(SERVICE_USER, model.Role.ADMIN, is_service=True)
+        return await self._caller(token, model.KeyKind.KEY)
 
-    async def authenticate_session(self, token: str) -> Caller:
+    async def authenticate_session(self, token: str) -> model.Caller:
         """The caller of a browser's session. Raises `Unauthenticated`."""
-        return await self._caller(token, KeyKind.SESSION)
+        return await self._caller(token, model.KeyKind.SESSION)
 
-    async def _caller(self, token: str, kind: KeyKind) -> Caller:
-        is_of_kind = kind_of(token) is kind
-        key = await self._keys.find(digest(token), kind, self._clock.now()) if is_of_kind else None
+    async def _caller(self, token: str, kind: model.KeyKind) -> model.Caller:
+        is_of_kind = model.kind_of(token) is kind
+        key = await self._keys.find(model.digest(token), kind, self._clock.now()) if is_of_kind else None
         if key is None:
             raise Unauthenticated("Unauthorized")
-        return Caller(key.user_id, key.role, key_id=key.id, expires_at=key.expires_at)
+        return model.Caller(key.user_id, key.role, key_id=key.id, expires_at=key.expires_at)
 
     async def create_key(
         self,
         user_id: str,
-        role: Role,
+        role: model.Role,
         name: str = "",
         expires_at: datetime | None = None,
         parent_id: int | None = None,
-    ) -> tuple[ApiKey, str]:
+    ) -> tuple[model.ApiKey, str]:
         """A new key and its secret, which is not to be had again. Raises `Invalid`."""
         check_user(user_id, "user")
-        token = KEY_PREFIX + self._ids.token()
+        token = model.KEY_PREFIX + self._ids.token()
         new = NewCredential(
             user_id.strip(),
             role,
-            shown(token),
-            digest(token),
+            model.shown(token),
+            model.digest(token),
             name=name,
             expires_at=expires_at,
             parent_id=parent_id,
         )
         return await self._keys.add(new, self._clock.now()), token
 
-    async def list_keys(self) -> Sequence[ApiKey]:
-        return await self._keys.list(KeyKind.KEY, self._clock.now())
+    async def list_keys(self) -> Sequence[model.ApiKey]:
+        return await self._keys.list(model.KeyKind.KEY, self._clock.now())
 
     async def revoke_key(self, key_id: int) -> None:
         """Raises `NotFound` when no live key or session has this id."""
         if not await self._keys.revoke(key_id, self._clock.now()):
             raise NotFound(f"no live key has the id {key_id}; 'switchboard keys list' shows them")
 
-    async def find_key(self, token: str) -> ApiKey | None:
+    async def find_key(self, token: str) -> model.ApiKey | None:
         """The live key that this is."""
-        return await self._keys.find(digest(token), KeyKind.KEY, self._clock.now())
+        return await self._keys.find(model.digest(token), model.KeyKind.KEY, self._clock.now())
 
-    async def create_link(self, user_id: str | None = None, role: Role | None = None) -> str:
+    async def create_link(self, user_id: str | None = None, role: model.Role | None = None) -> str:
         """A token that signs a user in once, within an hour. Without a user: the one of the oldest live admin key.
 
         The role is that of the user's keys where none is given. The link, and the session that it opens, end with the
@@ -115,16 +101,16 @@ class AccessService:
             check_user(user_id, "user")
             user_id = user_id.strip()
         now, key = self._clock.now(), None
-        roles = [role] if role else [Role.ADMIN, Role.USER] if user_id else [Role.ADMIN]
+        roles = [role] if role else [model.Role.ADMIN, model.Role.USER] if user_id else [model.Role.ADMIN]
         for possible in roles:
             key = key or await self._keys.oldest(possible, user_id, now)
-        token = LINK_PREFIX + self._ids.token()
+        token = model.LINK_PREFIX + self._ids.token()
         new = NewCredential(
             key.user_id if key else user_id or FIRST_ADMIN,
             key.role if key else roles[-1],
-            shown(token),
-            digest(token),
-            KeyKind.LINK,
+            model.shown(token),
+            model.digest(token),
+            model.KeyKind.LINK,
             expires_at=now + LINK_LIFE,
             parent_id=key.id if key else None,
         )
@@ -138,7 +124,7 @@ def check_user(user_id: str, field: str) -> None:
         raise Invalid.of([Fault(field, fault)])
 
 
-LISTED = (KeyKind.KEY, KeyKind.SESSION)
+LISTED = (model.KeyKind.KEY, model.KeyKind.SESSION)
 NO_KEY = "there is no key {}"
 
 
@@ -150,7 +136,7 @@ class KeyService:
     store: KeyStore
     clock: Clock
 
-    async def create(self, caller: Caller, new: NewKey) -> CreatedKey:
+    async def create(self, caller: model.Caller, new: model.NewKey) -> model.CreatedKey:
         """The key ends with the key or session that it is made with, which it cannot outlive.
 
         Raises `Invalid`, `Forbidden` (another user's key, or a role above the caller's own).
@@ -167,14 +153,14 @@ class KeyService:
         user_id = new.user_id.strip() if new.user_id is not None else caller.user
         if not caller.may_act_for(user_id):
             raise Forbidden("only an admin makes keys for other users")
-        if new.role is Role.ADMIN and not caller.is_admin:
+        if new.role is model.Role.ADMIN and not caller.is_admin:
             raise Forbidden("only an admin makes keys with the role admin")
         created = await self.access.create_key(
             user_id, new.role, new.name.strip(), self._end(caller, new.expires_in_days), caller.key_id
         )
-        return CreatedKey(*created)
+        return model.CreatedKey(*created)
 
-    def _end(self, caller: Caller, days: int | None) -> datetime | None:
+    def _end(self, caller: model.Caller, days: int | None) -> datetime | None:
         """When the new key expires: with the credential of the caller at the latest. Raises `Invalid`."""
         now = self.clock.now()
         expires_at = now + timedelta(days=days) if days else caller.expires_at
@@ -192,17 +178,17 @@ class KeyService:
             ]
         )
 
-    async def list(self, caller: Caller, kind: str, cursor: int, limit: int) -> Page[ApiKey, int]:
+    async def list(self, caller: model.Caller, kind: str, cursor: int, limit: int) -> Page[model.ApiKey, int]:
         """Keys or sessions (`kind`: "key", "session"), ordered by id. Raises `Invalid`."""
         if kind not in LISTED:
             raise Invalid.of([Fault("kind", f"must be one of {', '.join(LISTED)}")])
         user_id = None if caller.is_admin else caller.user_id
         rows = await self.store.list(
-            KeyKind(kind), self.clock.now(), user_id, cursor, checked_limit(limit) + 1
+            model.KeyKind(kind), self.clock.now(), user_id, cursor, checked_limit(limit) + 1
         )
         return Page(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
 
-    async def revoke(self, caller: Caller, key_id: int) -> None:
+    async def revoke(self, caller: model.Caller, key_id: int) -> None:
         """Ends a key or a session, with all that was made with it. Raises `NotFound`, `Forbidden`."""
         now = self.clock.now()
         key = await self.store.get(key_id, now)
@@ -227,7 +213,7 @@ class SessionService:
     ids: Ids
     clock: Clock
 
-    async def sign_in(self, credential: str, address: str) -> Session:
+    async def sign_in(self, credential: str, address: str) -> model.Session:
         """Opens a session with an API key or a sign-in link's token; `address` is where the caller is.
 
         `Access.authenticate_session` takes its token until the session expires, is ended by `sign_out` or revoked, or
@@ -235,39 +221,39 @@ class SessionService:
         to do, `TooMany` instead after too many wrong credentials of one address. A right one is never refused.
         """
         now, credential = self.clock.now(), credential.strip()
-        is_link = kind_of(credential) is KeyKind.LINK
+        is_link = model.kind_of(credential) is model.KeyKind.LINK
         key = (
-            await self.keys.take_link(digest(credential), now)
+            await self.keys.take_link(model.digest(credential), now)
             if is_link
-            else await self.keys.find(digest(credential), KeyKind.KEY, now)
+            else await self.keys.find(model.digest(credential), model.KeyKind.KEY, now)
         )
         if key is None:
             if wait := await self.keys.count_failed_sign_in(address, now):
                 raise TooMany(TRIED, wait)
             raise Unauthenticated(USED if is_link else UNKNOWN)
-        parent: ApiKey | None = key
+        parent: model.ApiKey | None = key
         if is_link:
             parent = await self.keys.get(key.parent_id, now) if key.parent_id else None
         expires_at = now + SESSION_LIFE
         if parent and parent.expires_at:
             expires_at = min(expires_at, parent.expires_at)
         parent_id = parent.id if parent else None
-        token = SESSION_PREFIX + self.ids.token()
+        token = model.SESSION_PREFIX + self.ids.token()
         new = NewCredential(
             key.user_id,
             key.role,
-            shown(token),
-            digest(token),
-            KeyKind.SESSION,
+            model.shown(token),
+            model.digest(token),
+            model.KeyKind.SESSION,
             key.name,
             expires_at,
             parent_id,
         )
         await self.keys.add(new, now)
-        return Session(token, expires_at)
+        return model.Session(token, expires_at)
 
     async def sign_out(self, token: str) -> None:
         """Ends the session; any other token is ignored."""
         now = self.clock.now()
-        if session := await self.keys.find(digest(token), KeyKind.SESSION, now):
+        if session := await self.keys.find(model.digest(token), model.KeyKind.SESSION, now):
             await self.keys.revoke(session.id, now)

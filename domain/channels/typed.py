@@ -10,19 +10,7 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from domain.channels.model import (
-    ACCESS_MODE,
-    ALLOWED_CHANNELS,
-    FOLLOW_THREADS,
-    IDENTIFY_USERS,
-    MERGE_SECONDS,
-    REPLY_IN_THREAD,
-    REQUIRE_MENTION,
-    TRANSCRIBE,
-    ConfigField,
-    FieldType,
-    Format,
-)
+from domain.channels import model
 
 V = TypeVar("V")
 
@@ -46,24 +34,24 @@ class ChannelTarget:
 class CommonConfig(ChannelConfig):
     """The optional fields of most channels."""
 
-    identify_users: bool = field(default=False, metadata={"field": IDENTIFY_USERS})
-    access_mode: str = field(default="", metadata={"field": ACCESS_MODE})
+    identify_users: bool = field(default=False, metadata={"field": model.IDENTIFY_USERS})
+    access_mode: str = field(default="", metadata={"field": model.ACCESS_MODE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatConfig(CommonConfig):
     """The optional fields of channels where people chat."""
 
-    merge_seconds: float | None = field(default=None, metadata={"field": MERGE_SECONDS})
-    transcribe: bool = field(default=True, metadata={"field": TRANSCRIBE})
+    merge_seconds: float | None = field(default=None, metadata={"field": model.MERGE_SECONDS})
+    transcribe: bool = field(default=True, metadata={"field": model.TRANSCRIBE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupConfig(ChatConfig):
     """The optional fields of channels where the bot may be in groups."""
 
-    require_mention: bool = field(default=True, metadata={"field": REQUIRE_MENTION})
-    allowed_channels: str = field(default="", metadata={"field": ALLOWED_CHANNELS})
+    require_mention: bool = field(default=True, metadata={"field": model.REQUIRE_MENTION})
+    allowed_channels: str = field(default="", metadata={"field": model.ALLOWED_CHANNELS})
 
     def allows(self, *ids: str) -> bool:
         """Return True if the bot may answer in a group or channel that has one of these ids."""
@@ -75,8 +63,8 @@ class GroupConfig(ChatConfig):
 class ThreadConfig(GroupConfig):
     """The optional fields of channels that have threads."""
 
-    follow_threads: bool = field(default=True, metadata={"field": FOLLOW_THREADS})
-    reply_in_thread: bool = field(default=False, metadata={"field": REPLY_IN_THREAD})
+    follow_threads: bool = field(default=True, metadata={"field": model.FOLLOW_THREADS})
+    reply_in_thread: bool = field(default=False, metadata={"field": model.REPLY_IN_THREAD})
 
 
 def setting(
@@ -85,7 +73,7 @@ def setting(
     required: bool = False,
     secret: bool = False,
     basic: bool = False,
-    format: Format = Format.TEXT,
+    format: model.Format = model.Format.TEXT,
     choices: tuple[str, ...] = (),
     check: Callable[[Any], str | None] | None = None,
     suggested: str = "",
@@ -97,7 +85,7 @@ def setting(
     without one an empty text, False, or None for a number. `name` is the key in the JSON object where camelCase does
     not give it."""
     declared = partial(
-        ConfigField,
+        model.ConfigField,
         description=description,
         required=required,
         format=format,
@@ -183,7 +171,7 @@ class ConfigModel(JsonModel[V]):
             for declared in fields(cast(Any, type_))
             if "field" in declared.metadata
         ]
-        self.fields: tuple[ConfigField, ...] = (
+        self.fields: tuple[model.ConfigField, ...] = (
             *(
                 declared.metadata["declared"](self._key(declared), _field_type(hints[declared.name]))
                 for declared in own
@@ -217,7 +205,7 @@ def _column(declared: Field[Any], hint: Any, key: str) -> _Column:
     return _Column(declared.name, key, accepted, default)
 
 
-def _field_type(hint: Any) -> FieldType:
+def _field_type(hint: Any) -> model.FieldType:
     if hint in (bool, bool | None):
         return "boolean"
     return "string" if hint in (str, str | float) else "number"

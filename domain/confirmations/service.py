@@ -3,29 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from domain.confirmations.model import (
-    ASKED_ELSEWHERE,
-    LIFETIME,
-    NO_LONGER_OPEN,
-    NOT_YOURS,
-    RETENTION,
-    SESSION_TIMEOUT,
-    ApprovalResult,
-    ApprovalScope,
-    ClosedQuestion,
-    Decision,
-    Pending,
-    Prompt,
-    ReceivedText,
-    SessionState,
-    choices_of,
-    closed_prompt,
-    decision_of,
-    decision_of_button,
-    is_approval,
-    nonce_of,
-    question,
-)
+from domain.confirmations import model
 from domain.routing.model import REJECTED
 from ports.conversations import ConfirmationStore
 from ports.system import Clock, Ids
@@ -37,20 +15,20 @@ class ConfirmationService:
     clock: Clock
     ids: Ids
 
-    async def decide(self, scope: ApprovalScope, received: ReceivedText) -> ApprovalResult:
+    async def decide(self, scope: model.ApprovalScope, received: model.ReceivedText) -> model.ApprovalResult:
         state = await self._state(scope)
         pending = state.pending
         if pending is not None and pending.asked_by == received.event_id:
             # Asked by this same event, whose worker died before the question was sent.
-            return ApprovalResult(prompt=_prompt(pending), approved_tools=state.tools)
-        if received.choice is not None and is_approval(received.choice):
+            return model.ApprovalResult(prompt=_prompt(pending), approved_tools=state.tools)
+        if received.choice is not None and model.is_approval(received.choice):
             return await self._decide_by_button(scope, received, received.choice)
         return await self._decide_by_text(scope, received, state)
 
     async def _decide_by_text(
-        self, scope: ApprovalScope, received: ReceivedText, state: SessionState
-    ) -> ApprovalResult:
-        pending, ordinary = state.pending, ApprovalResult(approved_tools=state.tools)
+        self, scope: model.ApprovalScope, received: model.ReceivedText, state: model.SessionState
+    ) -> model.ApprovalResult:
+        pending, ordinary = state.pending, model.ApprovalResult(approved_tools=state.tools)
         if pending is None:
             return ordinary
         if pending.was_decided_by(received.event_id):
@@ -60,46 +38,46 @@ class ConfirmationService:
             return ordinary
         if not scope.may_decide(pending):
             return ordinary
-        decision = decision_of(received.text) if received.choice is None else None
+        decision = model.decision_of(received.text) if received.choice is None else None
         if decision is None:
             await self.store.close(scope.instance_id, pending.id, self.clock.now())
             return replace(ordinary, closed=_closed(pending))
         return await self._store_decision(scope, received, pending, decision, ordinary)
 
     async def _decide_by_button(
-        self, scope: ApprovalScope, received: ReceivedText, button: str
-    ) -> ApprovalResult:
+        self, scope: model.ApprovalScope, received: model.ReceivedText, button: str
+    ) -> model.ApprovalResult:
         """The button names its question: neither the sender nor the session of the press tells which it is."""
-        nonce = nonce_of(button)
+        nonce = model.nonce_of(button)
         stored = await self.store.find(scope.instance_id, scope.session_id, nonce) if nonce else None
         if stored is None:
-            return ApprovalResult(notice=NO_LONGER_OPEN)
+            return model.ApprovalResult(notice=model.NO_LONGER_OPEN)
         if not stored.in_instance:
-            return ApprovalResult(notice=ASKED_ELSEWHERE)
+            return model.ApprovalResult(notice=model.ASKED_ELSEWHERE)
         pending = stored.pending
         if pending.was_decided_by(received.event_id) and not stored.closed:
             return _decided(pending, await self._state(scope))
         if not self._is_open(pending, closed=stored.closed):
-            return ApprovalResult(repeated=_closed(pending))
+            return model.ApprovalResult(repeated=_closed(pending))
         if not scope.may_decide(pending):
-            return ApprovalResult(notice=NOT_YOURS)
-        decision = decision_of_button(button, nonce)
+            return model.ApprovalResult(notice=model.NOT_YOURS)
+        decision = model.decision_of_button(button, nonce)
         if decision is None or not stored.in_session:
-            return ApprovalResult(notice=ASKED_ELSEWHERE)
-        no_longer_open = ApprovalResult(repeated=_closed(pending))
+            return model.ApprovalResult(notice=model.ASKED_ELSEWHERE)
+        no_longer_open = model.ApprovalResult(repeated=_closed(pending))
         return await self._store_decision(scope, received, pending, decision, no_longer_open)
 
-    def _is_open(self, pending: Pending, *, closed: bool = False) -> bool:
+    def _is_open(self, pending: model.Pending, *, closed: bool = False) -> bool:
         return not closed and pending.decision is None and pending.expires_at > self.clock.now()
 
     async def _store_decision(
         self,
-        scope: ApprovalScope,
-        received: ReceivedText,
-        pending: Pending,
+        scope: model.ApprovalScope,
+        received: model.ReceivedText,
+        pending: model.Pending,
         decision: str,
-        no_longer_open: ApprovalResult,
-    ) -> ApprovalResult:
+        no_longer_open: model.ApprovalResult,
+    ) -> model.ApprovalResult:
         now = self.clock.now()
         decided = replace(
             pending,
@@ -112,25 +90,25 @@ class ConfirmationService:
             return no_longer_open
         return _decided(decided, await self._state(scope))
 
-    async def _state(self, scope: ApprovalScope) -> SessionState:
+    async def _state(self, scope: model.ApprovalScope) -> model.SessionState:
         now = self.clock.now()
-        return await self.store.load(scope.instance_id, scope.session_id, now, now - SESSION_TIMEOUT)
+        return await self.store.load(scope.instance_id, scope.session_id, now, now - model.SESSION_TIMEOUT)
 
-    async def begin(self, scope: ApprovalScope, decision: Decision) -> bool:
+    async def begin(self, scope: model.ApprovalScope, decision: model.Decision) -> bool:
         if decision.decision == REJECTED:
             return True
         return await self.store.begin(scope.instance_id, scope.session_id, decision.confirmation_id)
 
     async def ask(
         self,
-        scope: ApprovalScope,
-        received: ReceivedText,
+        scope: model.ApprovalScope,
+        received: model.ReceivedText,
         original: str,
         tool: str,
         parameters: Mapping[str, object],
-    ) -> Prompt:
+    ) -> model.Prompt:
         now = self.clock.now()
-        pending = Pending(
+        pending = model.Pending(
             id=self.ids.request_id(),
             tool=tool,
             parameters=parameters,
@@ -138,7 +116,7 @@ class ConfirmationService:
             asked_of=scope.external_id,
             asked_by=received.event_id,
             original=original,
-            expires_at=now + LIFETIME,
+            expires_at=now + model.LIFETIME,
             asked_user=scope.user_id,
         )
         replaced = await self.store.put(scope.instance_id, scope.session_id, pending, now)
@@ -147,19 +125,19 @@ class ConfirmationService:
     async def expire(self) -> int:
         """Closes and removes what has expired; how many."""
         now = self.clock.now()
-        return await self.store.expire(now, now - SESSION_TIMEOUT, now - RETENTION)
+        return await self.store.expire(now, now - model.SESSION_TIMEOUT, now - model.RETENTION)
 
 
-def _prompt(pending: Pending) -> Prompt:
-    return Prompt(question(pending.tool, pending.parameters), choices_of(pending.nonce))
+def _prompt(pending: model.Pending) -> model.Prompt:
+    return model.Prompt(model.question(pending.tool, pending.parameters), model.choices_of(pending.nonce))
 
 
-def _closed(pending: Pending) -> ClosedQuestion:
+def _closed(pending: model.Pending) -> model.ClosedQuestion:
     """What a question reads that is closed, decided or not."""
-    return ClosedQuestion(pending.asked_by, closed_prompt(pending))
+    return model.ClosedQuestion(pending.asked_by, model.closed_prompt(pending))
 
 
-def _decided(pending: Pending, state: SessionState) -> ApprovalResult:
+def _decided(pending: model.Pending, state: model.SessionState) -> model.ApprovalResult:
     assert pending.decision is not None
-    decision = Decision(pending.id, pending.tool, pending.decision, pending.original)
-    return ApprovalResult(decision, state.tools, closed=_closed(pending))
+    decision = model.Decision(pending.id, pending.tool, pending.decision, pending.original)
+    return model.ApprovalResult(decision, state.tools, closed=_closed(pending))

@@ -4,19 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
+from domain.knowledge import rules
 from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import Base, BaseChange, Level, NewBase, Permission, ReadPolicy
-from domain.knowledge.rules import (
-    NO_BASE,
-    check_description,
-    check_keeps_owner,
-    check_level,
-    check_manifest,
-    check_name,
-    check_user,
-    level_of,
-    require,
-)
 from domain.refusals import Forbidden, NotFound
 from ports.knowledge_storage import BaseStore
 
@@ -38,7 +28,7 @@ class BaseAccess:
     async def require(self, caller: Caller, base_id: int, needed: Level) -> Base:
         """The base. Raises `NotFound`, `Forbidden`."""
         base = await self._find(caller, base_id)
-        require(base.level or Level.NONE, needed)
+        rules.require(base.level or Level.NONE, needed)
         return base
 
     async def inside(self, caller: Caller, base_id: int, *, documented: bool = False) -> Base:
@@ -65,8 +55,8 @@ class BaseAccess:
     async def _find(self, caller: Caller, base_id: int) -> Base:
         base = await self.bases.find(base_id, caller.user_id) if 0 < base_id <= LARGEST_ID else None
         if base is None:
-            raise NotFound(NO_BASE)
-        return replace(base, level=level_of(caller, base.level or Level.NONE))
+            raise NotFound(rules.NO_BASE)
+        return replace(base, level=rules.level_of(caller, base.level or Level.NONE))
 
 
 class BasesService:
@@ -94,9 +84,9 @@ class BasesService:
     async def create(self, caller: Caller, new: NewBase) -> Base:
         """Raises `Invalid` for an empty name."""
         owner = caller.user
-        check_description(new.description)
-        check_manifest(new.manifest)
-        return await self._bases.add(owner, replace(new, name=check_name(new.name)))
+        rules.check_description(new.description)
+        rules.check_manifest(new.manifest)
+        return await self._bases.add(owner, replace(new, name=rules.check_name(new.name)))
 
     async def get(self, caller: Caller, base_id: int) -> Base:
         """Needs READ."""
@@ -106,17 +96,17 @@ class BasesService:
         """Needs UPDATE. Raises `Invalid` for an empty name."""
         await self._access.require(caller, base_id, Level.UPDATE)
         if change.name is not None:
-            change = replace(change, name=check_name(change.name))
-        check_description(change.description or "")
+            change = replace(change, name=rules.check_name(change.name))
+        rules.check_description(change.description or "")
         if not await self._bases.change(base_id, change):
-            raise NotFound(NO_BASE)
+            raise NotFound(rules.NO_BASE)
 
     async def delete(self, caller: Caller, base_id: int) -> None:
         """Needs DELETE. Removes the base, its files, their chunks and, when set so, its memory nodes."""
         await self._access.require(caller, base_id, Level.DELETE)
         blobs = await self._bases.remove(base_id, sync_memory=self._memory_sync)
         if blobs is None:
-            raise NotFound(NO_BASE)
+            raise NotFound(rules.NO_BASE)
         await self._retention.delete_unreferenced(blobs)
 
     async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
@@ -127,6 +117,6 @@ class BasesService:
     async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
         """Needs DELETE; level 0 revokes. Raises `Invalid`."""
         base = await self._access.require(caller, base_id, Level.DELETE)
-        granted = check_level(level)
-        check_keeps_owner(base, check_user(user_id), granted)
+        granted = rules.check_level(level)
+        rules.check_keeps_owner(base, rules.check_user(user_id), granted)
         await self._bases.grant(base_id, user_id, granted)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from domain.access.model import Caller
 from domain.file_names import file_name
+from domain.knowledge import rules
 from domain.knowledge.bases import BaseAccess
 from domain.knowledge.ingest import refusal_of
 from domain.knowledge.maintenance import Retention
@@ -19,17 +20,6 @@ from domain.knowledge.model import (
     Level,
     TextWindow,
     UploadedFile,
-)
-from domain.knowledge.rules import (
-    LARGEST_WINDOW,
-    NO_BASE,
-    NO_CHUNK,
-    NO_FILE,
-    NO_FILES,
-    check_files_wanted,
-    check_window,
-    is_chunk_id,
-    is_file_hash,
 )
 from domain.paging import Slice, Window
 from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
@@ -80,7 +70,7 @@ class UploadService:
             async for file in files:
                 await self._take_in(file, held)
             if not held:
-                raise Invalid(NO_FILES)
+                raise Invalid(rules.NO_FILES)
             begun = await self._settle(owner, base_id, held, respond_async)
             recorded = {file.hash: name for file, (_, _, name) in zip(held, begun.files, strict=True)}
             newest = {file.hash: file.name for file in held}
@@ -119,7 +109,7 @@ class UploadService:
         for _ in range(ROUNDS):
             begun = await self.uploads.begin(base_id, owner, files, respond_async)
             if begun is None:
-                raise NotFound(NO_BASE)
+                raise NotFound(rules.NO_BASE)
             if begun.upload_id is not None:
                 ours.append(begun.upload_id)
                 self.wake()
@@ -173,7 +163,7 @@ class FilesService:
         self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
     ) -> Sequence[FileRecord]:
         """In the order in which they came. Raises `NotFound`, `Forbidden`, `Invalid`."""
-        check_files_wanted(wanted)
+        rules.check_files_wanted(wanted)
         await self.access.inside(caller, base_id, documented=True)
         return await self.files.of_base(base_id, wanted)
 
@@ -181,10 +171,10 @@ class FilesService:
         """Raises `NotFound`."""
         readable = self.access.only_readable(caller, documented=True)
         record = None
-        if is_file_hash(file_hash):
+        if rules.is_file_hash(file_hash):
             record = await self.files.find(file_hash, caller.user_id, readable=readable)
         if record is None:
-            raise NotFound(NO_FILE)
+            raise NotFound(rules.NO_FILE)
         return record[0]
 
     async def download(
@@ -193,32 +183,32 @@ class FilesService:
         """Raises `NotFound`."""
         file = await self.get(caller, file_hash)
         if await self.blobs.size(file.blob_key) != file.size:
-            raise NotFound(NO_FILE)
+            raise NotFound(rules.NO_FILE)
         start = min(max(0, offset), file.size)
         return Download(file.name, file.size, self.blobs.open(file.blob_key, start, length))
 
     async def text(self, caller: Caller, file_hash: str, limit: int, offset: int) -> TextWindow:
         """`limit` characters of the text from `offset` on. Raises `NotFound`, `Invalid`."""
-        check_window(limit, offset, LARGEST_WINDOW)
+        rules.check_window(limit, offset, rules.LARGEST_WINDOW)
         readable = self.access.only_readable(caller)
         window = None
-        if is_file_hash(file_hash):
+        if rules.is_file_hash(file_hash):
             window = await self.files.text(file_hash, caller.user_id, offset, limit, readable=readable)
         if window is None:
-            raise NotFound(NO_FILE)
+            raise NotFound(rules.NO_FILE)
         return window
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
         """Raises `NotFound`."""
-        record = await self.files.chunk(chunk_id, caller.user_id) if is_chunk_id(chunk_id) else None
+        record = await self.files.chunk(chunk_id, caller.user_id) if rules.is_chunk_id(chunk_id) else None
         readable = self.access.only_readable(caller, documented=True)
         if record is None or (readable and record[1] < Level.READ):
-            raise NotFound(NO_CHUNK)
+            raise NotFound(rules.NO_CHUNK)
         return record[0]
 
     async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> Slice[Chunk]:
         """Raises `NotFound`, `Invalid`."""
-        check_window(limit, offset)
+        rules.check_window(limit, offset)
         file = await self.get(caller, file_hash)
         chunks, total = await self.files.chunks(file, limit, offset)
         return Slice(chunks, Window(limit, offset, total))

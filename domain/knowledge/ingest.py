@@ -7,18 +7,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
+from domain import refusals
 from domain.knowledge.maintenance import Retention
 from domain.knowledge.model import FileRecord
-from domain.refusals import (
-    Conflict,
-    NotFound,
-    Refusal,
-    StorageAway,
-    TooLarge,
-    Unavailable,
-    Unreadable,
-    Unsupported,
-)
 from ports.files import Blobs
 from ports.indexing import Embedder, Embedders, Parser
 from ports.knowledge_storage import Failure, Staging, UploadStore, Work
@@ -27,8 +18,15 @@ from ports.system import Clock, Ids
 logger = logging.getLogger(__name__)
 
 
-_TOLD: dict[str, type[Refusal]] = {
-    kind.reason: kind for kind in (Conflict, TooLarge, Unreadable, Unsupported, Unavailable)
+_TOLD: dict[str, type[refusals.Refusal]] = {
+    kind.reason: kind
+    for kind in (
+        refusals.Conflict,
+        refusals.TooLarge,
+        refusals.Unreadable,
+        refusals.Unsupported,
+        refusals.Unavailable,
+    )
 }
 
 
@@ -38,10 +36,10 @@ class ProcessingFailed(Exception):
 
 def cancelled(file_name: str) -> Failure:
     """Why an upload failed one of whose files was deleted before it could be found."""
-    return Failure(Conflict.reason, f"{file_name} was deleted while it was being processed")
+    return Failure(refusals.Conflict.reason, f"{file_name} was deleted while it was being processed")
 
 
-def failure_of(refusal: Refusal) -> Failure:
+def failure_of(refusal: refusals.Refusal) -> Failure:
     return Failure(refusal.reason, refusal.message)
 
 
@@ -95,13 +93,13 @@ class IngestService:
         """Processes an upload until it is published, failed or put back for a retry."""
         try:
             await self._under_lease(work)
-        except (TooLarge, Unsupported, Unreadable) as refusal:
+        except (refusals.TooLarge, refusals.Unsupported, refusals.Unreadable) as refusal:
             await self._fail(work, failure_of(refusal))
-        except NotFound:
+        except refusals.NotFound:
             await self._fail(
-                work, Failure(Unreadable.reason, "the bytes of a file are gone; upload it again")
+                work, Failure(refusals.Unreadable.reason, "the bytes of a file are gone; upload it again")
             )
-        except Refusal as refusal:
+        except refusals.Refusal as refusal:
             await self._later(work, refusal.message, refusal.reason)
         except Exception:
             logger.exception("processing upload %s failed, attempt %s", work.upload_id, work.attempts)
@@ -122,7 +120,7 @@ class IngestService:
                 unused = await self.uploads.fail(work, self.owner, reason)
                 await self.retention.delete_unreferenced(unused)
                 return
-            except StorageAway:
+            except refusals.StorageAway:
                 raise
             except Exception:
                 logger.exception("the failure of upload %s could not be stored", work.upload_id)
@@ -216,7 +214,7 @@ class IngestService:
                 warnings += part.warnings
                 parsed.set()
         if not count:
-            raise Unreadable(f"{file.name}: holds no text")
+            raise refusals.Unreadable(f"{file.name}: holds no text")
         kind = await self.parser.identify(path, file.name)
         await self.staging.finish(work, file.id, kind.mime_type, warnings)
 

@@ -11,20 +11,7 @@ from domain.delivery.model import account_key
 from domain.instances.health import health_of
 from domain.instances.lookup import owned_instance
 from domain.instances.model import Instance
-from domain.monitoring.model import (
-    Backlog,
-    Cooldown,
-    DeadLetter,
-    DeadLetterId,
-    DeadLetterView,
-    Figures,
-    Finding,
-    InstanceName,
-    InstanceState,
-    ItemResult,
-    Period,
-    steps_of,
-)
+from domain.monitoring import model
 from domain.paging import LARGEST_LIMIT, Page, checked_limit, cursor_of, read_cursor
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
 from ports.channels import Channels
@@ -61,7 +48,7 @@ class DeadLetterService:
         direction: Direction | None,
         limit: int,
         cursor: str | None,
-    ) -> Page[DeadLetter, str]:
+    ) -> Page[model.DeadLetter, str]:
         """The latest first; of one instance and one direction where they are given. Raises `NotFound`, `Forbidden`,
         `Invalid`."""
         checked_limit(limit)
@@ -72,26 +59,28 @@ class DeadLetterService:
         names = {name.id: name for name in own}
         messages, following = await self.store.page(list(names), direction, limit, cursor)
         letters = [
-            DeadLetter(names[id], with_addresses(message, self.links))
+            model.DeadLetter(names[id], with_addresses(message, self.links))
             for id, message in messages
             if id in names
         ]
         return Page(letters, following)
 
-    async def get(self, caller: Caller, dead_letter: DeadLetterId) -> DeadLetterView:
+    async def get(self, caller: Caller, dead_letter: model.DeadLetterId) -> model.DeadLetterView:
         """Raises `NotFound`, `Forbidden`."""
         instance = await owned_instance(self.instances, caller, dead_letter.instance_id)
         id = _message_id(dead_letter)
         message = await self.messages.find(instance.id, id)
         if message is None or not message.is_given_up:
             raise _unknown(dead_letter)
-        letter = DeadLetter(name_of(instance), with_addresses(message, self.links))
-        return DeadLetterView(letter, await self.store.parts(instance.id, id))
+        letter = model.DeadLetter(name_of(instance), with_addresses(message, self.links))
+        return model.DeadLetterView(letter, await self.store.parts(instance.id, id))
 
-    async def replay(self, caller: Caller, dead_letters: Sequence[DeadLetterId]) -> Sequence[ItemResult]:
+    async def replay(
+        self, caller: Caller, dead_letters: Sequence[model.DeadLetterId]
+    ) -> Sequence[model.ItemResult]:
         """Has each processed or sent again. Raises `Invalid` for too many."""
 
-        async def replay(dead_letter: DeadLetterId) -> None:
+        async def replay(dead_letter: model.DeadLetterId) -> None:
             result = await self.actions.rerun(dead_letter.instance_id, _message_id(dead_letter))
             if result is Rerun.UNKNOWN:
                 raise _unknown(dead_letter)
@@ -100,10 +89,12 @@ class DeadLetterService:
 
         return await self._each(caller, dead_letters, replay)
 
-    async def drop(self, caller: Caller, dead_letters: Sequence[DeadLetterId]) -> Sequence[ItemResult]:
+    async def drop(
+        self, caller: Caller, dead_letters: Sequence[model.DeadLetterId]
+    ) -> Sequence[model.ItemResult]:
         """Gives each up for good. Raises `Invalid` for too many."""
 
-        async def drop(dead_letter: DeadLetterId) -> None:
+        async def drop(dead_letter: model.DeadLetterId) -> None:
             if not await self.store.drop(dead_letter.instance_id, _message_id(dead_letter)):
                 raise _unknown(dead_letter)
 
@@ -112,15 +103,15 @@ class DeadLetterService:
     async def _each(
         self,
         caller: Caller,
-        dead_letters: Sequence[DeadLetterId],
-        act: Callable[[DeadLetterId], Awaitable[None]],
-    ) -> Sequence[ItemResult]:
+        dead_letters: Sequence[model.DeadLetterId],
+        act: Callable[[model.DeadLetterId], Awaitable[None]],
+    ) -> Sequence[model.ItemResult]:
         """One that is refused keeps none of the others from what is done."""
         if not 1 <= len(dead_letters) <= LARGEST_LIMIT:
             raise Invalid.of([Fault("items", f"must be 1 to {LARGEST_LIMIT} messages")])
         results = []
         for dead_letter in dead_letters:
-            result = ItemResult(dead_letter.instance_id, dead_letter.message_id)
+            result = model.ItemResult(dead_letter.instance_id, dead_letter.message_id)
             try:
                 await owned_instance(self.instances, caller, dead_letter.instance_id)
                 await act(dead_letter)
@@ -130,18 +121,18 @@ class DeadLetterService:
         return results
 
 
-def name_of(instance: Instance) -> InstanceName:
-    return InstanceName(instance.id, instance.user_id, instance.channel_id, instance.channel_name)
+def name_of(instance: Instance) -> model.InstanceName:
+    return model.InstanceName(instance.id, instance.user_id, instance.channel_id, instance.channel_name)
 
 
-def _message_id(dead_letter: DeadLetterId) -> MessageId:
+def _message_id(dead_letter: model.DeadLetterId) -> MessageId:
     message_id = parse_message_id(dead_letter.message_id)
     if message_id is None:
         raise _unknown(dead_letter)
     return message_id
 
 
-def _unknown(dead_letter: DeadLetterId) -> Refusal:
+def _unknown(dead_letter: model.DeadLetterId) -> Refusal:
     return NotFound(f"the instance has no dead letter {dead_letter.message_id[:50]}")
 
 
@@ -154,13 +145,13 @@ class HealthOverviewService:
 
     async def list(
         self, caller: Caller, limit: int, cursor: str | None, *, failing: bool = False
-    ) -> Page[InstanceState, str]:
+    ) -> Page[model.InstanceState, str]:
         """The state of the caller's instances (an admin's: of all), ordered by id; `failing`: only of those that are
         not healthy. Raises `Invalid`."""
         position = read_cursor(cursor, int) or (0,)
         after, looked_at = int(position[0]), 0
         batch = LARGEST_LIMIT if failing else checked_limit(limit)
-        states: list[InstanceState] = []
+        states: list[model.InstanceState] = []
         while looked_at < MOST_LOOKED_AT and len(states) < checked_limit(limit):
             instances = await self.names.following(_owner(caller), after, batch + 1)
             selected = [
@@ -177,7 +168,7 @@ class HealthOverviewService:
             after, looked_at = instances[batch - 1].id, looked_at + batch
         return Page(states, cursor_of(after))
 
-    async def _states(self, instances: Sequence[Instance]) -> Sequence[InstanceState]:
+    async def _states(self, instances: Sequence[Instance]) -> Sequence[model.InstanceState]:
         """Of instances whose channel is there. A few queries, however many instances there are."""
         ids = [instance.id for instance in instances]
         records, queues = await self.health.records(ids), await self.health.queues(ids)
@@ -188,14 +179,14 @@ class HealthOverviewService:
             if channel is None or record is None:
                 continue
             health = health_of(instance, channel, record, queues[instance.id])
-            backlog = Backlog(round(record.waiting_seconds, 1), round(record.pending_seconds, 1))
-            cooldown = Cooldown()
+            backlog = model.Backlog(round(record.waiting_seconds, 1), round(record.pending_seconds, 1))
+            cooldown = model.Cooldown()
             if cooldowns:
                 limits = known_limits(instance, channel)
                 account = account_key(instance.channel_id, limits) if limits else f"instance:{instance.id}"
                 conversations = sum(key.startswith(f"{account}:") for key in cooldowns)
-                cooldown = Cooldown(round(cooldowns.get(account, 0.0), 1), conversations)
-            states.append(InstanceState(name_of(instance), health, backlog, cooldown))
+                cooldown = model.Cooldown(round(cooldowns.get(account, 0.0), 1), conversations)
+            states.append(model.InstanceState(name_of(instance), health, backlog, cooldown))
         return states
 
 
@@ -205,7 +196,7 @@ class FigureService:
     names: InstanceNames
     store: FigureStore
 
-    async def figures(self, caller: Caller, period: Period, instance_id: int | None) -> Figures:
+    async def figures(self, caller: Caller, period: model.Period, instance_id: int | None) -> model.Figures:
         """Of the caller's instances (an admin's: of all), or of one. Raises `NotFound`, `Forbidden`."""
         ids: Sequence[int] | None = None
         if instance_id is not None:
@@ -213,14 +204,14 @@ class FigureService:
         elif not caller.is_admin:
             ids = [name.id for name in await self.names.names(caller.user_id)]
         until, measures = await self.store.measures(period, ids)
-        return steps_of(period, until, measures)
+        return model.steps_of(period, until, measures)
 
 
 @dataclass(eq=False)
 class DoctorService:
     installation: Installation
 
-    async def findings(self, caller: Caller) -> Sequence[Finding]:
+    async def findings(self, caller: Caller) -> Sequence[model.Finding]:
         """What the installation lacks and how to mend it. Raises `Forbidden` for all but admins."""
         if not caller.is_admin:
             raise Forbidden("only an admin sees the findings on the installation")

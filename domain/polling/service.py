@@ -15,16 +15,7 @@ from domain.instances.lookup import owned_instance
 from domain.instances.model import UNREADABLE, Activity, Instance
 from domain.knowledge.sources.reading import FolderSync
 from domain.paging import Page, checked_limit
-from domain.polling.model import (
-    FIRES,
-    POLLED,
-    PlannedInstance,
-    ScheduleView,
-    Timing,
-    back_off,
-    in_words,
-    interval,
-)
+from domain.polling import model
 from domain.refusals import Conflict, StorageAway, Unavailable, reason_of
 from ports.capabilities import Poller, PollFailed
 from ports.channels import AnyChannel, Channels
@@ -148,7 +139,7 @@ class PollingService:
     async def _poll(
         self, due: Due, instance: Instance, channel: AnyChannel, poller: Poller[ChannelConfig]
     ) -> None:
-        every = interval(instance.config, poller.default_interval_minutes)
+        every = model.interval(instance.config, poller.default_interval_minutes)
         try:
             async with asyncio.timeout(LONGEST), self.reads.slot(instance, channel):
                 polled = await poller.poll(
@@ -200,7 +191,7 @@ class PollingService:
     async def _failed(self, due: Due, failed: PollFailed, every: timedelta) -> None:
         at: datetime | None = None
         if not failed.fatal:
-            at = self.clock.now() + back_off(due.failures + 1, every, failed.retry_after)
+            at = self.clock.now() + model.back_off(due.failures + 1, every, failed.retry_after)
         await self.runs.failed(due, at)
         await self.health.failed(due.instance_id, Activity.RECEIVING, f"polling: {failed}")
         log.warning("a poll failed: %s", failed, extra={"instance": due.instance_id})
@@ -220,7 +211,7 @@ class ScheduleListService:
     channels: Channels
     clock: Clock
 
-    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[ScheduleView, int]:
+    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[model.ScheduleView, int]:
         """Those of the caller's instances, of all instances for an admin. `cursor`: 0 for the first page."""
         user_id = None if caller.is_admin else caller.user_id
         rows = await self.overview.of_user(user_id, cursor, checked_limit(limit) + 1)
@@ -241,16 +232,16 @@ class ScheduleListService:
         if not await self.overview.run_now(instance_id):
             await self.plans.plan(instance_id, self.clock.now())
 
-    def _view(self, planned: PlannedInstance) -> ScheduleView:
+    def _view(self, planned: model.PlannedInstance) -> model.ScheduleView:
         instance = planned.instance
         channel = self.channels.find(instance.channel_id)
-        timing = _timing(planned, channel) if channel else Timing("")
-        return ScheduleView(
+        timing = _timing(planned, channel) if channel else model.Timing("")
+        return model.ScheduleView(
             instance.id,
             instance.user_id,
             instance.channel_id,
             instance.channel_name,
-            FIRES if channel and channel.scheduler else POLLED,
+            model.FIRES if channel and channel.scheduler else model.POLLED,
             timing.description,
             timing.expression,
             timing.timezone,
@@ -264,18 +255,18 @@ class ScheduleListService:
         )
 
 
-def _timing(planned: PlannedInstance, channel: AnyChannel) -> Timing:
+def _timing(planned: model.PlannedInstance, channel: AnyChannel) -> model.Timing:
     instance = planned.instance
     if instance.status == UNREADABLE:
-        return Timing("Unknown: the configuration cannot be decrypted")
+        return model.Timing("Unknown: the configuration cannot be decrypted")
     if channel.scheduler:
         return channel.scheduler.timing(channel.config.load(instance.config))
     assert channel.poller is not None
-    every = interval(instance.config, channel.poller.default_interval_minutes)
-    return Timing(in_words(every, is_watched=channel.push_watcher is not None))
+    every = model.interval(instance.config, channel.poller.default_interval_minutes)
+    return model.Timing(model.in_words(every, is_watched=channel.push_watcher is not None))
 
 
-def _following(planned: PlannedInstance, channel: AnyChannel) -> tuple[datetime, ...]:
+def _following(planned: model.PlannedInstance, channel: AnyChannel) -> tuple[datetime, ...]:
     """The times of the clock after the next one."""
     instance, at = planned.instance, planned.next_run
     if channel.scheduler is None or at is None or instance.status == UNREADABLE:

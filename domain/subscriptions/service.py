@@ -11,20 +11,7 @@ from domain.instances.lookup import check_owned, owned_instance
 from domain.instances.model import Activity, ActivityHealth
 from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
-from domain.subscriptions.model import (
-    OFF,
-    OFF_BY_HAND,
-    ON,
-    Push,
-    PushTest,
-    Subscription,
-    SubscriptionFields,
-    SubscriptionView,
-    is_standard,
-    problem_of,
-    standard_key,
-    standard_secret,
-)
+from domain.subscriptions import model
 from ports.instances import HealthRecord, HealthStore, InstanceStore
 from ports.outbox import DeliveryStore
 from ports.subscriptions import AddressCheck, EventFeed, EventLog, PushQueue, PushSender, SubscriptionStore
@@ -52,13 +39,13 @@ class SubscriptionService:
     ids: Ids
     clock: Clock
 
-    async def create(self, caller: Caller, fields: SubscriptionFields) -> SubscriptionView:
+    async def create(self, caller: Caller, fields: model.SubscriptionFields) -> model.SubscriptionView:
         """Raises `Invalid`, `Conflict` (too many), `NotFound` and `Forbidden` for the instances."""
         user_id = caller.user
         if fields.url is None:
             raise Invalid.of([Fault("url", "is required: the https address that events are pushed to")])
         await self._check(caller, fields)
-        secret = fields.secret or standard_secret(self.ids.token(32).encode()[:32])
+        secret = fields.secret or model.standard_secret(self.ids.token(32).encode()[:32])
         await self.log.listen(LISTENER)
         subscription = await self.store.add(
             user_id,
@@ -73,41 +60,41 @@ class SubscriptionService:
             )
         return replace(await self._view(subscription), secret=secret)
 
-    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[Subscription, int]:
+    async def list(self, caller: Caller, cursor: int, limit: int) -> Page[model.Subscription, int]:
         user_id = None if caller.is_admin else caller.user_id
         rows = await self.store.of_user(user_id, cursor, checked_limit(limit) + 1)
         records = await self.health.records([subscription.id for subscription in rows[:limit]])
         shown = [self._judged(row, records.get(row.id, HealthRecord())) for row in rows[:limit]]
         return Page(shown, rows[limit - 1].id if len(rows) > limit else None)
 
-    async def get(self, caller: Caller, subscription_id: int) -> SubscriptionView:
+    async def get(self, caller: Caller, subscription_id: int) -> model.SubscriptionView:
         return await self._view(await self._owned(caller, subscription_id))
 
     async def change(
-        self, caller: Caller, subscription_id: int, fields: SubscriptionFields
-    ) -> SubscriptionView:
+        self, caller: Caller, subscription_id: int, fields: model.SubscriptionFields
+    ) -> model.SubscriptionView:
         """Switches on again what was switched off. Raises as `create`."""
         await self._owned(caller, subscription_id)
         await self._check(caller, fields)
         await self.log.listen(LISTENER)
         await self.store.change(subscription_id, fields, await self.log.position())
-        if fields.status == OFF:
-            await self.store.switch_off(subscription_id, OFF_BY_HAND)
+        if fields.status == model.OFF:
+            await self.store.switch_off(subscription_id, model.OFF_BY_HAND)
         return replace(await self.get(caller, subscription_id), secret=fields.secret)
 
     async def remove(self, caller: Caller, subscription_id: int) -> None:
         await self._owned(caller, subscription_id)
         await self.store.remove(subscription_id)
 
-    async def test(self, caller: Caller, subscription_id: int) -> PushTest:
+    async def test(self, caller: Caller, subscription_id: int) -> model.PushTest:
         """Pushes a trial event at once, and tells how that ended."""
         await self._owned(caller, subscription_id)
         sent = await self.sender.test(subscription_id)
-        return PushTest(sent.outcome is Outcome.SENT, sent.detail)
+        return model.PushTest(sent.outcome is Outcome.SENT, sent.detail)
 
     async def pushes(
         self, caller: Caller, subscription_id: int, status: str | None, cursor: int, limit: int
-    ) -> Page[Push, int]:
+    ) -> Page[model.Push, int]:
         """`cursor`: 0 for the first page. Raises `Invalid` for an unknown status."""
         await self._owned(caller, subscription_id)
         check_state(status)
@@ -122,7 +109,7 @@ class SubscriptionService:
         if not replayed:
             raise Conflict("the push is no dead letter: it was taken, or is on its way")
 
-    async def _owned(self, caller: Caller, subscription_id: int) -> Subscription:
+    async def _owned(self, caller: Caller, subscription_id: int) -> model.Subscription:
         subscription = await self.store.find(subscription_id)
         if subscription is None:
             raise NotFound(f"there is no subscription {subscription_id}")
@@ -130,27 +117,29 @@ class SubscriptionService:
             raise Forbidden("the subscription belongs to another user")
         return subscription
 
-    async def _view(self, subscription: Subscription) -> SubscriptionView:
+    async def _view(self, subscription: model.Subscription) -> model.SubscriptionView:
         record = await self.health.find(subscription.id)
         queue = await self.health.queue(subscription.id)
         judged = self._judged(subscription, record)
         sending = replace(_sending(record), healthy=judged.is_healthy)
-        return SubscriptionView(judged, sending, queue.get("pending", 0), queue.get("dead", 0))
+        return model.SubscriptionView(judged, sending, queue.get("pending", 0), queue.get("dead", 0))
 
-    def _judged(self, subscription: Subscription, record: HealthRecord) -> Subscription:
+    def _judged(self, subscription: model.Subscription, record: HealthRecord) -> model.Subscription:
         """The subscription with what is wrong with it."""
         now = self.clock.now()
         return replace(
-            subscription, problem=problem_of(subscription, _sending(record), record.pending_seconds, now)
+            subscription,
+            problem=model.problem_of(subscription, _sending(record), record.pending_seconds, now),
         )
 
-    async def _check(self, caller: Caller, fields: SubscriptionFields) -> None:
+    async def _check(self, caller: Caller, fields: model.SubscriptionFields) -> None:
         """Raises `Invalid` with all faults; `NotFound` and `Forbidden` for the instances."""
         faults = [
             *filter_faults(fields.kinds or (), fields.instance_ids or ()),
             *_secret_faults(fields.secret),
-            *(() if fields.status in (None, ON, OFF) else [Fault("status", f"must be {ON} or {OFF}")]),
         ]
+        if fields.status not in (None, model.ON, model.OFF):
+            faults.append(Fault("status", f"must be {model.ON} or {model.OFF}"))
         if fields.url is not None and (fault := await self.addresses.fault(fields.url)):
             faults.append(Fault("url", fault))
         if faults:
@@ -167,7 +156,7 @@ def _secret_faults(secret: str | None) -> Sequence[Fault]:
     """A secret is `whsec_` and 24 to 64 bytes in base64 (Standard Webhooks)."""
     if secret is None:
         return ()
-    if is_standard(secret) and len(standard_key(secret) or b"") in SECRET_BYTES:
+    if model.is_standard(secret) and len(model.standard_key(secret) or b"") in SECRET_BYTES:
         return ()
     return [Fault("secret", "must be whsec_ and 24 to 64 bytes in base64; leave it out to get one")]
 

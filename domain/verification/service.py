@@ -8,38 +8,8 @@ from dataclasses import dataclass
 from domain.access.model import Caller
 from domain.channels.messages import Identity
 from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable
-from domain.verification.model import (
-    CODE_DIGITS,
-    CODE_LIFE,
-    LINK_LIFE,
-    OAUTH_PROVIDERS,
-    SERVICE_ONLY,
-    STATE_LIFE,
-    UNLISTED,
-    BotLink,
-    BotMessage,
-    CodeSent,
-    OAuthResult,
-    Provider,
-    bot_identities,
-    check_identity,
-    check_token,
-    checked_code,
-    checked_email,
-    code_digest,
-    same,
-    token_digest,
-)
-from ports.access import (
-    IdentityStore,
-    Mailer,
-    MailFailed,
-    OAuthFailed,
-    OAuthProviders,
-    PendingOAuth,
-    VerificationBot,
-    VerificationStore,
-)
+from domain.verification import model
+from ports import access
 from ports.system import Clock, Ids
 
 log = logging.getLogger(__name__)
@@ -53,12 +23,16 @@ BAD_LINK = "token: the verification link is expired or was used already"
 class IdentityService:
     """The external identities of a user. `offered`: the providers whose settings are complete."""
 
-    identities: IdentityStore
-    offered: Collection[Provider]
+    identities: access.IdentityStore
+    offered: Collection[model.Provider]
 
     async def providers(self) -> Mapping[str, bool]:
         """Which providers are set up on this server, by id, in their order."""
-        listed = [provider for provider in Provider if provider in self.offered or provider not in UNLISTED]
+        listed = [
+            provider
+            for provider in model.Provider
+            if provider in self.offered or provider not in model.UNLISTED
+        ]
         return {provider.value: provider in self.offered for provider in listed}
 
     async def list_identities(self, caller: Caller) -> Sequence[Identity]:
@@ -67,7 +41,7 @@ class IdentityService:
     async def remove_identity(self, caller: Caller, identity: Identity) -> None:
         """Raises `NotFound`."""
         user = caller.user
-        check_identity(identity)
+        model.check_identity(identity)
         if not await self.identities.take(user, identity):
             raise NotFound(f"you have no verified identity {identity.field} of this value")
 
@@ -76,21 +50,21 @@ class IdentityService:
 class EmailVerificationService:
     """Verification of a mail address by a one-time code. `secret` keys the digests of one-time codes."""
 
-    identities: IdentityStore
-    pending: VerificationStore
-    mailer: Mailer
+    identities: access.IdentityStore
+    pending: access.VerificationStore
+    mailer: access.Mailer
     clock: Clock
     ids: Ids
-    offered: Collection[Provider]
+    offered: Collection[model.Provider]
     secret: bytes
 
-    async def start_email(self, caller: Caller, email: str) -> CodeSent:
+    async def start_email(self, caller: Caller, email: str) -> model.CodeSent:
         """Sends a one-time code. Raises `Invalid`, `TooMany`, `Unavailable`."""
         user = caller.user
-        _require(Provider.EMAIL, self.offered)
-        address = checked_email(email)
-        code = self.ids.digits(CODE_DIGITS)
-        digest = code_digest(self.secret, user, address, code)
+        _require(model.Provider.EMAIL, self.offered)
+        address = model.checked_email(email)
+        code = self.ids.digits(model.CODE_DIGITS)
+        digest = model.code_digest(self.secret, user, address, code)
         wait = await self.pending.add_code(user, address, digest, self.clock.now())
         if wait is not None:
             raise TooMany("too many codes were sent within the hour; try again later", wait)
@@ -100,26 +74,26 @@ class EmailVerificationService:
         )
         try:
             await self.mailer.send(address, f"Your verification code: {code}", text)
-        except MailFailed as failure:
+        except access.MailFailed as failure:
             log.warning("a verification mail was not sent: %s", failure)
             if failure.refused:
                 raise Invalid.of([Fault("email", "the mail server does not take mail for it")]) from failure
             raise Unavailable("the verification mail could not be sent; try again later", 60) from failure
-        life = int(CODE_LIFE.total_seconds())
-        return CodeSent(
-            life, f"A {CODE_DIGITS}-digit code was sent to {address}. It is valid for 10 minutes."
+        life = int(model.CODE_LIFE.total_seconds())
+        return model.CodeSent(
+            life, f"A {model.CODE_DIGITS}-digit code was sent to {address}. It is valid for 10 minutes."
         )
 
     async def verify_email(self, caller: Caller, otp: str) -> str:
         """The address that is verified now. Raises `Invalid`."""
         user = caller.user
-        _require(Provider.EMAIL, self.offered)
-        code = checked_code(otp)
+        _require(model.Provider.EMAIL, self.offered)
+        code = model.checked_code(otp)
         attempt = await self.pending.try_code(user, self.clock.now())
         if attempt is None:
             raise Invalid(BAD_CODE)
-        digest = code_digest(self.secret, user, attempt.address, code)
-        if not same(digest, attempt.digest) or not await self.pending.take_code(user, digest):
+        digest = model.code_digest(self.secret, user, attempt.address, code)
+        if not model.same(digest, attempt.digest) or not await self.pending.take_code(user, digest):
             raise Invalid(BAD_CODE)
         await self.identities.give(user, [Identity("email", attempt.address)])
         return attempt.address
@@ -129,26 +103,26 @@ class EmailVerificationService:
 class BotVerificationService:
     """Verification of a phone number by a contact that is shared with the messenger bot."""
 
-    identities: IdentityStore
-    pending: VerificationStore
-    bot: VerificationBot
+    identities: access.IdentityStore
+    pending: access.VerificationStore
+    bot: access.VerificationBot
     clock: Clock
     ids: Ids
-    offered: Collection[Provider]
+    offered: Collection[model.Provider]
 
-    async def start_bot_messenger(self, caller: Caller) -> BotLink:
+    async def start_bot_messenger(self, caller: Caller) -> model.BotLink:
         """Raises `Invalid` when the bot is not set up."""
         user = caller.user
-        _require(Provider.BOT_MESSENGER, self.offered)
+        _require(model.Provider.BOT_MESSENGER, self.offered)
         token = self.ids.token()
-        await self.pending.add_link(token_digest(token), user, self.clock.now() + LINK_LIFE)
-        life = int(LINK_LIFE.total_seconds())
+        await self.pending.add_link(model.token_digest(token), user, self.clock.now() + model.LINK_LIFE)
+        life = int(model.LINK_LIFE.total_seconds())
         message = "Open the link, press Start and share your contact. The link is valid for 5 minutes."
-        return BotLink(self.bot.deep_link(token), life, message)
+        return model.BotLink(self.bot.deep_link(token), life, message)
 
     async def bot_webhook(self, headers: Mapping[str, str], body: bytes) -> None:
         """A call of the messenger platform. Header names are lower-case. Raises `Unauthenticated`, `Invalid`."""
-        _require(Provider.BOT_MESSENGER, self.offered)
+        _require(model.Provider.BOT_MESSENGER, self.offered)
         message = self.bot.read(headers, body)
         if message is None:
             return
@@ -156,7 +130,7 @@ class BotVerificationService:
             await self._receive_contact(message, message.phone)
         elif message.link_token:
             user = await self.pending.bind_link(
-                token_digest(message.link_token), message.sender_id, self.clock.now()
+                model.token_digest(message.link_token), message.sender_id, self.clock.now()
             )
             if user is None:
                 text = "This link is expired or was used already. Ask for a new one."
@@ -170,14 +144,14 @@ class BotVerificationService:
         else:
             await self.bot.say(message.chat_id, "Please start the verification on the platform first.")
 
-    async def _receive_contact(self, message: BotMessage, phone: str) -> None:
+    async def _receive_contact(self, message: model.BotMessage, phone: str) -> None:
         if not message.own_contact:
             await self.bot.ask_for_contact(
                 message.chat_id, "Please share your own contact, with the button below."
             )
             return
         try:
-            identities = bot_identities(message.sender_id, phone)
+            identities = model.bot_identities(message.sender_id, phone)
         except Invalid:
             await self.bot.say(message.chat_id, "This phone number cannot be used.")
             return
@@ -191,10 +165,10 @@ class BotVerificationService:
     async def complete_bot_messenger(self, caller: Caller, token: str, messenger_id: str, phone: str) -> str:
         """The user whose identities were stored. Raises `Forbidden` without the service key, `Invalid`."""
         if not caller.is_service:
-            raise Forbidden(SERVICE_ONLY)
-        identities = bot_identities(messenger_id.strip(), phone)
-        check_token(token)
-        user = await self.pending.take_link(token_digest(token), messenger_id.strip(), self.clock.now())
+            raise Forbidden(model.SERVICE_ONLY)
+        identities = model.bot_identities(messenger_id.strip(), phone)
+        model.check_token(token)
+        user = await self.pending.take_link(model.token_digest(token), messenger_id.strip(), self.clock.now())
         if user is None:
             raise Invalid(BAD_LINK)
         await self.identities.give(user, identities)
@@ -205,45 +179,47 @@ class BotVerificationService:
 class OAuthVerificationService:
     """Verification by signing in at a provider."""
 
-    identities: IdentityStore
-    pending: VerificationStore
-    oauth: OAuthProviders
+    identities: access.IdentityStore
+    pending: access.VerificationStore
+    oauth: access.OAuthProviders
     clock: Clock
     ids: Ids
-    offered: Collection[Provider]
+    offered: Collection[model.Provider]
 
     async def start_oauth(self, caller: Caller, provider: str) -> str:
         """The address to send the browser to. Raises `Invalid`, `NotFound`."""
         user = caller.user
-        if provider not in OAUTH_PROVIDERS:
+        if provider not in model.OAUTH_PROVIDERS:
             raise NotFound(f"there is no OAuth verification by '{provider[:100]}'")
-        checked = Provider(provider)
+        checked = model.Provider(provider)
         _require(checked, self.offered)
         state, verifier = self.ids.token(), self.ids.token(48)
-        pending = PendingOAuth(user, verifier)
-        await self.pending.add_state(token_digest(state), checked, pending, self.clock.now() + STATE_LIFE)
+        pending = access.PendingOAuth(user, verifier)
+        await self.pending.add_state(
+            model.token_digest(state), checked, pending, self.clock.now() + model.STATE_LIFE
+        )
         return self.oauth.authorize_url(checked, state, verifier)
 
-    async def complete_oauth(self, provider: str, state: str, code: str, error: str) -> OAuthResult:
+    async def complete_oauth(self, provider: str, state: str, code: str, error: str) -> model.OAuthResult:
         """The browser came back. Never refuses: the result says how it ended."""
-        if provider not in OAUTH_PROVIDERS or not state:
-            return OAuthResult(False, BAD_STATE)
-        checked = Provider(provider)
-        pending = await self.pending.take_state(token_digest(state), checked, self.clock.now())
+        if provider not in model.OAUTH_PROVIDERS or not state:
+            return model.OAuthResult(False, BAD_STATE)
+        checked = model.Provider(provider)
+        pending = await self.pending.take_state(model.token_digest(state), checked, self.clock.now())
         if pending is None:
-            return OAuthResult(False, BAD_STATE)
+            return model.OAuthResult(False, BAD_STATE)
         if error or not code:
             reason = re.sub(r"[^A-Za-z0-9_ .-]", "", error)[:100] or "it sent no code"
-            return OAuthResult(False, f"The provider did not confirm your identity: {reason}")
+            return model.OAuthResult(False, f"The provider did not confirm your identity: {reason}")
         try:
             identity = await self.oauth.identify(checked, code, pending.verifier)
-        except OAuthFailed as failure:
+        except access.OAuthFailed as failure:
             log.warning("OAuth verification with %s failed: %s", provider, failure)
-            return OAuthResult(False, "The provider did not confirm your identity. Please try again.")
+            return model.OAuthResult(False, "The provider did not confirm your identity. Please try again.")
         await self.identities.give(pending.user_id, [identity])
-        return OAuthResult(True, "Your identity is verified.")
+        return model.OAuthResult(True, "Your identity is verified.")
 
 
-def _require(provider: Provider, offered: Collection[Provider]) -> None:
+def _require(provider: model.Provider, offered: Collection[model.Provider]) -> None:
     if provider not in offered:
         raise Invalid(f"verification by {provider.value} is not set up on this server")
