@@ -56,8 +56,10 @@ class InvocationService:
             queued, approval_result = decided
             event = queued.event
         context.start_typing(event)
-        place = FilePlace(instance.id, event.session_id, queued.id, inbound=True)
-        fetched = await self.files.fetch(instance, event, place)
+        fetched = FetchedFiles()
+        if event.attachments:
+            place = FilePlace(instance.id, event.session_id, queued.id, inbound=True)
+            fetched = await self.files.fetch(instance, event, place)
         request = _request(context, queued, user_id, approval_result, fetched)
         if (decision := approval_result.decision) is None:
             request = await self.contexts.completed(context, queued, request, fetched)
@@ -127,8 +129,10 @@ class InvocationService:
     async def _invoke(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> Answer:
         async with self.drafts.begin(context, queued) as drafting:
             result = await self._run(replace(request, progress=drafting.update) if drafting else request)
-        place = FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound=False)
-        artifacts = tuple(await self.files.publish(result.artifacts, place))
+        artifacts: tuple[Artifact, ...] = ()
+        if result.artifacts:
+            place = FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound=False)
+            artifacts = tuple(await self.files.publish(result.artifacts, place))
         confirmation = result.confirmation
         if confirmation is None:
             answer = Answer(

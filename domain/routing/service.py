@@ -139,7 +139,7 @@ class ConversationService:
                 )
             except Withdrawn:
                 return False
-            if answer is not None and error is None:
+            if answer is not None and error is None and context.channel.forwarding:
                 error = await self.forwarding.forward(context, queued.event, answer)
             try:
                 outcome = await _outcome(work, context, answer, error)

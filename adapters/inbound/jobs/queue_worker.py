@@ -317,16 +317,13 @@ class QueueWorker(Generic[L]):
             elif self.slots.is_full(leased.key.instance_id, leased.key.user_id):
                 self._releaser.release_soon(leased.key)
             else:
-                self._start(leased)
+                self.slots.acquire(leased.key)
+                task = asyncio.create_task(self._work_on(leased))
+                self.tasks[task] = leased.key
+                task.add_done_callback(self._ended)
         if self._stopping or not leases.more:
             return SWEEP_SECONDS
         return 0.0 if leases.leased or freed else CONTENDED_SECONDS
-
-    def _start(self, leased: L) -> None:
-        self.slots.acquire(leased.key)
-        task = asyncio.create_task(self._work_on(leased))
-        self.tasks[task] = leased.key
-        task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         if self.slots.release(self.tasks.pop(task)):

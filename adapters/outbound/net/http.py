@@ -247,12 +247,21 @@ class AioHttp:
             if failed is error:
                 raise
             raise failed from error
-        self._report(exchange, exchange.status)
+        self._report(exchange, None)
 
-    def _report(self, exchange: _Exchange, end: int | HttpFailed) -> None:
-        if self._observe is not None:
-            label = "user" if exchange.request.user_address else _host_label(exchange.request.url)
-            self._observe(label, _outcome_of(end), time.monotonic() - exchange.started)
+    def _report(self, exchange: _Exchange, failed: HttpFailed | None) -> None:
+        """The outcome is a short word for metrics: the class of the status, or how the exchange broke."""
+        if self._observe is None:
+            return
+        status = failed.answer.status if failed and failed.answer else exchange.status
+        if isinstance(failed, AddressRefused):
+            outcome = "address_refused"
+        elif failed and failed.answer is None:
+            outcome = "not_sent" if failed.before_request else "broken"
+        else:
+            outcome = "429" if status == 429 else f"{status // 100}xx"
+        label = "user" if exchange.request.user_address else _host_label(exchange.request.url)
+        self._observe(label, outcome, time.monotonic() - exchange.started)
 
 
 def connector(policy: AddressPolicy | None, limit: int = 100) -> aiohttp.TCPConnector:
@@ -305,7 +314,11 @@ def _body(exchange: _Exchange) -> tuple[Payload | None, str]:
         writer = _multipart(exchange)
         return writer, writer.content_type
     if request.json is not None:
-        return _payload(_json(request.json), "application/json"), "application/json"
+        try:
+            content = orjson.dumps(request.json)
+        except orjson.JSONEncodeError:  # integers over 64 bits, lone surrogates
+            content = json.dumps(request.json).encode()
+        return _payload(content, "application/json"), "application/json"
     if request.form is not None:
         content_type = "application/x-www-form-urlencoded"
         return _payload(urlencode(request.form).encode(), content_type), content_type
@@ -316,15 +329,8 @@ def _body(exchange: _Exchange) -> tuple[Payload | None, str]:
         return _payload(request.content, content_type), content_type
     length = next((value for name, value in request.headers.items() if name.lower() == "content-length"), "")
     size = int(length) if length.isdecimal() else None
-    content = _guarded(exchange, request.content, size)
-    return _Stream(content, size, content_type=content_type), content_type
-
-
-def _json(value: Any) -> bytes:
-    try:
-        return orjson.dumps(value)
-    except orjson.JSONEncodeError:  # integers over 64 bits, lone surrogates
-        return json.dumps(value).encode()
+    stream = _guarded(exchange, request.content, size)
+    return _Stream(stream, size, content_type=content_type), content_type
 
 
 def _multipart(exchange: _Exchange) -> aiohttp.MultipartWriter:
@@ -455,17 +461,6 @@ def _source_failure(error: Exception) -> HttpFailed:
 
 def _too_large(url: str, limit: int) -> HttpFailed:
     return HttpFailed(f"{safe_url(url)} answers with over {limit} bytes", before_request=False)
-
-
-def _outcome_of(end: int | HttpFailed) -> str:
-    """A short word for metrics: the class of the status, or how the exchange broke."""
-    if isinstance(end, HttpFailed):
-        if isinstance(end, AddressRefused):
-            return "address_refused"
-        if end.answer is None:
-            return "not_sent" if end.before_request else "broken"
-        end = end.answer.status
-    return "429" if end == 429 else f"{end // 100}xx"
 
 
 @lru_cache(256)
