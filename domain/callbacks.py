@@ -1,6 +1,7 @@
 """Calls of platforms: verified, read, stored, acknowledged."""
 
 from collections.abc import Awaitable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -146,17 +147,12 @@ class ReplyWaiter:
         while result is None and (remaining := (deadline - self.clock.now()).total_seconds()) > 0:
             await self.answers.wait(stored.id, min(remaining, LOOK_AGAIN))
             result = await _unless_unavailable(self.inbox.result(stored.id))
-            if result is None and not await self._exists(instance):
-                raise NotFound(f"the instance {instance.id} was deleted before the answer came")
+            if result is None:
+                with suppress(Unavailable):
+                    if await self.instances.cached(instance.id) is None:  # its messages are deleted with it
+                        raise NotFound(f"the instance {instance.id} was deleted before the answer came")
         result = result or await _unless_unavailable(self.inbox.stop_waiting(stored.id))
         return result or CallResult(CallOutcome.TIMEOUT, None)
-
-    async def _exists(self, instance: Instance) -> bool:
-        """The messages of an instance are deleted with it."""
-        try:
-            return await self.instances.cached(instance.id) is not None
-        except Unavailable:
-            return True
 
 
 @dataclass(eq=False)

@@ -16,14 +16,11 @@ LONGEST_VALUE = 20_000
 LONGEST_ID = 300
 EVENTS = ("create", "write", "unlink")
 
-_HOST = re.compile(
-    r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*"
-)
-_IPV6 = re.compile(r"\[?[0-9A-Fa-f:.]{2,45}\]?")
-_EMAIL = re.compile(r"[^@\s<>,;]{1,64}@[^@\s<>,;]{1,253}")
+_LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?"
+_HOST = rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*|(?=[^:]*:)\[?[0-9A-Fa-f:.]{{2,45}}\]?"
+_EMAIL = r"[^@\s<>,;]{1,64}@[^@\s<>,;]{1,253}"
+_ID = rf"(?!\.\.?$)[^\s\x00-\x1f\x7f/\\?#%]{{1,{LONGEST_ID}}}"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_ID = re.compile(rf"[^\s\x00-\x1f\x7f/\\?#%]{{1,{LONGEST_ID}}}")
-_HEX32 = re.compile(r"[0-9A-Fa-f]{64}")
 
 
 def faults_of(
@@ -111,13 +108,10 @@ def text_fault(value: Any) -> str | None:
     return None
 
 
-def _lines(value: str) -> str | None:
-    return "must not contain a NUL character" if "\0" in value else None
-
-
-def _id(value: str) -> str | None:
-    good = _ID.fullmatch(value) and value not in (".", "..")
-    return None if good else f"must be an id: 1 to {LONGEST_ID} characters without blanks and / \\ ? # %"
+def _matches(pattern: str, fault: str) -> Callable[[str], str | None]:
+    """A rule for texts that match a pattern as a whole."""
+    compiled = re.compile(pattern, re.DOTALL)
+    return lambda value: None if compiled.fullmatch(value) else fault
 
 
 def _base_url(value: str) -> str | None:
@@ -129,21 +123,8 @@ def _base_url(value: str) -> str | None:
     return None
 
 
-def _host(value: str) -> str | None:
-    good = _HOST.fullmatch(value) or (":" in value and _IPV6.fullmatch(value))
-    return None if good else "must be a host name or an IP address, without a scheme, port or path"
-
-
 def _port(value: float) -> str | None:
     return None if value == int(value) and 1 <= value <= 65535 else "must be a whole number from 1 to 65535"
-
-
-def _email(value: str) -> str | None:
-    return None if _EMAIL.fullmatch(value) else "must be an e-mail address"
-
-
-def _ed25519(value: str) -> str | None:
-    return None if _HEX32.fullmatch(value) else "must be an Ed25519 public key: 64 hexadecimal digits"
 
 
 def _interval(value: float) -> str | None:
@@ -154,33 +135,24 @@ def _interval(value: float) -> str | None:
     )
 
 
-def _csv(value: str) -> str | None:
-    return None if _items(value) else "must hold at least one entry; separate entries by commas"
-
-
 def _events(value: str) -> str | None:
-    items = _items(value)
-    wrong = [item for item in items if item not in EVENTS]
-    if wrong or not items:
+    items = [item.strip() for item in value.split(",") if item.strip()]
+    if not items or any(item not in EVENTS for item in items):
         return "must be a comma-separated list of create, write, unlink"
     return None
 
 
-def _items(value: str) -> list[str]:
-    return [item.strip() for item in value.split(",") if item.strip()]
-
-
 _RULES: Mapping[Format, Callable[[Any], str | None]] = {
     Format.TEXT: text_fault,
-    Format.LINES: _lines,
-    Format.ID: _id,
+    Format.LINES: _matches(r"[^\0]*", "must not contain a NUL character"),
+    Format.ID: _matches(_ID, f"must be an id: 1 to {LONGEST_ID} characters without blanks and / \\ ? # %"),
     Format.URL: address_fault,
     Format.BASE_URL: _base_url,
-    Format.HOST: _host,
+    Format.HOST: _matches(_HOST, "must be a host name or an IP address, without a scheme, port or path"),
     Format.PORT: _port,
-    Format.EMAIL: _email,
-    Format.ED25519_HEX: _ed25519,
+    Format.EMAIL: _matches(_EMAIL, "must be an e-mail address"),
+    Format.ED25519_HEX: _matches(r"[0-9A-Fa-f]{64}", "must be an Ed25519 public key: 64 hexadecimal digits"),
     Format.INTERVAL_MINUTES: _interval,
-    Format.CSV: _csv,
+    Format.CSV: _matches(r".*[^,\s].*", "must hold at least one entry; separate entries by commas"),
     Format.EVENTS_CSV: _events,
 }

@@ -154,18 +154,16 @@ class _Section:
 
     def _pack(self, block: Block) -> Iterator[list[Unit]]:
         assert self._packer is not None
-        self._extend(block, self._packer.start)
+        # The stretch of text that groups are made of begins with the first unit held.
+        start = self._packer.start
+        if start is None:
+            self._text, self._text_start = block.text, block.start
+        else:
+            held = self._text[start - self._text_start :]
+            gap = "\n" * (block.start - start - len(held))
+            self._text, self._text_start = f"{held}{gap}{block.text}", start
         for unit in self.measure.units(block, self._room):
             yield from self._packer.add(unit)
-
-    def _extend(self, block: Block, held_from: int | None) -> None:
-        """Adds a block to the stretch of text that groups are made of, which begins with the first unit held."""
-        if held_from is None:
-            self._text, self._text_start = block.text, block.start
-            return
-        held = self._text[held_from - self._text_start :]
-        gap = "\n" * (block.start - held_from - len(held))
-        self._text, self._text_start = f"{held}{gap}{block.text}", held_from
 
 
 @dataclass(eq=False)
@@ -201,7 +199,9 @@ class _Packer:
     def end(self) -> Iterator[list[Unit]]:
         fresh = self._group[self._carried :]
         joined = [*self._full, *fresh]
-        if self._full and fresh and _is_crumb(fresh, self.limits) and _tokens(joined) <= self.most:
+        is_prose = all(unit.block.kind is BlockKind.PARAGRAPH for unit in fresh)
+        is_crumb = is_prose and sum(unit.words for unit in fresh) < self.limits.least_words
+        if self._full and fresh and is_crumb and _tokens(joined) <= self.most:
             yield joined
             return
         if self._full:
@@ -217,8 +217,3 @@ def _overflows(group: Sequence[Unit], unit: Unit, most: int) -> bool:
 
 def _tokens(group: Sequence[Unit]) -> int:
     return sum(unit.tokens for unit in group)
-
-
-def _is_crumb(group: Sequence[Unit], limits: Limits) -> bool:
-    prose = all(unit.block.kind is BlockKind.PARAGRAPH for unit in group)
-    return prose and sum(unit.words for unit in group) < limits.least_words

@@ -103,17 +103,17 @@ class Measure:
             tokens = self.tokens(text)
             if tokens <= most or end - start <= 1:
                 words = len(text.split())
-                size = 0.0 if in_context else self._size(block, tokens, words)
+                if in_context:
+                    size = 0.0
+                elif block.kind in _PROSE and tokens <= words * _TOKENS_OF_A_WORD:
+                    size = words / self.limits.words
+                else:
+                    size = tokens / self.limits.tokens
                 yield Unit(block.start + start, block.start + end, tokens, words, size, block)
                 return
         middle = _middle(block.text, start, end)
         yield from self._fitting(block, start, middle, most, in_context)
         yield from self._fitting(block, middle, end, most, in_context)
-
-    def _size(self, block: Block, tokens: int, words: int) -> float:
-        if block.kind in _PROSE and tokens <= words * _TOKENS_OF_A_WORD:
-            return words / self.limits.words
-        return tokens / self.limits.tokens
 
 
 def _spans(block: Block) -> Iterator[tuple[int, int]]:

@@ -235,7 +235,16 @@ class ScheduleListService:
     def _view(self, planned: model.PlannedInstance) -> model.ScheduleView:
         instance = planned.instance
         channel = self.channels.find(instance.channel_id)
-        timing = _timing(planned, channel) if channel else model.Timing("")
+        if channel is None:
+            timing = model.Timing("")
+        elif instance.status == UNREADABLE:
+            timing = model.Timing("Unknown: the configuration cannot be decrypted")
+        elif channel.scheduler:
+            timing = channel.scheduler.timing(channel.config.load(instance.config))
+        else:
+            assert channel.poller is not None
+            every = model.interval(instance.config, channel.poller.default_interval_minutes)
+            timing = model.Timing(model.in_words(every, is_watched=channel.push_watcher is not None))
         return model.ScheduleView(
             instance.id,
             instance.user_id,
@@ -253,17 +262,6 @@ class ScheduleListService:
             planned.last_error,
             planned.last_error_at,
         )
-
-
-def _timing(planned: model.PlannedInstance, channel: AnyChannel) -> model.Timing:
-    instance = planned.instance
-    if instance.status == UNREADABLE:
-        return model.Timing("Unknown: the configuration cannot be decrypted")
-    if channel.scheduler:
-        return channel.scheduler.timing(channel.config.load(instance.config))
-    assert channel.poller is not None
-    every = model.interval(instance.config, channel.poller.default_interval_minutes)
-    return model.Timing(model.in_words(every, is_watched=channel.push_watcher is not None))
 
 
 def _following(planned: model.PlannedInstance, channel: AnyChannel) -> tuple[datetime, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from domain.channels.context import merged
-from domain.channels.messages import LONGEST_QUOTED, Event, Quoted, ThreadMessage
+from domain.channels.messages import LONGEST_QUOTED, ThreadMessage
 from domain.conversations.choices import is_reference
 from domain.delivery.concurrency import ReadLimiter
 from domain.files import MessageFilesService
@@ -97,7 +97,14 @@ class ContextService:
         event = queued.event
         quoted = event.quoted
         if quoted is not None and not quoted.is_given:
-            quoted = await self.stored.find(context.instance.id, quoted) or await self._read(context, event)
+            stored, reader = (
+                await self.stored.find(context.instance.id, quoted),
+                context.channel.quoted_reader,
+            )
+            if stored is None and reader:
+                reading = reader.read_quoted(context.config, context.target(event), quoted)
+                stored = await self._within_time(context, reading, "the quoted message")
+            quoted = stored
         if quoted is None or not quoted.is_given:
             return None
         place = FilePlace(context.instance.id, event.session_id, queued.id, inbound=False)
@@ -115,13 +122,6 @@ class ContextService:
         reading = reader.read_thread(context.config, context.target(event), event.thread_post, MOST_EARLIER)
         earlier = await self._within_time(context, reading, "the thread") or ()
         return tuple(replace(message, text=bounded(message.text)) for message in earlier[-MOST_EARLIER:])
-
-    async def _read(self, context: ConversationContext, event: Event) -> Quoted | None:
-        reader = context.channel.quoted_reader
-        if reader is None or event.quoted is None:
-            return None
-        reading = reader.read_quoted(context.config, context.target(event), event.quoted)
-        return await self._within_time(context, reading, "the quoted message")
 
     async def _within_time(self, context: ConversationContext, reading: Awaitable[V], what: str) -> V | None:
         """None if the platform did not answer in time."""
