@@ -75,22 +75,6 @@ class FileRecords(Protocol):
         ...
 
 
-class FileLinks(Protocol):
-    def address(self, file: SharedFile) -> str:
-        """A signed address of the file, which expires."""
-        ...
-
-
-class FileStore(FileLinks, Protocol):
-    """Stores files of messages."""
-
-    async def store(
-        self, content: AsyncIterator[bytes], name: str, kind: str, place: FilePlace
-    ) -> tuple[SharedFile, int]:
-        """The stored file and its size in bytes. Raises `TooLarge`, `NotFound` (the message was erased)."""
-        ...
-
-
 class FileTokens(Protocol):
     """Makes and checks what a signed address holds."""
 

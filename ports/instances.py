@@ -263,11 +263,3 @@ class Deactivation(Protocol):
     async def retire(self, instance_id: int) -> None:
         """The instance removes itself: it is listed no more and goes once its messages are answered."""
         ...
-
-
-class ScheduleSync(Protocol):
-    """What the instances' use cases tell of changes."""
-
-    async def saved(self, instance: Instance) -> None:
-        """An instance was created or updated: its schedule is made anew, at once."""
-        ...

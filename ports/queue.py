@@ -43,12 +43,6 @@ class Leases(Generic[L]):
     more: bool
 
 
-class TypingSigns(Protocol):
-    def stop(self, key: QueueKey) -> None:
-        """The answer of the conversation is handed to the platform."""
-        ...
-
-
 class Answers(Protocol):
     """Tells a waiting HTTP call that its answer is on record."""
 

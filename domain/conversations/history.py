@@ -14,6 +14,7 @@ from domain.conversations.model import (
     MessagesWanted,
     parse_message_id,
 )
+from domain.files import StoredFiles
 from domain.instances.lookup import check_owned, owned_instance
 from domain.instances.model import Instance
 from domain.paging import Page, checked_limit
@@ -21,7 +22,7 @@ from domain.refusals import Conflict, Fault, Invalid, NotFound
 from ports.access import IdentityStore
 from ports.channels import Channels
 from ports.conversations import ConversationActions, HistoryStore, Rerun
-from ports.files import FileLinks, SharedFile
+from ports.files import SharedFile
 from ports.instances import InstanceStore
 
 MOST_INSTANCES = 100
@@ -50,7 +51,7 @@ def filter_faults(wanted: ConversationFilter) -> Iterator[Fault]:
         yield Fault("instanceId", f"must name at most {MOST_INSTANCES} instances")
 
 
-def with_addresses(message: Message, links: FileLinks) -> Message:
+def with_addresses(message: Message, links: StoredFiles) -> Message:
     """The message, each file that we hold a copy of with a signed address that expires."""
     files = [
         file
@@ -71,7 +72,7 @@ class HistoryService:
     store: HistoryStore
     actions: ConversationActions
     users: IdentityStore
-    links: FileLinks
+    links: StoredFiles
 
     async def list(
         self, caller: Caller, wanted: ConversationFilter, limit: int, cursor: str | None

@@ -29,7 +29,7 @@ from domain.conversations.validation import (
 )
 from domain.delivery.model import OPTED_OUT
 from domain.file_names import file_name
-from domain.files import MessageFilesService
+from domain.files import MessageFilesService, StoredFiles
 from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup import known_channel, owned_instance, unknown
 from domain.instances.model import UNREADABLE, Instance
@@ -40,7 +40,7 @@ from domain.routing.model import ResultArtifact
 from ports.capabilities import OpenRequest, PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.conversations import Timelines
-from ports.files import FileLinks, FilePlace
+from ports.files import FilePlace
 from ports.instances import InstanceStore
 from ports.outbox import MessageStore, NewSend, SendStore, StoredSend
 from ports.queue import Sessions
@@ -210,7 +210,7 @@ class MessageService:
     messages: MessageStore
     history: Timelines
     sending: SendingService
-    links: FileLinks
+    links: StoredFiles
     files: MessageFilesService
 
     async def send(

@@ -10,12 +10,13 @@ from domain.delivery.rate_limits import RateLimiter, request_for
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity, Instance
 from domain.refusals import StorageAway, Unavailable, reason_of
+from domain.routing.indicators import LingeringTyping
 from domain.values import value
 from ports.capabilities import ReplySender
 from ports.channels import AnyChannel, Channels
 from ports.instances import HealthStore, InstanceStore
 from ports.outbox import Outbox, QueuedMessage, QueuedMessages
-from ports.queue import QueueKey, Sessions, TypingSigns
+from ports.queue import QueueKey, Sessions
 from ports.system import Clock, Ids, Meter, Span, no_span
 
 log = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ class DeliveryService:
     sessions: Sessions
     clock: Clock
     meter: Meter
-    typing: TypingSigns
+    typing: LingeringTyping
     span: Span = no_span
     _faults: Faults = field(default_factory=Faults, init=False)
 

@@ -29,10 +29,11 @@ from domain.instances.pairing import PairingService
 from domain.instances.registration import RegistrationService
 from domain.instances.validation import advice, faults_of
 from domain.paging import Slice
+from domain.polling.service import ScheduleService
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.web_chat.model import embed_tag, public_id
 from ports.channels import AnyChannel, Channels
-from ports.instances import HealthStore, InstanceStore, Processes, ScheduleSync, UnansweredStore
+from ports.instances import HealthStore, InstanceStore, Processes, UnansweredStore
 from ports.outbox import DeliveryStore
 
 log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ class InstanceService:
     registration: RegistrationService
     processes: Processes
     pairings: PairingService
-    schedules: ScheduleSync
+    schedules: ScheduleService
     destinations: DestinationService
     agent_url: str
 

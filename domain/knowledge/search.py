@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from domain import limits
 from domain.access.model import Caller
+from domain.files import StoredFiles
 from domain.knowledge.bases import BaseAccess
 from domain.knowledge.codes import Phrase
 from domain.knowledge.index_words import highlights
@@ -26,7 +27,6 @@ from domain.knowledge.rules import DEFAULT, Mode, SearchOptions, check_filled, c
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from domain.knowledge.words import mostly_outside_latin, words_as_written
 from domain.rendering import off_loop
-from ports.files import FileLinks
 from ports.indexing import Embedder, Embedders, EmbeddingModel, Vector
 from ports.knowledge_storage import ChunkIndex, Passage
 
@@ -66,7 +66,7 @@ class SearchService:
     access: BaseAccess
     index: ChunkIndex
     embedder: Embedders
-    links: FileLinks
+    links: StoredFiles
 
     async def search(
         self, caller: Caller, base_id: int, query: str, options: SearchOptions = DEFAULT

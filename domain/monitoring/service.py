@@ -8,6 +8,7 @@ from domain.conversations.history import with_addresses
 from domain.conversations.model import Direction, MessageId, parse_message_id
 from domain.delivery.concurrency import known_limits
 from domain.delivery.model import account_key
+from domain.files import StoredFiles
 from domain.instances.health import health_of
 from domain.instances.lookup import owned_instance
 from domain.instances.model import Instance
@@ -16,7 +17,6 @@ from domain.paging import LARGEST_LIMIT, Page, checked_limit, cursor_of, read_cu
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
 from ports.channels import Channels
 from ports.conversations import ConversationActions, Rerun
-from ports.files import FileLinks
 from ports.instances import HealthStore, InstanceStore
 from ports.monitoring import DeadLetterStore, FigureStore, Installation, InstanceNames
 from ports.outbox import MessageStore, SharedLimits
@@ -39,7 +39,7 @@ class DeadLetterService:
     store: DeadLetterStore
     messages: MessageStore
     actions: ConversationActions
-    links: FileLinks
+    links: StoredFiles
 
     async def list(
         self,

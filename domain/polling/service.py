@@ -38,7 +38,7 @@ LONGEST = 240.0
 
 @dataclass(eq=False)
 class ScheduleService:
-    """Plans runs: `ports.instances.ScheduleSync`."""
+    """Plans runs."""
 
     schedules: ScheduleStore
     instances: InstanceStore

@@ -14,7 +14,7 @@ from domain.channels.typed import ChannelConfig
 from domain.confirmations.model import is_approval
 from domain.conversations.choices import is_reference
 from domain.file_names import file_name, mime_type
-from domain.files import file_fault, one_piece
+from domain.files import StoredFiles, file_fault, one_piece
 from domain.instances.model import ACTIVE, Instance
 from domain.refusals import Fault, Invalid, NotFound, TooLarge, Unauthenticated
 from domain.web_chat.model import (
@@ -35,7 +35,7 @@ from domain.web_chat.model import (
 from ports.capabilities import OpenRequest
 from ports.channels import AnyChannel, Channels
 from ports.conversations import ChatFeed, ChatIntake, ChatSite, TokenSigner
-from ports.files import FilePlace, FileStore
+from ports.files import FilePlace
 from ports.instances import InstanceStore
 from ports.queue import Inbox
 from ports.system import Clock, Ids, Meter
@@ -105,7 +105,7 @@ class WebChatService:
     visitors: VisitorService
     intake: ChatIntake
     feed: ChatFeed
-    files: FileStore
+    files: StoredFiles
     inbox: Inbox
     meter: Meter
     own_origin: str

@@ -86,7 +86,7 @@ CLASSES = {
     "Move": "SessionRename",
     "Gate": "AuthMiddleware",
     "Answering": "ResponseRecorder",
-    "Planner": "ScheduleSync",
+    "Planner": "ScheduleService",
     "Seal": "ConfigCipher",
     "Life": "DeviceSession",
     "Flow": "StyledText",

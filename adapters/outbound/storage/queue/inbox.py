@@ -108,19 +108,19 @@ DROPPED = Accepted(0, fresh=False, dropped=True)
 
 class PostgresInbox:
     """`enqueued` is called after each commit that brought events for which nobody is on the way yet, `withdrawn` with
-    each message that is not to be answered as it was stored, `settled` when a message need not wait any more."""
+    each message that is not to be answered as it was stored, `ready` when a message need not wait any more."""
 
     def __init__(
         self,
         database: Database,
         enqueued: Callable[[], None],
         withdrawn: Callable[[int], None] = lambda _: None,
-        settled: Callable[[], None] = lambda: None,
+        ready: Callable[[], None] = lambda: None,
     ) -> None:
         self._database = database
         self._enqueued = enqueued
         self._withdrawn = withdrawn
-        self._settled = settled
+        self._ready = ready
         self._batcher: Batcher[InboxRow, Accepted] = Batcher(self.flush)
 
     async def add(
@@ -183,7 +183,7 @@ class PostgresInbox:
                 await self._database.execute(
                     SQL["settle_event"], (event_to_json(merged, merged.request_id).decode(), id)
                 )
-                self._settled()
+                self._ready()
             return
         changed = replace(
             merged,
