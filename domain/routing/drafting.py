@@ -42,7 +42,7 @@ class DraftService:
             yield drafting
         finally:
             if drafting:
-                await drafting.finish()
+                await drafting.close()
 
 
 class Drafting:
@@ -73,7 +73,7 @@ class Drafting:
         if self._task is None:
             self._task = asyncio.create_task(self._show())
 
-    async def finish(self) -> None:
+    async def close(self) -> None:
         self._finished.set()
         if self._task is not None:
             await self._task
