@@ -3,9 +3,9 @@
 How a page is made:
 
 - A module in `pages/` has a list `ROUTES` of Starlette routes with full paths; `app.py` lists the modules.
-- A handler is `async def name(request: Request) -> Response`. `caller_of(request)` and `services_of(request)` of
-  `requests.py` give the signed-in caller and the use cases; `path_id` of REST reads ids in paths; `form_of` reads a
-  form whose CSRF token was checked. It raises the refusals of the use cases: `errors.py` makes a page of them, or a
+- A handler is `async def name(request: ConsoleRequest) -> Response`. `request.caller` and `request.services` are the
+  signed-in caller and the use cases; `path_id` of REST reads ids in paths; `request.posted()` reads a form whose CSRF
+  token was checked. It raises the refusals of the use cases: `errors.py` makes a page of them, or a
   notice where htmx asked.
 - `render(request, "name.html", {...})` answers with a template that extends `page.html` (blocks `title`, `actions`,
   `content`); `render_part` answers htmx with a template of its own, or a block of the page. Macros are at hand in

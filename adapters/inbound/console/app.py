@@ -1,7 +1,7 @@
 """The console as one ASGI application."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -26,7 +26,7 @@ from adapters.inbound.console.pages import (
     sign_in,
     subscriptions,
 )
-from adapters.inbound.console.requests import Redirection, caller_of, check_form, services_of
+from adapters.inbound.console.requests import ConsoleRequest, Redirection
 from adapters.inbound.console.sessions import ROOT, authenticate, check_origin
 from adapters.inbound.rest.events import Streams
 from adapters.inbound.rest.routing import Gateway
@@ -51,15 +51,21 @@ PAGES = (
     knowledge_text,
 )
 
-Check = Callable[[Request], Awaitable[None]]
+Check = Callable[[ConsoleRequest], Awaitable[None]]
 
 
 def build_console(gateway: Gateway, streams: Streams) -> Starlette:
     """`streams` counts the open streams of events of the whole gateway."""
+
+    async def check_upload(request: ConsoleRequest) -> None:
+        """The handler checks the token itself: the body is a stream, which is read once."""
+        await authenticate(request, request.services.access)
+        check_origin(request)
+
     routes = [Route("/", lambda request: RedirectResponse(ROOT, 303))]
-    routes += [_guarded(route, check_form) for module in OPEN for route in module.ROUTES]
-    routes += [_guarded(route, _signed_in) for module in PAGES for route in module.ROUTES]
-    routes += [_guarded(route, _uploading) for route in knowledge_files.UPLOADS]
+    routes += [_guarded(route, ConsoleRequest.check_form) for module in OPEN for route in module.ROUTES]
+    routes += [_guarded(route, _check_page) for module in PAGES for route in module.ROUTES]
+    routes += [_guarded(route, check_upload) for route in knowledge_files.UPLOADS]
     console = Starlette(routes=routes, exception_handlers=errors.HANDLERS)
     console.router.redirect_slashes = False
     console.state.gateway = gateway
@@ -67,34 +73,24 @@ def build_console(gateway: Gateway, streams: Streams) -> Starlette:
     return console
 
 
-async def _uploading(request: Request) -> None:
-    """The handler checks the token itself: the body is a stream, which is read once."""
-    await authenticate(request, services_of(request).access)
-    check_origin(request)
-
-
-async def _signed_in(request: Request) -> None:
-    await authenticate(request, services_of(request).access)
-    await check_form(request)
-    if "text/html" in request.headers.get("accept", ""):  # a page, neither a part of one nor a stream
-        request.state.live_after = await _position(request)
-
-
-async def _position(request: Request) -> int | None:
-    """Where events stand before the page reads its data: its stream goes on from there. None, and the page fetches
-    its live parts once its stream is open, where no more streams can be had."""
-    try:
-        pages = await services_of(request).events.watch(caller_of(request), None, (), ())
-        async with aclosing(pages):
-            return (await anext(pages)).cursor
-    except TooMany:
-        return None
+async def _check_page(request: ConsoleRequest) -> None:
+    """Authenticates, and checks the form. A page, neither a part of one nor a stream, notes where events stand before
+    it reads its data: its stream goes on from there. Where no more streams can be had it notes None, and fetches its
+    live parts once its stream is open."""
+    await authenticate(request, request.services.access)
+    await request.check_form()
+    if "text/html" in request.headers.get("accept", ""):
+        request.state.live_after = None
+        with suppress(TooMany):
+            async with aclosing(await request.services.events.watch(request.caller, None, (), ())) as pages:
+                request.state.live_after = (await anext(pages)).cursor
 
 
 def _guarded(route: Route, check: Check) -> Route:
     """The route with the check before its handler."""
 
-    async def handler(request: Request) -> Response:
+    async def handler(plain: Request) -> Response:
+        request = ConsoleRequest(plain.scope, plain.receive)
         try:
             await check(request)
             response: Response = await route.endpoint(request)

@@ -74,29 +74,28 @@ def fields_of(
     definition: ChannelDefinition, values: Mapping[str, object], stored: Mapping[str, object]
 ) -> list[FormField]:
     """`values` are to be shown; `stored` is the configuration that is changed, empty for a new one."""
-    return [_form_field(definition, field, values.get(field.name), stored) for field in definition.fields]
-
-
-def _form_field(
-    definition: ChannelDefinition, field: ConfigField, value: object, stored: Mapping[str, object]
-) -> FormField:
-    has_stored = field.secret and stored.get(field.name, "") != ""
-    text = "" if value is None else str(value)
-    if isinstance(value, bool):
-        text = text.lower()
-    return FormField(
-        name=PREFIX + field.name,
-        key=field.name,
-        label=label_of(field.name),
-        kind=_kind(field),
-        help=in_words(definition, field.description),
-        value="" if field.secret else text,
-        required=field.required and not has_stored,
-        basic=definition.is_basic(field),
-        stored=has_stored,
-        removable=has_stored and not field.required,
-        options=_options(field),
-    )
+    shown = []
+    for field in definition.fields:
+        has_stored = field.secret and stored.get(field.name, "") != ""
+        value = values.get(field.name)
+        if value is None or field.secret:
+            value = ""
+        shown.append(
+            FormField(
+                name=PREFIX + field.name,
+                key=field.name,
+                label=label_of(field.name),
+                kind=_kind(field),
+                help=in_words(definition, field.description),
+                value=str(value).lower() if isinstance(value, bool) else str(value),
+                required=field.required and not has_stored,
+                basic=definition.is_basic(field),
+                stored=has_stored,
+                removable=has_stored and not field.required,
+                options=_options(field),
+            )
+        )
+    return shown
 
 
 def _options(field: ConfigField) -> tuple[tuple[str, str], ...]:

@@ -36,8 +36,7 @@ async def refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
     if isinstance(error, Unauthenticated):
         return _to_sign_in(request)
-    heading = HEADINGS.get(type(error), "")
-    response = _shown(request, status_of(error), error.message, heading)
+    response = _shown(request, status_of(error), error.message, HEADINGS.get(type(error), ""))
     response.headers.update(headers_of(error))
     return response
 
@@ -73,8 +72,7 @@ def _shown(request: Request, status: int, text: str, heading: str = "") -> Respo
     if not is_htmx(request):
         return render(request, "error.html", values, status=status)
     part = render_part(request, "notice.html", values, status=status)
-    part.headers["HX-Retarget"] = "#notices"
-    part.headers["HX-Reswap"] = "innerHTML"
+    part.headers.update({"HX-Retarget": "#notices", "HX-Reswap": "innerHTML"})
     return part
 
 

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
 from adapters.inbound.console.markdown import Markdown
-from adapters.inbound.console.navigation import conversation_path
 from domain.conversations.model import ConversationView
 
 LONGEST_NAME = 120
@@ -45,14 +44,6 @@ def duration(seconds: float) -> str:
 def segment(text: object) -> str:
     """A text as one segment of a path, whatever characters it has."""
     return quote(str(text), safe="")
-
-
-def for_cookie(text: str) -> str:
-    return quote(text[:500], safe=" ")
-
-
-def from_cookie(text: str) -> str:
-    return unquote(text)
 
 
 def lines(text: str) -> Markup:
@@ -92,16 +83,6 @@ def local(url: str, agent_url: str) -> str:
     return url if url.startswith(("https://", "http://")) else ""
 
 
-def conversation(view: ConversationView) -> str:
-    """The address of a conversation."""
-    return conversation_path(view.instance_id, view.session_id)
-
-
-def inbox_path(session_id: str, instance_id: int) -> str:
-    """The same of a session id."""
-    return conversation_path(instance_id, session_id)
-
-
 ALL: Mapping[str, Callable[..., object]] = {
     "moment": moment,
     "size": size,
@@ -112,7 +93,5 @@ ALL: Mapping[str, Callable[..., object]] = {
     "visible": visible,
     "who": who,
     "local": local,
-    "conversation": conversation,
-    "inbox_path": inbox_path,
     "markdown": Markdown,
 }

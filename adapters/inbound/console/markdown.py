@@ -43,16 +43,13 @@ def _link(
 ) -> str:
     """One that leads nowhere where its address is of another kind."""
     token = tokens[place]
-    token.attrs = {"href": token.attrs["href"]} if _is_allowed(str(token.attrs["href"])) else {}
+    try:
+        is_allowed = urlsplit(str(token.attrs["href"])).scheme in SCHEMES
+    except ValueError:
+        is_allowed = False
+    token.attrs = {"href": token.attrs["href"]} if is_allowed else {}
     token.attrs |= {"rel": "noopener noreferrer nofollow", "target": "_blank"}
     return renderer.renderToken(tokens, place, options, env)
-
-
-def _is_allowed(address: str) -> bool:
-    try:
-        return urlsplit(address).scheme in SCHEMES
-    except ValueError:
-        return False
 
 
 def _heading(

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote, unquote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.datastructures import FormData
@@ -11,22 +12,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from adapters.inbound.console import filters
+from adapters.inbound.console import filters, sessions
 from adapters.inbound.console.channel_setup import in_words
-from adapters.inbound.console.navigation import SECTIONS
-from adapters.inbound.console.sessions import (
-    FIELD,
-    HEADER,
-    SAFE,
-    VISIT,
-    check_origin,
-    check_token,
-    cookie_of,
-    csrf_token,
-    session_of,
-    set_cookie,
-    visit_of,
-)
+from adapters.inbound.console.navigation import SECTIONS, conversation_path
 from adapters.inbound.console.static import static_address
 from adapters.inbound.rest.routing import (
     NO_INSTANCE,
@@ -58,60 +46,66 @@ SECURE_HEADERS = {
 }
 
 
-def gateway_of(request: Request) -> Gateway:
-    gateway: Gateway = request.app.state.gateway
-    return gateway
-
-
-def services_of(request: Request) -> UseCases:
-    return gateway_of(request).use_cases
-
-
-def caller_of(request: Request) -> Caller:
-    """Who has signed in."""
-    caller: Caller = request.state.caller
-    return caller
-
-
-def instance_of(request: Request) -> int:
-    """The instance that the path names. Raises `NotFound` for what cannot be an id."""
-    return path_id(request.path_params["instance"], NO_INSTANCE)
-
-
-def named_instances(request: Request) -> list[int]:
-    """The instances of the query, separated by commas. Raises `Invalid`."""
-    ids = []
-    for text in comma_separated(request.query_params.getlist("instanceId")):
-        instance_id = parsed_id(text)
-        if instance_id is None:
-            raise Invalid.of([Fault("instanceId", f"'{text[:30]}' is not the id of an instance")])
-        ids.append(instance_id)
-    return ids
-
-
-def cursor_page(request: Request) -> RequestedCursor:
-    """Where a list goes on, by the query."""
-    return RequestedCursor(DEFAULT_LIMIT, request.query_params.get("cursor", ""))
-
-
 def is_htmx(request: Request) -> bool:
     return request.headers.get("hx-request") == "true"
 
 
-async def form_of(request: Request) -> FormData:
-    """The fields of a posted form; its CSRF token was checked before the handler. It is read once."""
-    return await request.form(max_files=FORM_FILES, max_fields=FORM_FIELDS)
+class ConsoleRequest(Request):
+    """A request to a page of the console, with what its handler needs."""
 
+    @property
+    def gateway(self) -> Gateway:
+        gateway: Gateway = self.app.state.gateway
+        return gateway
 
-async def check_form(request: Request) -> None:
-    """Raises `Forbidden` for a request that changes something and comes from another site, or without our token."""
-    if request.method in SAFE:
-        return
-    check_origin(request)
-    token = request.headers.get(HEADER, "")
-    if not token and request.headers.get("content-type", "").partition(";")[0] in FORM_TYPES:
-        token = str((await form_of(request)).get(FIELD, ""))
-    check_token(request, token)
+    @property
+    def services(self) -> UseCases:
+        return self.gateway.use_cases
+
+    @property
+    def caller(self) -> Caller:
+        """Who has signed in."""
+        caller: Caller = self.state.caller
+        return caller
+
+    @property
+    def is_htmx(self) -> bool:
+        return is_htmx(self)
+
+    @property
+    def instance_id(self) -> int:
+        """The instance that the path names. Raises `NotFound` for what cannot be an id."""
+        return path_id(self.path_params["instance"], NO_INSTANCE)
+
+    @property
+    def cursor_page(self) -> RequestedCursor:
+        """Where a list goes on, by the query."""
+        return RequestedCursor(DEFAULT_LIMIT, self.query_params.get("cursor", ""))
+
+    def named_instances(self) -> list[int]:
+        """The instances of the query, separated by commas. Raises `Invalid`."""
+        ids = []
+        for text in comma_separated(self.query_params.getlist("instanceId")):
+            instance_id = parsed_id(text)
+            if instance_id is None:
+                raise Invalid.of([Fault("instanceId", f"'{text[:30]}' is not the id of an instance")])
+            ids.append(instance_id)
+        return ids
+
+    async def posted(self) -> FormData:
+        """The fields of a posted form; its CSRF token was checked before the handler. It is read once."""
+        return await self.form(max_files=FORM_FILES, max_fields=FORM_FIELDS)
+
+    async def check_form(self) -> None:
+        """Raises `Forbidden` for a request that changes something and comes from another site, or without our
+        token."""
+        if self.method in sessions.SAFE:
+            return
+        sessions.check_origin(self)
+        token = self.headers.get(sessions.HEADER, "")
+        if not token and self.headers.get("content-type", "").partition(";")[0] in FORM_TYPES:
+            token = str((await self.posted()).get(sessions.FIELD, ""))
+        sessions.check_token(self, token)
 
 
 def faults_of(refusal: Invalid) -> dict[str, str]:
@@ -129,29 +123,49 @@ def render(
     live_kinds: tuple[str, ...] = (),
 ) -> Response:
     """A whole page. `live_kinds` are the kinds of events after which parts of it fetch themselves anew."""
-    notice = cookie_of(request, NOTICE)
+    notice = sessions.cookie_of(request, NOTICE)
     values = {
         "live_kinds": live_kinds,
         "live_after": getattr(request.state, "live_after", None),
-        "notice": filters.from_cookie(notice),
+        "notice": unquote(notice),
         **(context or {}),
     }
-    response = _response(request, template, values, status)
+    response = render_part(request, template, values, status=status)
     if notice:
-        set_cookie(request, response, NOTICE, "", 0)
+        sessions.set_cookie(request, response, NOTICE, "", 0)
     return response
 
 
 def render_part(
     request: Request,
-    template: str,
-    context: Mapping[str, Any] | None = None,
+    template_name: str,
+    values: Mapping[str, Any] | None = None,
     *,
     block: str | None = None,
     status: int = 200,
 ) -> Response:
     """A part of a page for htmx: a whole template, or one `block` of it."""
-    return _response(request, template, dict(context or {}), status, block)
+    templates = _templates()
+    template = templates.get_template(template_name)
+    token = sessions.csrf_token(request)
+    context = {
+        "parts": templates.get_template("parts.html").module,
+        "forms": templates.get_template("forms.html").make_module({"csrf_token": token}),
+        "request": request,
+        "caller": getattr(request.state, "caller", None),
+        "csrf_token": token,
+        "signs_out": bool(sessions.session_of(request)),
+        "sections": SECTIONS,
+        "here": request.url.path,
+        **(values or {}),
+    }
+    if block is None:
+        response = _Page(lambda: template.render(context), status)
+    else:
+        response = _Page(lambda: "".join(template.blocks[block](template.new_context(context))), status)
+    if not sessions.session_of(request) and not sessions.cookie_of(request, sessions.VISIT):
+        sessions.set_cookie(request, response, sessions.VISIT, sessions.visit_of(request), None)
+    return response
 
 
 class Redirection(RedirectResponse):
@@ -164,37 +178,11 @@ class Redirection(RedirectResponse):
     def keep_notice(self, request: Request) -> None:
         """Puts the notice into a cookie of the browser that sent the request."""
         if self._notice:
-            set_cookie(request, self, NOTICE, filters.for_cookie(self._notice), NOTICE_SECONDS)
+            sessions.set_cookie(request, self, NOTICE, quote(self._notice[:500], safe=" "), NOTICE_SECONDS)
 
 
 def redirect(path: str, notice: str = "") -> Response:
     return Redirection(path, notice)
-
-
-def _response(
-    request: Request, name: str, values: dict[str, Any], status: int, block: str | None = None
-) -> Response:
-    templates = _templates()
-    template = templates.get_template(name)
-    token = csrf_token(request)
-    context = {
-        "parts": templates.get_template("parts.html").module,
-        "forms": templates.get_template("forms.html").make_module({"csrf_token": token}),
-        "request": request,
-        "caller": getattr(request.state, "caller", None),
-        "csrf_token": token,
-        "signs_out": bool(session_of(request)),
-        "sections": SECTIONS,
-        "here": request.url.path,
-        **values,
-    }
-    if block is None:
-        response = _Page(lambda: template.render(context), status)
-    else:
-        response = _Page(lambda: "".join(template.blocks[block](template.new_context(context))), status)
-    if not session_of(request) and not cookie_of(request, VISIT):
-        set_cookie(request, response, VISIT, visit_of(request), None)
-    return response
 
 
 class _Page(HTMLResponse):
@@ -220,6 +208,9 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.filters.update(filters.ALL)
-    templates.globals["static"] = static_address
-    templates.globals["in_words"] = in_words
+    templates.globals |= {
+        "static": static_address,
+        "in_words": in_words,
+        "conversation_path": conversation_path,
+    }
     return templates

@@ -1,31 +1,14 @@
 """The connected channels, the gallery of all channels, and the set-up and health of one that is connected."""
 
 import asyncio
+from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.channel_setup import (
-    callback_address,
-    has_callback,
-    is_public,
-    next_steps,
-    steps_of,
-    works_from_here,
-)
+from adapters.inbound.console import channel_setup as setup
 from adapters.inbound.console.pages.channel_forms import CHANNELS
-from adapters.inbound.console.requests import (
-    caller_of,
-    form_of,
-    gateway_of,
-    instance_of,
-    is_htmx,
-    redirect,
-    render,
-    render_part,
-    services_of,
-)
+from adapters.inbound.console.requests import ConsoleRequest, redirect, render, render_part
 from adapters.inbound.rest.routing import path_id
 from domain.conversations.model import ConversationFilter, ConversationView
 from domain.instances.model import ConfigDraft, CredentialsCheck, CredentialsState
@@ -39,13 +22,11 @@ PAIRING = "waStatus"
 ONE = CHANNELS + "/{instance}"
 
 
-async def channels(request: Request) -> Response:
-    failing = request.query_params.get("show") == "failing"
-    services, caller = services_of(request), caller_of(request)
+async def channels(request: ConsoleRequest) -> Response:
+    failing, cursor = request.query_params.get("show") == "failing", request.query_params.get("cursor")
+    services, caller = request.services, request.caller
     page, definitions = await asyncio.gather(
-        services.monitoring.health.list(
-            caller, ON_A_PAGE, request.query_params.get("cursor"), failing=failing
-        ),
+        services.monitoring.health.list(caller, ON_A_PAGE, cursor, failing=failing),
         services.catalogue.definitions(),
     )
     by_id = {definition.id: definition for definition in definitions}
@@ -53,142 +34,123 @@ async def channels(request: Request) -> Response:
     return render(request, "channels.html", context, live_kinds=("instance.health",))
 
 
-async def gallery(request: Request) -> Response:
+async def gallery(request: ConsoleRequest) -> Response:
     query = request.query_params.get("q", "").strip()
-    base = gateway_of(request).options.agent_url
+    base = request.gateway.options.agent_url
     words = query.casefold().split()
-    matching = [
-        definition
-        for definition in await services_of(request).catalogue.definitions()
-        if all(
-            word in f"{definition.id} {definition.name} {definition.description}".casefold() for word in words
-        )
-    ]
+    matching = []
+    for definition in await request.services.catalogue.definitions():
+        text = f"{definition.id} {definition.name} {definition.description}".casefold()
+        if all(word in text for word in words):
+            matching.append(definition)
     context = {
         "definitions": sorted(matching, key=lambda definition: definition.id != FIRST),
         "query": query,
-        "public": is_public(base),
-        "unreachable": {definition.id for definition in matching if not works_from_here(definition, base)},
+        "public": setup.is_public(base),
+        "unreachable": {
+            definition.id for definition in matching if not setup.works_from_here(definition, base)
+        },
     }
     return render(request, "channel_gallery.html", context)
 
 
-async def channel(request: Request) -> Response:
+async def channel(request: ConsoleRequest) -> Response:
     return await _page(request)
 
 
-async def _page(request: Request, check: CredentialsCheck | None = None) -> Response:
+async def _page(request: ConsoleRequest, check: CredentialsCheck | None = None) -> Response:
     """The set-up and health of an instance, with the outcome of a check where one was asked for."""
-    services, caller, number = services_of(request), caller_of(request), instance_of(request)
-    view, health, first = await asyncio.gather(
-        services.instances.get(caller, number),
-        services.operations.health(caller, number),
-        _first_conversation(request, number),
-    )
-    definition, is_taken = await asyncio.gather(
-        services.catalogue.definition(view.instance.channel_id), _is_taken(request, view.instance.resource_id)
-    )
-    base = gateway_of(request).options.agent_url
-    address = callback_address(base, definition, view.instance)
+    services, caller = request.services, request.caller
+    shown, first = await asyncio.gather(_health_values(request), _first_conversation(request))
+    instance, definition = shown["instance"], shown["definition"]
+    base = request.gateway.options.agent_url
+    address = setup.callback_address(base, definition, instance)
+    is_taken = True  # a resource that is named may have nothing behind it
+    if instance.resource_id:
+        trial = await services.resources.try_out(caller, instance.resource_id, "", ask=False)
+        is_taken = trial.source != NOTHING
     context = {
-        "address": address if has_callback(definition) else "",
-        "steps": steps_of(definition, address),
-        "public": is_public(base),
+        **shown,
+        "address": address if setup.has_callback(definition) else "",
+        "steps": setup.steps_of(definition, address),
+        "public": setup.is_public(base),
         "base": base,
-        "instance": view.instance,
-        "definition": definition,
-        "embed_tag": view.embed_tag,
-        "health": health,
-        "pairing": view.instance.config.get(PAIRING),
-        "next_steps": next_steps(view.instance, health),
-        "number": number,
+        "number": instance.id,
         "first": first,
         "check": check,
         "is_taken": is_taken,
-        "identifies": definition.identifies(view.instance.config),
+        "identifies": definition.identifies(instance.config),
     }
     return render(request, "channel.html", context, live_kinds=("message.received", "instance.health"))
 
 
-async def _is_taken(request: Request, resource_id: str | None) -> bool:
-    """Return False if the channel names a resource behind which there is nothing."""
-    if not resource_id:
-        return True
-    trial = await services_of(request).resources.try_out(caller_of(request), resource_id, "", ask=False)
-    return trial.source != NOTHING
+async def _health_values(request: ConsoleRequest) -> dict[str, Any]:
+    """The health of an instance, and the pairing of a linked device."""
+    number, services, caller = request.instance_id, request.services, request.caller
+    view, health = await asyncio.gather(
+        services.instances.get(caller, number), services.operations.health(caller, number)
+    )
+    return {
+        "instance": view.instance,
+        "definition": await services.catalogue.definition(view.instance.channel_id),
+        "embed_tag": view.embed_tag,
+        "health": health,
+        "next_steps": setup.next_steps(view.instance, health),
+        "pairing": view.instance.config.get(PAIRING),
+    }
 
 
-async def _first_conversation(request: Request, number: int) -> ConversationView | None:
+async def _first_conversation(request: ConsoleRequest) -> ConversationView | None:
     """The latest conversation, None before the first message."""
-    of_instance = ConversationFilter(instance_ids=(number,))
-    page = await services_of(request).conversations.list(caller_of(request), of_instance, 1, None)
+    of_instance = ConversationFilter(instance_ids=(request.instance_id,))
+    page = await request.services.conversations.list(request.caller, of_instance, 1, None)
     return page.items[0] if page.items else None
 
 
-async def first_message(request: Request) -> Response:
-    number = instance_of(request)
-    context = {"number": number, "first": await _first_conversation(request, number)}
+async def first_message(request: ConsoleRequest) -> Response:
+    context = {"number": request.instance_id, "first": await _first_conversation(request)}
     return render_part(request, "channel_first_message.html", context)
 
 
-async def health(request: Request) -> Response:
-    """The health of an instance, and the pairing of a linked device."""
-    number = instance_of(request)
-    services, caller = services_of(request), caller_of(request)
-    view, health_ = await asyncio.gather(
-        services.instances.get(caller, number), services.operations.health(caller, number)
-    )
-    definition = await services.catalogue.definition(view.instance.channel_id)
-    context = {
-        "instance": view.instance,
-        "definition": definition,
-        "health": health_,
-        "next_steps": next_steps(view.instance, health_),
-        "pairing": view.instance.config.get(PAIRING),
-    }
-    return render_part(request, "channel_health.html", context)
+async def health(request: ConsoleRequest) -> Response:
+    return render_part(request, "channel_health.html", await _health_values(request))
 
 
-async def check_credentials(request: Request) -> Response:
-    number = instance_of(request)
-    result = await services_of(request).checks.credentials(
-        caller_of(request), ConfigDraft(instance_id=number)
-    )
-    if is_htmx(request):
+async def check_credentials(request: ConsoleRequest) -> Response:
+    draft = ConfigDraft(instance_id=request.instance_id)
+    result = await request.services.checks.credentials(request.caller, draft)
+    if request.is_htmx:
         part = render_part(request, "channel_credentials.html", {"check": result})
         part.headers["HX-Trigger"] = "checked"  # the health beside it may have changed
         return part
     return await _page(request, result)
 
 
-async def pair(request: Request) -> Response:
-    number = instance_of(request)
-    pairing = await services_of(request).instances.request_pairing(caller_of(request), number)
+async def pair(request: ConsoleRequest) -> Response:
+    pairing = await request.services.instances.request_pairing(request.caller, request.instance_id)
     if not pairing.success:
         return await _page(request, CredentialsCheck(CredentialsState.REFUSED, pairing.message))
-    return redirect(f"{CHANNELS}/{number}", "There is a new code.")
+    return redirect(f"{CHANNELS}/{request.instance_id}", "There is a new code.")
 
 
-async def trusted(request: Request) -> Response:
-    number, form = instance_of(request), await form_of(request)
+async def trusted(request: ConsoleRequest) -> Response:
+    number, form = request.instance_id, await request.posted()
     is_trusted = form.get("trusted") == "yes"
-    await services_of(request).instances.set_trusted(caller_of(request), number, trusted=is_trusted)
+    await request.services.instances.set_trusted(request.caller, number, trusted=is_trusted)
     done = "The senders are trusted." if is_trusted else "The senders are no longer trusted."
     return redirect(f"{CHANNELS}/{number}", done)
 
 
-async def delete(request: Request) -> Response:
-    await services_of(request).instances.delete(caller_of(request), instance_of(request))
+async def delete(request: ConsoleRequest) -> Response:
+    await request.services.instances.delete(request.caller, request.instance_id)
     return redirect(CHANNELS, "The channel is disconnected.")
 
 
-async def unanswered(request: Request) -> Response:
+async def unanswered(request: ConsoleRequest) -> Response:
     """The messages that are not answered, with the reason."""
-    number = instance_of(request)
-    services, caller = services_of(request), caller_of(request)
-    offset = (
-        int(text) if (text := request.query_params.get("offset", "")).isdecimal() and len(text) < 6 else 0
-    )
+    number, services, caller = request.instance_id, request.services, request.caller
+    text = request.query_params.get("offset", "")
+    offset = int(text) if text.isdecimal() and len(text) < 6 else 0
     view, messages = await asyncio.gather(
         services.instances.get(caller, number),
         services.operations.unanswered(caller, number, ON_A_PAGE, offset),
@@ -197,10 +159,10 @@ async def unanswered(request: Request) -> Response:
     return render(request, "channel_unanswered.html", context)
 
 
-async def release(request: Request) -> Response:
-    number = instance_of(request)
+async def release(request: ConsoleRequest) -> Response:
+    number = request.instance_id
     message = path_id(request.path_params["message"], "there is no unanswered message {}")
-    await services_of(request).operations.release(caller_of(request), number, message)
+    await request.services.operations.release(request.caller, number, message)
     return redirect(f"{CHANNELS}/{number}/unanswered", "The message is answered.")
 
 

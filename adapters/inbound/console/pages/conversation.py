@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from starlette.datastructures import FormData, UploadFile
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -21,30 +20,11 @@ from adapters.inbound.console.navigation import (
     live_trigger,
     session_of,
 )
-from adapters.inbound.console.requests import (
-    caller_of,
-    form_of,
-    gateway_of,
-    instance_of,
-    is_htmx,
-    named_instances,
-    redirect,
-    render,
-    render_part,
-    services_of,
-)
+from adapters.inbound.console.requests import ConsoleRequest, redirect, render, render_part
+from domain.access.model import Caller
 from domain.channels.answers import Choice
+from domain.conversations import model
 from domain.conversations.history import HANDLER_MINUTES, MOST_MINUTES
-from domain.conversations.model import (
-    ConversationFilter,
-    ConversationView,
-    Handler,
-    Message,
-    MessagesWanted,
-    NewFile,
-    NewMessage,
-    Timeline,
-)
 from domain.conversations.validation import digest_of
 from domain.events import RESET, EventKind
 from domain.instances.model import InstanceView
@@ -69,8 +49,8 @@ MOST_NAMED = 100
 STATES: dict[str, tuple[str, dict[str, Any]]] = {
     "": ("All", {}),
     "waiting": ("Waiting for an answer", {"waiting": True}),
-    "person": ("With a person", {"handler": Handler.PERSON}),
-    "resource": ("With the bot", {"handler": Handler.RESOURCE}),
+    "person": ("With a person", {"handler": model.Handler.PERSON}),
+    "resource": ("With the bot", {"handler": model.Handler.RESOURCE}),
 }
 FIELDS = ("query", "state", "instanceId")
 
@@ -79,66 +59,64 @@ FIELDS = ("query", "state", "instanceId")
 class Place:
     """Which conversation a request is about."""
 
-    request: Request
+    request: ConsoleRequest
     instance_id: int
     session_id: str
 
     @classmethod
-    def of(cls, request: Request) -> Place:
+    def of(cls, request: ConsoleRequest) -> Place:
         """Raises `NotFound`."""
-        instance_id = instance_of(request)
+        instance_id = request.instance_id
         return cls(request, instance_id, session_of(request.path_params["session"]))
 
     @property
     def path(self) -> str:
         return conversation_path(self.instance_id, self.session_id)
 
-    async def view(self) -> ConversationView:
-        """Raises `NotFound`, `Forbidden`."""
-        this = ConversationFilter(instance_ids=(self.instance_id,), session_id=self.session_id)
-        page = await services_of(self.request).conversations.list(caller_of(self.request), this, 1, None)
-        if not page.items:
-            raise NotFound("there is no such conversation; it may have been erased")
-        return page.items[0]
+    @property
+    def key(self) -> tuple[Caller, int, str]:
+        """The caller, the instance and the session: what the use cases of a conversation take first."""
+        return self.request.caller, self.instance_id, self.session_id
 
-    async def messages(self, limit: int, cursor: str | None) -> tuple[list[Message], str | None]:
+    async def messages(self, limit: int, cursor: str | None) -> tuple[list[model.Message], str | None]:
         """The latest ones up to a cursor, in the order of the chat, and the cursor of earlier ones."""
-        page = await services_of(self.request).conversations.messages(
-            caller_of(self.request),
-            self.instance_id,
-            self.session_id,
-            MessagesWanted(limit, cursor, latest_first=True),
-        )
+        window = model.MessagesWanted(limit, cursor, latest_first=True)
+        page = await self.request.services.conversations.messages(*self.key, window)
         return [*page.items][::-1], page.next
 
-    async def read(
-        self, limit: int, cursor: str | None
-    ) -> tuple[list[Message], str | None, Mapping[str, Timeline]]:
-        """Messages as `messages`, and what happened to them. Raises `NotFound` where one is gone meanwhile."""
-        messages, earlier = await self.messages(limit, cursor)
-        return messages, earlier, await self.timelines(messages)
-
-    async def timelines(self, messages: Sequence[Message]) -> Mapping[str, Timeline]:
+    async def timelines(self, messages: Sequence[model.Message]) -> Mapping[str, model.Timeline]:
+        """What happened to the messages. Raises `NotFound` where one is gone meanwhile."""
         ids = [message.id for message in messages]
-        timelines = await services_of(self.request).messages.timelines(
-            caller_of(self.request), self.instance_id, ids
-        )
+        timelines = await self.request.services.messages.timelines(self.request.caller, self.instance_id, ids)
         return {timeline.message_id: timeline for timeline in timelines}
 
 
-async def show(request: Request) -> Response:
-    place = Place.of(request)
-    query = request.query_params
-    if query.get("message"):
-        return await _one_message(place, query["message"])
-    if is_htmx(request) and query.get("part") == "handler":
+async def show(request: ConsoleRequest) -> Response:
+    place, query = Place.of(request), request.query_params
+    if message_id := query.get("message"):
+        # All of a message, with its files: those that nobody has fetched from the platform yet are fetched for it.
+        message = await request.services.messages.message(request.caller, place.instance_id, message_id)
+        if message.session_id != place.session_id:
+            raise NotFound("this message belongs to another conversation")
+        values = {
+            "place": place,
+            "message": message,
+            "timelines": await place.timelines([message]),
+            "longest": None,
+            "agent_url": request.gateway.options.agent_url,
+        }
+        return render(request, "message.html", values)
+    if not request.is_htmx:
+        return await _page(place)
+    if query.get("part") == "handler":
         return render_part(request, "conversation_handler.html", await _handler_values(place))
-    if is_htmx(request) and query.get("part") == "older":
+    if query.get("part") == "older":
         values = await _message_values(place, SHOWN, query.get("cursor"))
         return render_part(request, "conversation_older.html", {**values, "is_latest": False})
-    if is_htmx(request):
-        return render_part(request, "conversation_latest.html", await _latest(place))
-    return await _page(place)
+    first, _, asked = query.get("window", "").partition(" ")
+    limit = int(asked) if asked.isascii() and asked.isdigit() and 1 <= int(asked[:4]) <= MOST else SHOWN
+    values = await _message_values(place, limit, None, first)
+    return render_part(request, "conversation_latest.html", values)
 
 
 async def _page(
@@ -159,122 +137,96 @@ async def _page(
 
 
 async def _handler_values(place: Place) -> dict[str, Any]:
-    """Who has the conversation."""
-    view = await place.view()
-    left = view.held_until and view.held_until - gateway_of(place.request).clock.now()
+    """Who has the conversation. Raises `NotFound`, `Forbidden`."""
+    request = place.request
+    this = model.ConversationFilter(instance_ids=(place.instance_id,), session_id=place.session_id)
+    page = await request.services.conversations.list(request.caller, this, 1, None)
+    if not page.items:
+        raise NotFound("there is no such conversation; it may have been erased")
+    view = page.items[0]
+    left = view.held_until and view.held_until - request.gateway.clock.now()
     return {
         "view": view,
         "place": place,
         "left": left.total_seconds() if left else None,
-        "is_mine": view.held_by == caller_of(place.request).user_id,
+        "is_mine": view.held_by == request.caller.user_id,
         "minutes": [(str(minutes), text) for minutes, text in MINUTES],
         "default_minutes": str(HANDLER_MINUTES),
         "handler_trigger": live_trigger((EventKind.CONVERSATION_HANDLER,)),
     }
 
 
-async def _message_values(place: Place, limit: int, cursor: str | None) -> dict[str, Any]:
+async def _message_values(place: Place, limit: int, cursor: str | None, first: str = "") -> dict[str, Any]:
+    """The messages from `first` on, which the page shows as its first one: what is earlier it has already. `limit` of
+    the answer is how many the page asks for the next time."""
+    messages, earlier = await place.messages(limit, cursor)
     try:
-        messages, earlier, timelines = await place.read(limit, cursor)
+        timelines = await place.timelines(messages)
     except NotFound:  # an answer goes when its message is run again, also between the two reads
-        messages, earlier, timelines = await place.read(limit, cursor)
+        messages, earlier = await place.messages(limit, cursor)
+        timelines = await place.timelines(messages)
+    start = next((number for number, message in enumerate(messages) if message.id == first), 0)
+    shown = messages[start:]
     return {
         "place": place,
-        **_window(messages),
+        "messages": shown,
+        "first": shown[0].id if shown else "",
+        "limit": min(max(SHOWN, len(shown) + MORE), MOST),
         "timelines": timelines,
         "earlier": earlier,
         "last": messages[-1].id if messages else "",
         "longest": LONGEST,
         "trigger": live_trigger(CONVERSATION_KINDS),
-        "agent_url": gateway_of(place.request).options.agent_url,
+        "agent_url": place.request.gateway.options.agent_url,
     }
 
 
-async def _latest(place: Place) -> dict[str, Any]:
-    """The messages from the first one that the window shows as the latest; what is earlier it has already."""
-    first, _, asked = place.request.query_params.get("window", "").partition(" ")
-    limit = int(asked) if asked.isascii() and asked.isdigit() and 1 <= int(asked[:4]) <= MOST else SHOWN
-    values = await _message_values(place, limit, None)
-    messages = values["messages"]
-    start = next((number for number, message in enumerate(messages) if message.id == first), 0)
-    return {**values, **_window(messages[start:])}
-
-
-def _window(messages: Sequence[Message]) -> dict[str, Any]:
-    """What a window shows as the latest messages, and how many it asks for the next time."""
-    limit = min(max(SHOWN, len(messages) + MORE), MOST)
-    return {"messages": messages, "first": messages[0].id if messages else "", "limit": limit}
-
-
-async def _one_message(place: Place, message_id: str) -> Response:
-    """All of a message, with its files: those that nobody has fetched from the platform yet are fetched for it."""
-    services, caller = services_of(place.request), caller_of(place.request)
-    message = await services.messages.message(caller, place.instance_id, message_id)
-    if message.session_id != place.session_id:
-        raise NotFound("this message belongs to another conversation")
-    values = {
-        "place": place,
-        "message": message,
-        "timelines": await place.timelines([message]),
-        "longest": None,
-        "agent_url": gateway_of(place.request).options.agent_url,
-    }
-    return render(place.request, "message.html", values)
-
-
-async def change(request: Request) -> Response:
+async def change(request: ConsoleRequest) -> Response:
     """Carries out what a form of the page asks for, its field `do`."""
-    place, form = Place.of(request), await form_of(request)
-    action = ACTIONS.get(str(form.get("do", "")))
-    if action is None:
-        raise Invalid.of([Fault("do", "is not something that can be done with a conversation")])
-    return await action(place, form)
-
-
-async def _take(place: Place, form: FormData) -> Response:
-    minutes = str(form.get("minutes", ""))
-    if not (minutes.isascii() and minutes.isdigit() and len(minutes) < 6):
-        raise Invalid.of([Fault("minutes", "must be a whole number")])
-    await _set_handler(place, Handler.PERSON, int(minutes))
-    return redirect(place.path, "The conversation is yours. The bot does not answer until the time is over.")
-
-
-async def _hand_back(place: Place, form: FormData) -> Response:
-    await _set_handler(place, Handler.RESOURCE, None)
-    return redirect(place.path, "The bot has the conversation again.")
-
-
-async def _set_handler(place: Place, handler: Handler, minutes: int | None) -> None:
-    await services_of(place.request).conversations.set_handler(
-        caller_of(place.request), place.instance_id, place.session_id, handler, minutes
-    )
-
-
-async def _rerun(place: Place, form: FormData) -> Response:
-    services, caller = services_of(place.request), caller_of(place.request)
-    await services.conversations.rerun(caller, place.instance_id, str(form.get("message", "")))
-    return redirect(place.path, "The message is run again.")
-
-
-async def _erase(place: Place, form: FormData) -> Response:
-    services, caller = services_of(place.request), caller_of(place.request)
-    await services.conversations.erase(caller, place.instance_id, place.session_id)
-    return redirect(INBOX, "The conversation was erased.")
+    place, form = Place.of(request), await request.posted()
+    conversations = request.services.conversations
+    match form.get("do"):
+        case "answer":
+            return await _answer(place, form)
+        case "take":
+            minutes = str(form.get("minutes", ""))
+            if not (minutes.isascii() and minutes.isdigit() and len(minutes) < 6):
+                raise Invalid.of([Fault("minutes", "must be a whole number")])
+            await conversations.set_handler(*place.key, model.Handler.PERSON, int(minutes))
+            notice = "The conversation is yours. The bot does not answer until the time is over."
+        case "hand_back":
+            await conversations.set_handler(*place.key, model.Handler.RESOURCE, None)
+            notice = "The bot has the conversation again."
+        case "rerun":
+            await conversations.rerun(request.caller, place.instance_id, str(form.get("message", "")))
+            notice = "The message is run again."
+        case "erase":
+            await conversations.erase(*place.key)
+            return redirect(INBOX, "The conversation was erased.")
+        case _:
+            raise Invalid.of([Fault("do", "is not something that can be done with a conversation")])
+    return redirect(place.path, notice)
 
 
 async def _answer(place: Place, form: FormData) -> Response:
+    """Sends the message once, however often the form is posted: `after` names the message that it was written
+    below."""
+    request = place.request
     typed = {name: str(form.get(name, "")) for name in EMPTY}
+    after = str(form.get("after", ""))
     try:
         message = await answer_of(form, place.session_id)
-        await sent(place.request, place.instance_id, message, str(form.get("after", "")))
+        content = f"{request.caller.user_id}\n{after}\n{digest_of(message)}"
+        key = f"console-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}"
+        await request.services.messages.send(request.caller, place.instance_id, message, key)
     except (Invalid, Conflict) as refusal:
         faults = faults_by_field(refusal)
-        if is_htmx(place.request):
-            return await _composer(place, typed, faults, str(form.get("after", "")))
+        if request.is_htmx:
+            return await _composer(place, typed, faults, after)
         return await _page(place, typed, faults)
-    if not is_htmx(place.request):
+    if not request.is_htmx:
         return redirect(place.path)
-    [*messages], _ = await place.messages(1, None)
+    messages, _ = await place.messages(1, None)
     last = messages[-1].id if messages else ""
     response = await _composer(place, EMPTY, {}, last)
     response.headers["HX-Trigger"] = f"live:{RESET}"
@@ -287,38 +239,22 @@ async def _composer(place: Place, typed: Mapping[str, str], faults: Mapping[str,
     return render_part(place.request, "conversation_composer.html", values)
 
 
-ACTIONS: Mapping[str, Callable[[Place, FormData], Awaitable[Response]]] = {
-    "answer": _answer,
-    "take": _take,
-    "hand_back": _hand_back,
-    "rerun": _rerun,
-    "erase": _erase,
-}
-
-
-async def answer_of(form: FormData, session_id: str) -> NewMessage:
+async def answer_of(form: FormData, session_id: str) -> model.NewMessage:
     """The message that the form holds. Raises `Invalid` for files that are too large."""
     uploads = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
     if sum(file.size or 0 for file in uploads) > MESSAGE_FILE_BYTES:
         most = MESSAGE_FILE_BYTES // 1024 // 1024
         raise Invalid.of([Fault("files", f"hold over {most} MB together")])
-    files = [NewFile(str(file.filename), file.content_type or "", data=await file.read()) for file in uploads]
+    files = [
+        model.NewFile(str(file.filename), file.content_type or "", data=await file.read()) for file in uploads
+    ]
     labels = [line.strip() for line in str(form.get("choices", "")).splitlines() if line.strip()]
-    return NewMessage(
+    return model.NewMessage(
         session_id=session_id,
         text=str(form.get("text", "")).replace("\r\n", "\n").strip(),
         files=tuple(files),
         choices=tuple(Choice(label, "") for label in labels),
     )
-
-
-async def sent(request: Request, instance_id: int, message: NewMessage, after: str) -> None:
-    """Sends the message once, however often the form is posted: `after` names the message that it was written below.
-    Raises as `Messages.send`."""
-    caller = caller_of(request)
-    content = f"{caller.user_id}\n{after}\n{digest_of(message)}"
-    key = f"console-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}"
-    await services_of(request).messages.send(caller, instance_id, message, key)
 
 
 def faults_by_field(refusal: Invalid | Conflict) -> Mapping[str, str]:
@@ -331,13 +267,13 @@ def faults_by_field(refusal: Invalid | Conflict) -> Mapping[str, str]:
     return faults or {"text": refusal.message}
 
 
-async def inbox(request: Request) -> Response:
+async def inbox(request: ConsoleRequest) -> Response:
     """The list; htmx gets it alone."""
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     query = {name: request.query_params.get(name, "").strip() for name in FIELDS}
     state = query["state"] if query["state"] in STATES else ""
-    filter_ = ConversationFilter(
-        query["query"][:CONVERSATION_QUERY], instance_ids=tuple(named_instances(request)), **STATES[state][1]
+    filter_ = model.ConversationFilter(
+        query["query"][:CONVERSATION_QUERY], instance_ids=tuple(request.named_instances()), **STATES[state][1]
     )
     cursor = request.query_params.get("cursor") or None
     page = await services.conversations.list(caller, filter_, LISTED, cursor)
@@ -349,7 +285,7 @@ async def inbox(request: Request) -> Response:
         "trigger": live_trigger(CONVERSATION_KINDS),
         "is_filtered": bool(filters),
     }
-    if is_htmx(request):
+    if request.is_htmx:
         return render_part(request, "inbox_list.html", values)
     instances = await services.instances.list(caller)
     choices = _instance_choices(instances, query["instanceId"])

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from adapters.inbound.console.requests import caller_of, faults_of, form_of, redirect, render, services_of
+from adapters.inbound.console.requests import ConsoleRequest, faults_of, redirect, render
 from domain.channels.messages import Identity
 from domain.events import EventKind
 from domain.refusals import Invalid, TooMany, Unavailable
@@ -28,45 +27,45 @@ NAMES: Mapping[str, str] = {
 WAYS: Mapping[str, str] = {**NAMES, Provider.BOT_MESSENGER: "Phone number, by Telegram"}
 
 
-async def identities(request: Request) -> Response:
+async def identities(request: ConsoleRequest) -> Response:
     return await _page(request)
 
 
-async def remove(request: Request) -> Response:
-    form = await form_of(request)
+async def remove(request: ConsoleRequest) -> Response:
+    form = await request.posted()
     identity = Identity(str(form.get("field", "")), str(form.get("value", "")))
-    await services_of(request).verification.identities.remove_identity(caller_of(request), identity)
+    await request.services.verification.identities.remove_identity(request.caller, identity)
     return redirect(IDENTITIES, f"{NAMES.get(identity.field, identity.field)} {identity.value} was removed.")
 
 
-async def send_code(request: Request) -> Response:
-    email = str((await form_of(request)).get("email", ""))
+async def send_code(request: ConsoleRequest) -> Response:
+    email = str((await request.posted()).get("email", ""))
     try:
-        sent = await services_of(request).verification.email.start_email(caller_of(request), email)
+        sent = await request.services.verification.email.start_email(request.caller, email)
     except (Invalid, TooMany, Unavailable) as refusal:
-        return await _page(request, email=email, faults=_faults(refusal, "email"), status=400)
+        return await _page(request, email=email, faults=_faults(refusal, "email"))
     return redirect(f"{IDENTITIES}?code=sent", sent.message)
 
 
-async def check_code(request: Request) -> Response:
-    code = str((await form_of(request)).get("otp", ""))
+async def check_code(request: ConsoleRequest) -> Response:
+    code = str((await request.posted()).get("otp", ""))
     try:
-        address = await services_of(request).verification.email.verify_email(caller_of(request), code)
+        address = await request.services.verification.email.verify_email(request.caller, code)
     except Invalid as refusal:
-        return await _page(request, code_sent=True, faults=_faults(refusal, "otp"), status=400)
+        return await _page(request, code_sent=True, faults=_faults(refusal, "otp"))
     return redirect(IDENTITIES, f"{address} is verified.")
 
 
-async def start_bot(request: Request) -> Response:
+async def start_bot(request: ConsoleRequest) -> Response:
     """The link is shown in this answer alone, so nothing is redirected."""
-    link = await services_of(request).verification.bot.start_bot_messenger(caller_of(request))
+    link = await request.services.verification.bot.start_bot_messenger(request.caller)
     return await _page(request, link=link)
 
 
-async def sign_in(request: Request) -> Response:
+async def sign_in(request: ConsoleRequest) -> Response:
     """Sends the browser to the provider."""
     provider = request.path_params["provider"]
-    address = await services_of(request).verification.oauth.start_oauth(caller_of(request), provider)
+    address = await request.services.verification.oauth.start_oauth(request.caller, provider)
     return RedirectResponse(address, 303)
 
 
@@ -77,8 +76,8 @@ def _faults(refusal: Invalid | TooMany | Unavailable, field: str) -> dict[str, s
     return {field: refusal.message}
 
 
-async def _page(request: Request, *, status: int = 200, **shown: Any) -> Response:
-    verification, caller = services_of(request).verification, caller_of(request)
+async def _page(request: ConsoleRequest, **shown: Any) -> Response:
+    verification, caller = request.services.verification, request.caller
     offered = await verification.identities.providers()
     values = {
         "identities": await verification.identities.list_identities(caller),
@@ -93,7 +92,9 @@ async def _page(request: Request, *, status: int = 200, **shown: Any) -> Respons
         **shown,
     }
     kinds = (EventKind.IDENTITY_VERIFIED,)
-    return render(request, "identities.html", values, status=status, live_kinds=kinds)
+    return render(
+        request, "identities.html", values, status=400 if values["faults"] else 200, live_kinds=kinds
+    )
 
 
 ROUTES = [

@@ -3,19 +3,10 @@
 from collections.abc import Mapping
 from contextlib import suppress
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.requests import (
-    caller_of,
-    cursor_page,
-    faults_of,
-    form_of,
-    redirect,
-    render,
-    services_of,
-)
+from adapters.inbound.console.requests import ConsoleRequest, faults_of, redirect, render
 from adapters.inbound.console.sessions import session_of
 from adapters.inbound.rest.routing import path_id
 from domain.access.model import Caller, CreatedKey, KeyKind, NewKey, Role
@@ -31,47 +22,47 @@ FIELDS = {"userId": "user", "expiresInDays": "days"}
 """Where the form calls a field of the use case by another name."""
 
 
-async def keys(request: Request) -> Response:
+async def keys(request: ConsoleRequest) -> Response:
     return await _page(request, BLANK)
 
 
-async def sessions(request: Request) -> Response:
-    page = cursor_page(request)
-    listed = await services_of(request).keys.list(
-        caller_of(request), KeyKind.SESSION, page.number, page.limit
-    )
+async def sessions(request: ConsoleRequest) -> Response:
+    page = request.cursor_page
+    listed = await request.services.keys.list(request.caller, KeyKind.SESSION, page.number, page.limit)
     values = {"sessions": listed.items, "next": listed.next, "own": session_of(request)}
     return render(request, "sessions.html", values)
 
 
-async def create(request: Request) -> Response:
-    """The key is shown in this answer alone, so nothing is redirected."""
-    form = await form_of(request)
+async def create(request: ConsoleRequest) -> Response:
+    """Makes a key by the session, or by the API key that was typed in, whose life may be longer. The key is shown in
+    this answer alone, so nothing is redirected."""
+    form = await request.posted()
     values = {name: str(form.get(name, blank)) for name, blank in BLANK.items()}
     created, faults = None, {}
     try:
-        created = await services_of(request).keys.create(await _maker(request, values), _new_key(values))
+        maker = request.caller
+        if credential := values["credential"].strip():
+            maker = await _maker(request, credential)
+        created = await request.services.keys.create(maker, _new_key(values))
     except Invalid as refusal:
         faults = {FIELDS.get(field, field): text for field, text in faults_of(refusal).items()}
     await request.state.authenticate()  # the list is that of the session again
     values = BLANK if created else {**values, "credential": ""}
-    return await _page(request, values, faults=faults, created=created, status=400 if faults else 200)
+    return await _page(request, values, faults, created)
 
 
-async def _maker(request: Request, values: Mapping[str, str]) -> Caller:
-    """Who makes a key: the session, or the API key that was typed in, whose life may be longer. Raises `Invalid`."""
-    if not values["credential"].strip():
-        return caller_of(request)
+async def _maker(request: ConsoleRequest, credential: str) -> Caller:
+    """Whose key it is. Raises `Invalid`."""
     with suppress(Unauthenticated):
-        maker = await services_of(request).access.authenticate(values["credential"].strip())
+        maker = await request.services.access.authenticate(credential)
         if not maker.is_service:
             return maker
     raise Invalid.of([Fault("credential", "is no API key that works; check that you copied all of it")])
 
 
-async def revoke(request: Request) -> Response:
-    form = await form_of(request)
-    await services_of(request).keys.revoke(caller_of(request), path_id(request.path_params["key"], NO_KEY))
+async def revoke(request: ConsoleRequest) -> Response:
+    form = await request.posted()
+    await request.services.keys.revoke(request.caller, path_id(request.path_params["key"], NO_KEY))
     if form.get("kind") == KeyKind.SESSION:
         return redirect(SESSIONS, "The session was ended.")
     return redirect(KEYS, "The key was revoked. Nothing can be done with it any more.")
@@ -88,24 +79,22 @@ def _new_key(values: Mapping[str, str]) -> NewKey:
 
 
 async def _page(
-    request: Request,
+    request: ConsoleRequest,
     values: Mapping[str, str],
-    *,
     faults: Mapping[str, str] | None = None,
     created: CreatedKey | None = None,
-    status: int = 200,
 ) -> Response:
-    page = cursor_page(request)
-    listed = await services_of(request).keys.list(caller_of(request), KeyKind.KEY, page.number, page.limit)
-    days = [*DAYS[:-1], ("", WITH_MAKER)] if caller_of(request).expires_at else DAYS
+    page = request.cursor_page
+    listed = await request.services.keys.list(request.caller, KeyKind.KEY, page.number, page.limit)
     shown = {
         "keys": listed.items,
         "next": listed.next,
-        "days": days,
+        "days": [*DAYS[:-1], ("", WITH_MAKER)] if request.caller.expires_at else DAYS,
         "values": values,
         "faults": faults or {},
+        "created": created,
     }
-    return render(request, "keys.html", {**shown, "created": created}, status=status)
+    return render(request, "keys.html", shown, status=400 if faults else 200)
 
 
 ROUTES = [

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.requests import caller_of, faults_of, form_of, redirect, render, services_of
+from adapters.inbound.console.requests import ConsoleRequest, faults_of, redirect, render
 from adapters.inbound.rest.routing import path_id
 from domain.knowledge.model import Base, BaseChange, Level, NewBase
 from domain.knowledge.rules import NO_BASE, require
@@ -25,10 +24,10 @@ def base_path(base_id: int) -> str:
     return f"{BASES}/{base_id}"
 
 
-async def base_of(request: Request) -> Base:
+async def base_of(request: ConsoleRequest) -> Base:
     """The base that the path names, with the caller's level. Raises `NotFound`, `Forbidden`."""
     base_id = path_id(request.path_params["base"], NO_BASE)
-    return await services_of(request).bases.get(caller_of(request), base_id)
+    return await request.services.bases.get(request.caller, base_id)
 
 
 def of_base(base: Base, **more: Any) -> dict[str, Any]:
@@ -38,86 +37,68 @@ def of_base(base: Base, **more: Any) -> dict[str, Any]:
     return {"base": base, "base_path": base_path(base.id), **rights, **more}
 
 
-async def bases(request: Request) -> Response:
+async def bases(request: ConsoleRequest) -> Response:
     return await _bases(request)
 
 
-async def _bases(request: Request, status: int = 200, **given: Any) -> Response:
-    listed = await services_of(request).bases.list(caller_of(request))
-    form = {"name": "", "description": "", "faults": {}, **given}
-    return render(request, "knowledge.html", {"bases": listed, "levels": LEVELS, **form}, status=status)
+async def _bases(request: ConsoleRequest, **given: Any) -> Response:
+    listed = await request.services.bases.list(request.caller)
+    shown = {"bases": listed, "levels": LEVELS, "name": "", "description": "", "faults": {}, **given}
+    return render(request, "knowledge.html", shown, status=400 if shown["faults"] else 200)
 
 
-async def create(request: Request) -> Response:
-    form = await form_of(request)
+async def create(request: ConsoleRequest) -> Response:
+    form = await request.posted()
     name, description = str(form.get("name", "")), str(form.get("description", ""))
     try:
-        base = await services_of(request).bases.create(caller_of(request), NewBase(name, description))
+        base = await request.services.bases.create(request.caller, NewBase(name, description))
     except Invalid as refusal:
-        faults = faults_of(refusal)
-        return await _bases(request, 400, name=name, description=description, faults=faults)
+        return await _bases(request, name=name, description=description, faults=faults_of(refusal))
     return redirect(base_path(base.id), "The knowledge base is there. Now add files.")
 
 
-async def settings(request: Request) -> Response:
+async def settings(request: ConsoleRequest) -> Response:
     return await _settings(request, await base_of(request))
 
 
-async def _settings(request: Request, base: Base, status: int = 200, **given: Any) -> Response:
-    require(base.level or Level.NONE, Level.UPDATE)
-    shared = await _shared(request, base)
-    values = {
-        "name": base.name,
-        "description": base.description,
-        "user": "",
-        "level": Level.READ,
-        "faults": {},
-    }
-    context = of_base(base, shared=shared, levels=LEVELS, **{**values, **given})
-    return render(request, "knowledge_settings.html", context, status=status)
+async def _settings(request: ConsoleRequest, base: Base, **given: Any) -> Response:
+    level = base.level or Level.NONE
+    require(level, Level.UPDATE)
+    may_share, shared = level >= Level.DELETE, []
+    for permission in await request.services.bases.permissions(request.caller, base.id) if may_share else ():
+        is_owner = permission.user_id == base.created_by
+        shared.append({"user": permission.user_id, "level": permission.level, "is_owner": is_owner})
+    form = {"name": base.name, "description": base.description, "user": "", "level": Level.READ, "faults": {}}
+    context = of_base(base, shared=shared, levels=LEVELS, **{**form, **given})
+    return render(request, "knowledge_settings.html", context, status=400 if context["faults"] else 200)
 
 
-async def _shared(request: Request, base: Base) -> list[dict[str, Any]]:
-    if (base.level or Level.NONE) < Level.DELETE:
-        return []
-    permissions = await services_of(request).bases.permissions(caller_of(request), base.id)
-    return [
-        {
-            "user": permission.user_id,
-            "level": permission.level,
-            "is_owner": permission.user_id == base.created_by,
-        }
-        for permission in permissions
-    ]
-
-
-async def rename(request: Request) -> Response:
-    base, form = await base_of(request), await form_of(request)
+async def rename(request: ConsoleRequest) -> Response:
+    base, form = await base_of(request), await request.posted()
     name, description = str(form.get("name", "")), str(form.get("description", ""))
     try:
         change = BaseChange(name, description)
-        await services_of(request).bases.update(caller_of(request), base.id, change)
+        await request.services.bases.update(request.caller, base.id, change)
     except Invalid as refusal:
-        faults = faults_of(refusal)
-        return await _settings(request, base, 400, name=name, description=description, faults=faults)
+        return await _settings(request, base, name=name, description=description, faults=faults_of(refusal))
     return redirect(f"{base_path(base.id)}/settings", "Saved.")
 
 
-async def share(request: Request) -> Response:
-    base, form = await base_of(request), await form_of(request)
+async def share(request: ConsoleRequest) -> Response:
+    base, form = await base_of(request), await request.posted()
     user, level = str(form.get("user", "")).strip(), str(form.get("level", ""))
     number = int(level) if level in {"0", "1", "2", "3"} else -1
     try:
-        await services_of(request).bases.set_permission(caller_of(request), base.id, user, number)
+        await request.services.bases.set_permission(request.caller, base.id, user, number)
     except Invalid as refusal:
-        return await _settings(request, base, 400, user=user, level=number, faults=faults_of(refusal))
+        return await _settings(request, base, user=user, level=number, faults=faults_of(refusal))
     done = f"{user} may now {LEVELS[Level(number)]}." if number else f"{user} may not use it any more."
     return redirect(f"{base_path(base.id)}/settings", done)
 
 
-async def delete(request: Request) -> Response:
+async def delete(request: ConsoleRequest) -> Response:
     base = await base_of(request)
-    await services_of(request).bases.delete(caller_of(request), base.id)
+    await request.services.bases.delete(request.caller, base.id)
     return redirect(BASES, f"{base.name} was deleted with all its files.")
 
 

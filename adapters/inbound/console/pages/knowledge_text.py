@@ -8,17 +8,16 @@ from operator import itemgetter
 from typing import Any
 
 from starlette.datastructures import QueryParams
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.pages.knowledge import BASE, base_of, base_path, of_base
-from adapters.inbound.console.requests import caller_of, faults_of, form_of, render, services_of
+from adapters.inbound.console.requests import ConsoleRequest, faults_of, render
+from adapters.inbound.rest.asgi import while_connected
 from adapters.inbound.rest.errors import status_of
-from adapters.inbound.rest.hanging_up import while_connected
 from domain.knowledge.model import Base, FileText
 from domain.knowledge.places import known_of, place_of
-from domain.knowledge.ranking import ExplainedHit, Explanation
+from domain.knowledge.ranking import ExplainedHit
 from domain.knowledge.rules import Mode, SearchOptions, check_options, mode_of
 from domain.limits import QUESTION
 from domain.refusals import Fault, Invalid, NotFound, TooMany, Unavailable
@@ -44,21 +43,25 @@ class Stretch:
     chunks: Sequence[int]
 
 
-async def text(request: Request) -> Response:
+async def text(request: ConsoleRequest) -> Response:
     base = await base_of(request)
     at = request.query_params.get("at", "0")
     if not (at.isascii() and at.isdigit() and len(at) < 10):
         raise Invalid.of([Fault("at", "must be the number of a chunk")])
     offset = int(at) // CHUNKS * CHUNKS
     file = request.path_params["file"]
-    text_ = await services_of(request).base_files.text(caller_of(request), base.id, file, CHUNKS, offset)
+    text_ = await request.services.base_files.text(request.caller, base.id, file, CHUNKS, offset)
     if offset and offset >= text_.page.total:
         raise NotFound(f"this text has {text_.page.total} chunks only")
-    address = f"{base_path(base.id)}/files/{text_.file.hash}"
-    context = {"file": text_.file, "page": text_.page, "address": address, "chunks": CHUNKS}
-    return render(
-        request, "knowledge_text.html", of_base(base, stretches=stretches(text_), found=text_, **context)
-    )
+    context = {
+        "file": text_.file,
+        "page": text_.page,
+        "address": f"{base_path(base.id)}/files/{text_.file.hash}",
+        "chunks": CHUNKS,
+        "stretches": stretches(text_),
+        "found": text_,
+    }
+    return render(request, "knowledge_text.html", of_base(base, **context))
 
 
 def stretches(text: FileText) -> list[Stretch]:
@@ -80,25 +83,25 @@ def stretches(text: FileText) -> list[Stretch]:
     ]
 
 
-async def search(request: Request) -> Response:
-    base = await base_of(request)
-    query, explanation, faults = request.query_params.get("q", ""), None, {}
-    if "q" in request.query_params:
+async def search(request: ConsoleRequest) -> Response:
+    base, asked = await base_of(request), request.query_params
+    query, explanation, faults = asked.get("q", ""), None, {}
+    if "q" in asked:
         try:
-            options = _options(request.query_params)
-            explanation = await services_of(request).search.explain(
-                caller_of(request), base.id, query, options
-            )
+            options = _options(asked)
+            explanation = await request.services.search.explain(request.caller, base.id, query, options)
         except Invalid as refusal:
             faults = faults_of(refusal)
+    hits = [_hit(hit, base_path(base.id)) for hit in explanation.hits] if explanation else []
     values: dict[str, Any] = {
         "query": query,
         "faults": faults,
         "explanation": explanation,
-        "given": {name: request.query_params.get(name, "") for name in OPTIONS},
-        "files": request.query_params.getlist("fileIds"),
+        "given": {name: asked.get(name, "") for name in OPTIONS},
+        "files": asked.getlist("fileIds"),
         "modes": MODES,
-        **(_explained(explanation, base_path(base.id)) if explanation else {}),
+        "answer": [hit for hit in hits if hit["rank"]],
+        "alone": {"by_text": _by_rank(hits, "text_rank"), "by_meaning": _by_rank(hits, "vector_rank")},
     }
     return render(request, "knowledge_search.html", of_base(base, **values), status=400 if faults else 200)
 
@@ -134,12 +137,6 @@ def _number(field: str, text: str) -> float:
     return number
 
 
-def _explained(explanation: Explanation, path: str) -> dict[str, Any]:
-    hits = [_hit(hit, path) for hit in explanation.hits]
-    alone = {"by_text": _by_rank(hits, "text_rank"), "by_meaning": _by_rank(hits, "vector_rank")}
-    return {"answer": [hit for hit in hits if hit["rank"]], "alone": alone}
-
-
 def _by_rank(hits: Sequence[Mapping[str, Any]], rank: str) -> list[Mapping[str, Any]]:
     return sorted((hit for hit in hits if hit[rank]), key=itemgetter(rank))
 
@@ -171,13 +168,13 @@ def marked(text: str, highlights: Sequence[tuple[int, int]]) -> list[tuple[str, 
     return [piece for piece in (*pieces, (text[end:], False)) if piece[0]]
 
 
-async def page(request: Request) -> Response:
+async def page(request: ConsoleRequest) -> Response:
     return _page(request, await base_of(request))
 
 
-async def ask(request: Request) -> Response:
-    base, question = await base_of(request), str((await form_of(request)).get("question", ""))
-    asked = services_of(request).questions.ask(caller_of(request), base.id, question)
+async def ask(request: ConsoleRequest) -> Response:
+    base, question = await base_of(request), str((await request.posted()).get("question", ""))
+    asked = request.services.questions.ask(request.caller, base.id, question)
     try:
         answer = await while_connected(request, asked)
     except Invalid as refusal:
@@ -186,7 +183,7 @@ async def ask(request: Request) -> Response:
         return _page(request, base, question, faults={"": refusal.message}, status=status_of(refusal))
     citations = []
     for citation in answer.citations:
-        chunk = await services_of(request).files.chunk(caller_of(request), citation.chunk_id)
+        chunk = await request.services.files.chunk(request.caller, citation.chunk_id)
         address = chunk_address(base_path(base.id), chunk.file_hash, chunk.metadata)
         citations.append({"citation": citation, "address": address})
     shown = {"text": answer.answer, "citations": citations, "searched": answer.searched}
@@ -194,7 +191,7 @@ async def ask(request: Request) -> Response:
 
 
 def _page(
-    request: Request,
+    request: ConsoleRequest,
     base: Base,
     question: str = "",
     answer: Mapping[str, Any] | None = None,

@@ -3,16 +3,16 @@
 Charts are shapes of an SVG, in coordinates of a picture of `WIDTH` by `HEIGHT`.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.channel_setup import FAILING_KINDS, attention
-from adapters.inbound.console.requests import caller_of, named_instances, render, render_part, services_of
+from adapters.inbound.console.requests import ConsoleRequest, render, render_part
 from adapters.inbound.console.sessions import LIVE, ROOT
 from adapters.inbound.rest.events import stream_of
 from adapters.inbound.rest.routing import comma_separated, parsed_id
@@ -24,51 +24,46 @@ MOST_SHOWN = 10
 """Channels with problems on the first page; the others are on their own."""
 
 
-async def overview(request: Request) -> Response:
+async def overview(request: ConsoleRequest) -> Response:
     state = await _state(request)
     figures = await _figures(request) if state["instances"] else {}
     return render(request, "overview.html", {**state, **figures}, live_kinds=FAILING_KINDS)
 
 
-async def state(request: Request) -> Response:
+async def state(request: ConsoleRequest) -> Response:
     return render_part(request, "overview_state.html", await _state(request))
 
 
-async def figures(request: Request) -> Response:
+async def figures(request: ConsoleRequest) -> Response:
     return render_part(request, "overview_figures.html", await _figures(request))
 
 
-async def _state(request: Request) -> Mapping[str, Any]:
+async def _state(request: ConsoleRequest) -> Mapping[str, Any]:
     """The broken channels among all; where there are more than one page has, the others are asked for alone."""
-    health, caller = services_of(request).monitoring.health, caller_of(request)
-    page = await health.list(caller, LARGEST_LIMIT, None)
+    health = request.services.monitoring.health
+    page = await health.list(request.caller, LARGEST_LIMIT, None)
     failing = [instance for instance in page.items if not instance.health.healthy]
     more = page.next is not None
     if more and len(failing) < MOST_SHOWN:
-        behind = await health.list(caller, MOST_SHOWN, page.next, failing=True)
-        failing += behind.items
+        failing += (await health.list(request.caller, MOST_SHOWN, page.next, failing=True)).items
+    queue: Counter[str] = Counter()
+    oldest = 0.0
+    for instance in page.items:
+        queue.update(instance.health.queue)
+        oldest = max(oldest, instance.backlog.waiting_seconds, instance.backlog.pending_seconds)
     return {
         "instances": page.items,
         "more": more,
         "failing": [(instance, attention(instance)) for instance in failing[:MOST_SHOWN]],
         "failing_count": len(failing),
-        "queue": {
-            name: sum(instance.health.queue[name] for instance in page.items)
-            for name in ("waiting", "pending", "dead")
-        },
-        "oldest": max(
-            (
-                max(instance.backlog.waiting_seconds, instance.backlog.pending_seconds)
-                for instance in page.items
-            ),
-            default=0.0,
-        ),
+        "queue": queue,
+        "oldest": oldest,
     }
 
 
-async def _figures(request: Request) -> Mapping[str, Any]:
+async def _figures(request: ConsoleRequest) -> Mapping[str, Any]:
     period = parse_period(request.query_params.get("period", Period.HOUR))
-    figures_ = await services_of(request).monitoring.figures.figures(caller_of(request), period, None)
+    figures_ = await request.services.monitoring.figures.figures(request.caller, period, None)
     charts = {"messages": messages_chart(figures_), "times": times_chart(figures_)}
     return {"figures": figures_, "periods": list(Period), **charts}
 
@@ -159,21 +154,21 @@ def _steps(values: Sequence[float | None], top: float) -> str:
 ORDER = (Grade.FAIL, Grade.NOTE, Grade.OK)
 
 
-async def doctor(request: Request) -> Response:
-    findings = await services_of(request).monitoring.doctor.findings(caller_of(request))
+async def doctor(request: ConsoleRequest) -> Response:
+    findings = await request.services.monitoring.doctor.findings(request.caller)
     graded = {grade.value: [finding for finding in findings if finding.grade is grade] for grade in ORDER}
     return render(request, "doctor.html", {"graded": graded})
 
 
-async def live(request: Request) -> Response:
+async def live(request: ConsoleRequest) -> Response:
     """As `GET /api/agent/events`."""
     query = request.query_params
     text = request.headers.get("last-event-id") or query.get("after") or ""
     cursor = 0 if text == "0" else parsed_id(text)
     if text and cursor is None:
         raise Invalid.of([Fault("after", "must be the id of an event, a whole number")])
-    kinds, instances = comma_separated(query.getlist("kinds")), named_instances(request)
-    return await stream_of(request, services_of(request), caller_of(request), cursor, kinds, instances)
+    kinds, instances = comma_separated(query.getlist("kinds")), request.named_instances()
+    return await stream_of(request, request.services, request.caller, cursor, kinds, instances)
 
 
 ROUTES = [

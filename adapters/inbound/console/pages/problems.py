@@ -4,19 +4,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import urlencode
 
 import orjson
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.inbound.console.channel_setup import FAILING_KINDS, attention
-from adapters.inbound.console.requests import caller_of, form_of, redirect, render, render_part, services_of
-from adapters.inbound.rest.routing import parsed_id
+from adapters.inbound.console.requests import ConsoleRequest, redirect, render, render_part
+from adapters.inbound.rest.routing import NO_INSTANCE, parsed_id, path_id
 from domain.access.model import Caller
 from domain.events import EventKind
-from domain.monitoring.model import DeadLetterId, DeadLetterView, InstanceState, ItemResult, parse_direction
-from domain.monitoring.service import DeadLetterService
-from domain.paging import LARGEST_LIMIT, Page
-from domain.refusals import NotFound
+from domain.monitoring.model import DeadLetterId, ItemResult, parse_direction
+from domain.paging import LARGEST_LIMIT
 
 PROBLEMS = "/console/problems"
 PER_PAGE = 25
@@ -28,25 +25,16 @@ Action = Callable[[Caller, Sequence[DeadLetterId]], Awaitable[Sequence[ItemResul
 NONE_CHOSEN = "Choose at least one message: tick the box in front of it."
 
 
-def _letters(request: Request) -> DeadLetterService:
-    return services_of(request).monitoring.dead_letters
-
-
-async def problems(request: Request) -> Response:
+async def problems(request: ConsoleRequest) -> Response:
     return await _list(request)
 
 
-async def _list(request: Request, fault: str = "", status: int = 200) -> Response:
+async def _list(request: ConsoleRequest, fault: str = "") -> Response:
     query = request.query_params
     instance, direction = query.get("instanceId", ""), query.get("direction", "")
-    if instance and parsed_id(instance) is None:
-        raise NotFound(f"there is no instance {instance[:30]}")
-    page = await _letters(request).list(
-        caller_of(request),
-        parsed_id(instance),
-        parse_direction(direction),
-        PER_PAGE,
-        query.get("cursor") or None,
+    instance_id = path_id(instance, NO_INSTANCE) if instance else None
+    page = await request.services.monitoring.dead_letters.list(
+        request.caller, instance_id, parse_direction(direction), PER_PAGE, query.get("cursor") or None
     )
     filters = urlencode({name: query[name] for name in ("instanceId", "direction") if query.get(name)})
     values = {
@@ -58,70 +46,57 @@ async def _list(request: Request, fault: str = "", status: int = 200) -> Respons
         "fault": fault,
     }
     kinds = (EventKind.MESSAGE_FAILED, EventKind.DELIVERY_DEAD)
-    return render(request, "problems.html", values, status=status, live_kinds=kinds)
+    return render(request, "problems.html", values, status=400 if fault else 200, live_kinds=kinds)
 
 
-async def newer(request: Request) -> Response:
+async def newer(request: ConsoleRequest) -> Response:
     """A notice if messages failed since the list was shown; the list itself stays as it is."""
-    page = await _letters(request).list(caller_of(request), None, None, 1, None)
+    page = await request.services.monitoring.dead_letters.list(request.caller, None, None, 1, None)
     latest = page.items[0].message.id if page.items else ""
     is_new = bool(latest) and latest != request.query_params.get("seen", "")
     return render_part(request, "problems_newer.html", {"is_new": is_new})
 
 
-async def problem(request: Request) -> Response:
-    view = await _view(request)
-    return render(request, "problem.html", {"view": view, "payloads": _payloads(view)})
+async def problem(request: ConsoleRequest) -> Response:
+    return render(request, "problem.html", await _letter_values(request))
 
 
-async def payload(request: Request) -> Response:
-    view = await _view(request)
-    return render_part(request, "problem_payload.html", {"view": view, "payloads": _payloads(view)})
+async def payload(request: ConsoleRequest) -> Response:
+    return render_part(request, "problem_payload.html", await _letter_values(request))
 
 
-async def _view(request: Request) -> DeadLetterView:
-    text = request.path_params["instance"]
-    instance = parsed_id(text)
-    if instance is None:
-        raise NotFound(f"there is no instance {text[:30]}")
-    return await _letters(request).get(
-        caller_of(request), DeadLetterId(instance, request.path_params["message"])
-    )
-
-
-def _payloads(view: DeadLetterView) -> Sequence[str]:
-    """The indented JSON of each part; one that was cut stays as it is."""
+async def _letter_values(request: ConsoleRequest) -> dict[str, object]:
+    """A dead letter with the indented JSON of each part; one that was cut stays as it is."""
+    letter = DeadLetterId(request.instance_id, request.path_params["message"])
+    view = await request.services.monitoring.dead_letters.get(request.caller, letter)
     payloads = []
     for part in view.parts:
         try:
             payloads.append(orjson.dumps(orjson.loads(part.payload), option=orjson.OPT_INDENT_2).decode())
         except orjson.JSONDecodeError:
             payloads.append(part.payload)
-    return payloads
+    return {"view": view, "payloads": payloads}
 
 
-async def replay(request: Request) -> Response:
-    return await _act(request, "replay", _letters(request).replay)
+async def replay(request: ConsoleRequest) -> Response:
+    return await _act(request, "replay", request.services.monitoring.dead_letters.replay)
 
 
-async def drop(request: Request) -> Response:
-    return await _act(request, "drop", _letters(request).drop)
+async def drop(request: ConsoleRequest) -> Response:
+    return await _act(request, "drop", request.services.monitoring.dead_letters.drop)
 
 
-async def _act(request: Request, action: str, act: Action) -> Response:
+async def _act(request: ConsoleRequest, action: str, act: Action) -> Response:
     """Replays or drops the chosen messages."""
-    form = await form_of(request)
+    form = await request.posted()
     chosen = []
     for item in form.getlist("item")[:LARGEST_LIMIT]:
         instance, _, message = str(item).partition(":")
         chosen.append(DeadLetterId(parsed_id(instance) or 0, message))
     if not chosen:
-        return await _list(request, NONE_CHOSEN, 400)
-    results = await act(caller_of(request), chosen)
-    done, refused = (
-        sum(result.success for result in results),
-        [result for result in results if result.error],
-    )
+        return await _list(request, NONE_CHOSEN)
+    results = await act(request.caller, chosen)
+    done, refused = sum(result.success for result in results), [result for result in results if result.error]
     word, single = DONE[action]
     texts = []
     if done:
@@ -131,32 +106,25 @@ async def _act(request: Request, action: str, act: Action) -> Response:
     return redirect(PROBLEMS, " ".join(texts))
 
 
-async def channels(request: Request) -> Response:
-    page = await _health(request)
-    return render(request, "problems_channels.html", _health_values(request, page), live_kinds=FAILING_KINDS)
+async def channels(request: ConsoleRequest) -> Response:
+    values = await _health_values(request)
+    return render(request, "problems_channels.html", values, live_kinds=FAILING_KINDS)
 
 
-async def channels_list(request: Request) -> Response:
-    page = await _health(request)
-    return render_part(request, "problems_channels_list.html", _health_values(request, page))
+async def channels_list(request: ConsoleRequest) -> Response:
+    return render_part(request, "problems_channels_list.html", await _health_values(request))
 
 
-async def _health(request: Request) -> Page[InstanceState, str]:
-    query = request.query_params
-    failing, cursor = query.get("failing") == "true", query.get("cursor") or None
-    health = services_of(request).monitoring.health
-    return await health.list(caller_of(request), PER_PAGE, cursor, failing=failing)
-
-
-def _health_values(request: Request, page: Page[InstanceState, str]) -> dict[str, object]:
+async def _health_values(request: ConsoleRequest) -> dict[str, object]:
     failing = request.query_params.get("failing") == "true"
+    cursor = request.query_params.get("cursor") or None
+    page = await request.services.monitoring.health.list(request.caller, PER_PAGE, cursor, failing=failing)
     broken_first = sorted(page.items, key=lambda state: state.health.healthy)
-    address = f"{PROBLEMS}/channels"
     return {
         "states": [(state, attention(state)) for state in broken_first],
         "next": page.next,
         "failing": failing,
-        "address": f"{address}?failing=true" if failing else address,
+        "address": f"{PROBLEMS}/channels" + ("?failing=true" if failing else ""),
         "query": f"?{request.url.query}" if request.url.query else "",
     }
 

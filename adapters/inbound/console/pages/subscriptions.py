@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.datastructures import FormData
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.inbound.console.requests import (
-    caller_of,
-    cursor_page,
-    faults_of,
-    form_of,
-    is_htmx,
-    redirect,
-    render,
-    render_part,
-    services_of,
-)
+from adapters.inbound.console.requests import ConsoleRequest, faults_of, redirect, render, render_part
 from adapters.inbound.rest.routing import parsed_id, path_id
 from domain.events import EventKind
 from domain.instances.model import Instance
-from domain.refusals import Conflict, Forbidden, Invalid, NotFound
+from domain.refusals import Conflict, Forbidden, Invalid, NotFound, Refusal
 from domain.subscriptions.model import OFF, ON, SubscriptionFields
 
 PAGE = "/console/subscriptions"
@@ -66,118 +54,111 @@ class FormValues:
         return SubscriptionFields(self.url, self.kinds, self.instance_ids, status=status)
 
 
-async def subscriptions(request: Request) -> Response:
-    page = cursor_page(request)
-    listed = await services_of(request).subscriptions.list(caller_of(request), page.number, page.limit)
-    values = {"subscriptions": listed.items, "next": listed.next}
-    return render(request, "subscriptions.html", values)
+async def subscriptions(request: ConsoleRequest) -> Response:
+    page = request.cursor_page
+    listed = await request.services.subscriptions.list(request.caller, page.number, page.limit)
+    return render(request, "subscriptions.html", {"subscriptions": listed.items, "next": listed.next})
 
 
-async def new(request: Request) -> Response:
+async def new(request: ConsoleRequest) -> Response:
     return await _form(request, FormValues())
 
 
-async def create(request: Request) -> Response:
+async def create(request: ConsoleRequest) -> Response:
     """The secret is shown here alone, so there is no redirect."""
-    typed = FormValues.of(await form_of(request))
+    typed = FormValues.of(await request.posted())
     try:
-        view = await services_of(request).subscriptions.create(caller_of(request), typed.fields())
+        view = await request.services.subscriptions.create(request.caller, typed.fields())
     except (Invalid, Conflict, NotFound, Forbidden) as refusal:
-        return await _form(request, typed, _faults(refusal), 400)
+        return await _form(request, typed, refusal)
     return render(request, "subscription_made.html", {"view": view})
 
 
-async def edit(request: Request) -> Response:
-    stored = (await services_of(request).subscriptions.get(caller_of(request), _id(request))).subscription
+async def edit(request: ConsoleRequest) -> Response:
+    stored = (await request.services.subscriptions.get(request.caller, _id(request))).subscription
     values = FormValues(stored.url, stored.kinds, stored.instance_ids)
     return await _form(request, values, subscription_id=stored.id)
 
 
-async def change(request: Request) -> Response:
+async def change(request: ConsoleRequest) -> Response:
     """Saves the fields; a subscription that is off stays off."""
-    typed, service = FormValues.of(await form_of(request)), services_of(request).subscriptions
-    stored = (await service.get(caller_of(request), _id(request))).subscription
+    typed, service = FormValues.of(await request.posted()), request.services.subscriptions
+    stored = (await service.get(request.caller, _id(request))).subscription
     try:
-        await service.change(caller_of(request), stored.id, typed.fields(stored.status))
+        await service.change(request.caller, stored.id, typed.fields(stored.status))
     except (Invalid, NotFound, Forbidden) as refusal:
-        return await _form(request, typed, _faults(refusal), 400, subscription_id=stored.id)
+        return await _form(request, typed, refusal, subscription_id=stored.id)
     return redirect(_path(request), "Saved.")
 
 
-def _faults(refusal: Invalid | Conflict | NotFound | Forbidden) -> dict[str, str]:
-    return faults_of(refusal) if isinstance(refusal, Invalid) else {"": refusal.message}
-
-
 async def _form(
-    request: Request,
+    request: ConsoleRequest,
     form: FormValues,
-    faults: Mapping[str, str] | None = None,
-    status: int = 200,
+    refusal: Refusal | None = None,
     *,
     subscription_id: int | None = None,
 ) -> Response:
+    faults = faults_of(refusal) if isinstance(refusal, Invalid) else {"": refusal.message} if refusal else {}
     values = {
         "given": form,
-        "faults": faults or {},
+        "faults": faults,
         "meanings": MEANINGS,
         "instances": await _offered(request),
         "id": subscription_id,
     }
-    return render(request, "subscription_form.html", values, status=status)
+    return render(request, "subscription_form.html", values, status=400 if refusal else 200)
 
 
-async def _offered(request: Request) -> list[Instance]:
-    page = await services_of(request).instances.page(caller_of(request), 0, OFFERED_BYTES)
+async def _offered(request: ConsoleRequest) -> list[Instance]:
+    page = await request.services.instances.page(request.caller, 0, OFFERED_BYTES)
     return [view.instance for view in page.views]
 
 
-async def subscription(request: Request) -> Response:
-    subscription_id, caller, services = _id(request), caller_of(request), services_of(request)
-    page = cursor_page(request)
-    state = request.query_params.get("status", "")
+async def subscription(request: ConsoleRequest) -> Response:
+    subscription_id, caller, services = _id(request), request.caller, request.services
+    page, state = request.cursor_page, request.query_params.get("status", "")
     log = await services.pushes.pushes(caller, subscription_id, state or None, page.number, page.limit)
     values = {"id": subscription_id, "log": log, "state": state, "states": STATES, "meanings": MEANINGS}
-    if is_htmx(request):
+    if request.is_htmx:
         return render_part(request, "subscription.html", values, block="log")
     view = await services.subscriptions.get(caller, subscription_id)
     names = {instance.id: instance.channel_name for instance in await _offered(request)}
     kinds = view.subscription.kinds or tuple(EventKind)
-    values = {**values, "view": view, "names": names}
-    return render(request, "subscription.html", values, live_kinds=kinds)
+    return render(request, "subscription.html", {**values, "view": view, "names": names}, live_kinds=kinds)
 
 
-async def switch(request: Request) -> Response:
-    status = OFF if (await form_of(request)).get("status") == OFF else ON
+async def switch(request: ConsoleRequest) -> Response:
+    status = OFF if (await request.posted()).get("status") == OFF else ON
     fields = SubscriptionFields(status=status)
-    await services_of(request).subscriptions.change(caller_of(request), _id(request), fields)
+    await request.services.subscriptions.change(request.caller, _id(request), fields)
     notice = "Nothing is pushed any more." if status == OFF else "Events are pushed from now on."
     return redirect(_path(request), notice)
 
 
-async def test(request: Request) -> Response:
-    result = await services_of(request).subscriptions.test(caller_of(request), _id(request))
+async def test(request: ConsoleRequest) -> Response:
+    result = await request.services.subscriptions.test(request.caller, _id(request))
     values = {"id": _id(request), "result": result}
-    if is_htmx(request):
+    if request.is_htmx:
         return render_part(request, "subscription_test.html", values, block="result")
     return render(request, "subscription_test.html", values)
 
 
-async def delete(request: Request) -> Response:
-    await services_of(request).subscriptions.remove(caller_of(request), _id(request))
+async def delete(request: ConsoleRequest) -> Response:
+    await request.services.subscriptions.remove(request.caller, _id(request))
     return redirect(PAGE, "The subscription is deleted.")
 
 
-async def replay(request: Request) -> Response:
+async def replay(request: ConsoleRequest) -> Response:
     push_id = path_id(request.path_params["push"], "there is no push {}")
-    await services_of(request).pushes.replay(caller_of(request), _id(request), push_id)
+    await request.services.pushes.replay(request.caller, _id(request), push_id)
     return redirect(_path(request), "It is pushed again.")
 
 
-def _id(request: Request) -> int:
+def _id(request: ConsoleRequest) -> int:
     return path_id(request.path_params["subscription"], "there is no subscription {}")
 
 
-def _path(request: Request) -> str:
+def _path(request: ConsoleRequest) -> str:
     return f"{PAGE}/{_id(request)}"
 
 
