@@ -20,17 +20,7 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from adapters.rpc.messages import (
-    OMITTED,
-    REQUIRED,
-    Field,
-    Parameter,
-    attributes_of,
-    fill,
-    take,
-    to_value,
-    write,
-)
+from adapters.rpc import messages
 from adapters.rpc.streams import fitting, page
 from domain.access.model import Caller
 from domain.paging import DEFAULT_LIMIT
@@ -95,14 +85,14 @@ class Rpc:
         """The type of what the method returns."""
         return get_type_hints(self.method)["return"]
 
-    def parameters(self, request: type[Message], names: Mapping[str, str]) -> Mapping[str, Parameter]:
+    def parameters(
+        self, request: type[Message], names: Mapping[str, str]
+    ) -> Mapping[str, messages.Parameter]:
         """The parameters behind the caller, each with the field of the request that holds it."""
-        hints, attributes = (
-            get_type_hints(self.method),
-            attributes_of(request.DESCRIPTOR, {**names, **self.renamed}),
-        )
+        hints = get_type_hints(self.method)
+        attributes = messages.attributes_of(request.DESCRIPTOR, {**names, **self.renamed})
         return {
-            name: Parameter.of(
+            name: messages.Parameter.of(
                 attributes.get(name),
                 hints[name],
                 has_default=parameter.default is not inspect.Parameter.empty,
@@ -145,27 +135,32 @@ class Service:
         self, use_cases: Mapping[type, object], by_hand: Mapping[str, Handler], caller: Callable[[], Caller]
     ) -> grpc.GenericRpcHandler[Any, Any]:
         """The server. `use_cases`: by their classes. `by_hand`: methods that are written by hand."""
-        methods = self.descriptor.methods_by_name
-        behaviours = self.behaviours(use_cases, by_hand, caller)
-        return grpc.method_handlers_generic_handler(
-            self.descriptor.full_name,
-            {name: _method_handler(methods[name], behaviour) for name, behaviour in behaviours.items()},
-        )
+        handlers = {}
+        for name, behaviour in self.behaviours(use_cases, by_hand, caller).items():
+            method = self.descriptor.methods_by_name[name]
+            streams = (method.client_streaming, method.server_streaming)
+            kinds = ["stream" if is_stream else "unary" for is_stream in streams]
+            handlers[name] = getattr(grpc, f"{'_'.join(kinds)}_rpc_method_handler")(
+                behaviour,
+                request_deserializer=_request(method).FromString,
+                response_serializer=_response(method).SerializeToString,
+            )
+        return grpc.method_handlers_generic_handler(self.descriptor.full_name, handlers)
 
     def behaviours(
         self, use_cases: Mapping[type, object], by_hand: Mapping[str, Handler], caller: Callable[[], Caller]
     ) -> Mapping[str, Handler]:
         """The method of each RPC by its name: takes a request and a context, returns a response."""
         table = {
-            name: self._behaviour(rpc, self.descriptor.methods_by_name[name], use_cases[rpc.use_case], caller)
+            name: self.behaviour(name, rpc, use_cases[rpc.use_case], caller)
             for name, rpc in self.rpcs.items()
             if name not in by_hand
         }
         return {**table, **by_hand}
 
-    def _behaviour(
-        self, rpc: Rpc, method: MethodDescriptor, use_case: object, caller: Callable[[], Caller]
-    ) -> Handler:
+    def behaviour(self, name: str, rpc: Rpc, use_case: object, caller: Callable[[], Caller]) -> Handler:
+        """The method of one RPC."""
+        method = self.descriptor.methods_by_name[name]
         parameters = rpc.parameters(_request(method), self.renamed)
         call, response_class = getattr(use_case, rpc.method.__name__), _response(method)
         contents = {"limit": DEFAULT_LIMIT, **rpc.defaults}
@@ -179,8 +174,8 @@ class Service:
             for name, (has_presence, content) in defaults.items():
                 if not (request.HasField(name) if has_presence else getattr(request, name)):
                     setattr(request, name, content)
-            values = {name: take(request, parameter) for name, parameter in parameters.items()}
-            arguments = {name: value for name, value in values.items() if value is not OMITTED}
+            values = {name: messages.take(request, parameter) for name, parameter in parameters.items()}
+            arguments = {name: value for name, value in values.items() if value is not messages.OMITTED}
             if rpc.arguments:
                 arguments = rpc.arguments(request, arguments)
             returned = await (call(caller(), **arguments) if rpc.has_caller else call(**arguments))
@@ -195,15 +190,16 @@ class Service:
     def methods(self, core: Core) -> Mapping[tuple[type, str], Callable[..., Awaitable[Any]]]:
         """The client: what calls the RPCs, by the classes of the use cases and the names of their methods."""
         return {
-            (rpc.use_case, rpc.method.__name__): self._call(rpc, self.descriptor.methods_by_name[name], core)
-            for name, rpc in self.rpcs.items()
+            (rpc.use_case, rpc.method.__name__): self.call(name, rpc, core) for name, rpc in self.rpcs.items()
         }
 
-    def _call(self, rpc: Rpc, method: MethodDescriptor, core: Core) -> Callable[..., Awaitable[Any]]:
+    def call(self, name: str, rpc: Rpc, core: Core) -> Callable[..., Awaitable[Any]]:
+        """What calls one RPC, with the arguments of the use case."""
+        method = self.descriptor.methods_by_name[name]
         request_class, response_class = _request(method), _response(method)
         parameters = rpc.parameters(request_class, self.renamed)
         stub = core.channel.unary_unary(
-            self.path(method.name),
+            self.path(name),
             request_serializer=request_class.SerializeToString,
             response_deserializer=response_class.FromString,
         )
@@ -214,21 +210,23 @@ class Service:
 
         async def call(*positional: Any, **named: Any) -> Any:
             arguments = rpc.signature.bind(None, *positional, **named).arguments
-            request = request_class()
+            request: Any = request_class()
             for name, parameter in parameters.items():
-                if name not in arguments:
-                    continue
-                if parameter.field is None:
-                    fill(request, arguments[name])
-                else:
-                    write(request, parameter.field, arguments[name])
-            match rpc.paging:
-                case Paging.TOKEN:
-                    response = await _by_token(one, request)
-                case Paging.OFFSET:
-                    response = await _by_offset(one, request)
-                case _:
-                    response = await one(request)
+                if name in arguments:
+                    messages.put(request, parameter, arguments[name])
+            limit, offset = getattr(request, "limit", 0), getattr(request, "offset", 0)
+            response = last = await one(request)
+            while rpc.paging is Paging.TOKEN and last.next_page_token:
+                request.page_token = last.next_page_token
+                last = await one(request)
+                _entries(response).extend(_entries(last))
+            if rpc.paging is Paging.OFFSET:
+                while _entries(last) and len(_entries(response)) < min(limit, last.total - offset):
+                    request.limit = limit - len(_entries(response))
+                    request.offset = min(offset + len(_entries(response)), LARGEST_OFFSET)
+                    last = await one(request)
+                    _entries(response).extend(_entries(last))
+                response.limit, response.offset = limit, offset
             return rpc.result(response) if rpc.result else _result(response, rpc.returned)
 
         return call
@@ -242,19 +240,7 @@ def _response(method: MethodDescriptor) -> type[Message]:
     return GetMessageClass(method.output_type)
 
 
-def _method_handler(method: MethodDescriptor, behaviour: Handler) -> grpc.RpcMethodHandler[Any, Any]:
-    kinds = [
-        "stream" if streams else "unary" for streams in (method.client_streaming, method.server_streaming)
-    ]
-    make = getattr(grpc, f"{'_'.join(kinds)}_rpc_method_handler")
-    return make(  # type: ignore[no-any-return]
-        behaviour,
-        request_deserializer=_request(method).FromString,
-        response_serializer=_response(method).SerializeToString,
-    )
-
-
-def content_field(response: Message) -> Field:
+def content_field(response: Message) -> messages.Field:
     """The field of a response that holds a list, or a result that is no dataclass."""
     return next(field for field in response.DESCRIPTOR.fields if field.name != "next_page_token")
 
@@ -265,9 +251,9 @@ def _entries(response: Message) -> Any:
 
 def _fill_response(response: Any, returned: Any, paging: Paging, token: str) -> None:
     if is_dataclass(returned):
-        fill(response, returned)
+        messages.fill(response, returned)
     elif returned is not None:
-        write(response, content_field(response), returned)
+        messages.write(response, content_field(response), returned)
     if paging is Paging.TOKEN:
         kept, response.next_page_token = page(list(_entries(response)), token)
     elif paging is Paging.OFFSET:
@@ -282,29 +268,8 @@ def _result(response: Message, hint: Any) -> Any:
     if hint is NoneType:
         return None
     if is_dataclass(get_origin(hint) or hint):
-        return to_value(response, hint)
-    return take(response, Parameter(content_field(response), hint, REQUIRED))
-
-
-async def _by_token(one: Callable[[Any], Awaitable[Any]], request: Any) -> Any:
-    response = last = await one(request)
-    while last.next_page_token:
-        request.page_token = last.next_page_token
-        last = await one(request)
-        _entries(response).extend(_entries(last))
-    return response
-
-
-async def _by_offset(one: Callable[[Any], Awaitable[Any]], request: Any) -> Any:
-    limit, offset = request.limit, request.offset
-    response = last = await one(request)
-    while _entries(last) and len(_entries(response)) < min(limit, last.total - offset):
-        request.limit = limit - len(_entries(response))
-        request.offset = min(offset + len(_entries(response)), LARGEST_OFFSET)
-        last = await one(request)
-        _entries(response).extend(_entries(last))
-    response.limit, response.offset = limit, offset
-    return response
+        return messages.to_value(response, hint)
+    return messages.take(response, messages.Parameter(content_field(response), hint, messages.REQUIRED))
 
 
 def use_cases_of(group: Any) -> Mapping[type, object]:

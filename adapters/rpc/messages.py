@@ -26,16 +26,7 @@ from domain.channels.model import ChannelDefinition
 from domain.conversations.model import Direction, Handler
 from domain.instances.model import ConfigDraft, Instance, InstanceChange, NewInstance, Pairing
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
-from domain.knowledge.model import (
-    Base,
-    Chunk,
-    FileRecord,
-    FileState,
-    Permission,
-    SearchResult,
-    TextWindow,
-    UploadedFile,
-)
+from domain.knowledge import model as knowledge
 from domain.knowledge.ranking import ExplainedHit
 from domain.knowledge.rules import Mode, mode_of
 from domain.knowledge.sources.model import Source, SourcePage
@@ -59,10 +50,8 @@ def json_object(text: str, field: str) -> dict[str, Any]:
     try:
         value = loads(text)
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-    except TooDeep:
-        raise Invalid.of([Fault(field, TOO_DEEP)]) from None
-    except TooLong:
-        raise Invalid.of([Fault(field, TOO_LONG)]) from None
+    except (TooDeep, TooLong) as error:
+        raise Invalid.of([Fault(field, TOO_DEEP if isinstance(error, TooDeep) else TOO_LONG)]) from None
     except ValueError:  # the errors of decoding and encoding are ValueErrors
         value = None
     if not isinstance(value, dict):
@@ -74,29 +63,29 @@ _RESOURCE = {"downstream_resource_id": "resource_id"}
 _HASH = {"file_id": "file_hash"}
 
 RENAMED: Mapping[type, Mapping[str, str]] = {
-    Base: {"permission_level": "level"},
+    knowledge.Base: {"permission_level": "level"},
     BotLink: {"deep_link": "address"},
     ChannelDefinition: {"setup_instructions": "setup"},
-    Chunk: {"chunk_id": "id", "chunk": "text", **_HASH},
+    knowledge.Chunk: {"chunk_id": "id", "chunk": "text", **_HASH},
     ConfigDraft: _RESOURCE,
     ExplainedHit: {"chunk": "text", **_HASH},
-    FileRecord: {
+    knowledge.FileRecord: {
         "knowledge_base_id": "base_id",
         "file_name": "name",
         "file_path": "blob_key",
         "file_hash": "hash",
     },
-    FileState: {"knowledge_base_id": "base_id", "file_id": "hash", "file_name": "name"},
+    knowledge.FileState: {"knowledge_base_id": "base_id", "file_id": "hash", "file_name": "name"},
     Instance: _RESOURCE,
     InstanceChange: _RESOURCE,
     NewInstance: _RESOURCE,
     Pairing: {"pairing_code": "code"},
-    Permission: {"permission_level": "level"},
-    SearchResult: {"chunk": "text", **_HASH},
+    knowledge.Permission: {"permission_level": "level"},
+    knowledge.SearchResult: {"chunk": "text", **_HASH},
     Source: {"knowledge_base_id": "base_id"},
     SourcePage: _HASH,
-    TextWindow: _HASH,
-    UploadedFile: {"file_id": "hash", "file_name": "name", "file_size": "size"},
+    knowledge.TextWindow: _HASH,
+    knowledge.UploadedFile: {"file_id": "hash", "file_name": "name", "file_size": "size"},
 }
 """Attributes of dataclasses by the fields of their messages."""
 
@@ -233,6 +222,14 @@ class Parameter(NamedTuple):
         return cls(field, hint, OMITTED if has_default else None if is_optional else REQUIRED)
 
 
+def put(message: Message, parameter: Parameter, content: Any) -> None:
+    """Sets what `take` reads."""
+    if parameter.field is None:
+        fill(message, content)
+    else:
+        write(message, parameter.field, content)
+
+
 def take(message: Message, parameter: Parameter) -> Any:
     """The value of a parameter in a message. Raises `Invalid`."""
     field, hint, unset = parameter
@@ -261,7 +258,11 @@ def _is_set(message: Message, field: Field, hint: Any) -> bool:
 def _entry(field: Field, content: Any, kind: Any) -> Any:
     """One content of a field, which may be repeated."""
     if isinstance(content, Message):
-        return _of_message(content, kind)
+        if is_dataclass(kind):
+            return to_value(content, kind)  # type: ignore[arg-type]
+        if _is_list(content.DESCRIPTOR):
+            return take(content, Parameter(content.DESCRIPTOR.fields[0], kind, REQUIRED))
+        return tuple(getattr(content, field.name) for field in content.DESCRIPTOR.fields)
     if field.name.endswith("_us"):
         return from_us(content)
     if field.name.endswith("_json"):
@@ -269,14 +270,6 @@ def _entry(field: Field, content: Any, kind: Any) -> Any:
     if get_origin(kind) in (Mapping, dict):
         return dict(content)
     return _word(field.name, content, kind) if _is_enum(kind) else content
-
-
-def _of_message(message: Message, kind: Any) -> Any:
-    if is_dataclass(kind):
-        return to_value(message, kind)  # type: ignore[arg-type]
-    if _is_list(message.DESCRIPTOR):
-        return take(message, Parameter(message.DESCRIPTOR.fields[0], kind, REQUIRED))
-    return tuple(getattr(message, field.name) for field in message.DESCRIPTOR.fields)
 
 
 def _word(name: str, content: Any, kind: Any) -> Any:

@@ -13,7 +13,7 @@ from switchboard.channels.v1 import callbacks_pb2 as pb
 
 from adapters.inbound.grpc.interceptors import peer
 from adapters.rpc.streams import answer_into_pb, answer_to_pb, call_from_pb
-from domain.channels.messages import RawAnswer, RawCall
+from domain.channels.messages import RawAnswer
 from domain.refusals import Refusal, TooLarge
 from domain.use_cases import Callbacks
 from ports.system import Ids
@@ -40,22 +40,21 @@ class CallbackServicer:
         return answer_to_pb(await self._handle(request, peer().is_gateway))
 
     async def _handle(self, request: pb.RawCall, from_gateway: bool) -> RawAnswer:
+        """A call that comes from no gateway gets the public address of its instance, and an id that no call of
+        another instance has. Raises `TooLarge`: a gateway has refused such a head itself."""
         call = call_from_pb(request)
         if not from_gateway:
-            call = self._without_claims(request, call)
+            head = len(call.url) + sum(len(name) + len(value) for name, value in call.headers.items())
+            if head > LARGEST_HEAD:
+                raise TooLarge(f"the address and headers of the call are over {LARGEST_HEAD // 1024} KB")
+            _, mark, query = call.url.partition("?")
+            path = f"channels/{quote(request.channel_id)}/{request.instance_id}/{quote(call.callback)}"
+            url = f"{self._agent_url}/api/agent/{path}{mark}{query}"
+            call_id = call.id and str(uuid5(NAMESPACE_URL, f"call {call.id} of {url}"))
+            call = replace(call, url=url, id=call_id)
         if not call.id:
             call = replace(call, id=self._ids.request_id())
         return await self._callbacks.handle(request.channel_id, request.instance_id, call)
-
-    def _without_claims(self, request: pb.RawCall, call: RawCall) -> RawCall:
-        """The call under the public address of its instance, and under an id that no call of another instance has.
-        Raises `TooLarge`: a gateway has refused such a head itself."""
-        if len(call.url) + sum(len(name) + len(value) for name, value in call.headers.items()) > LARGEST_HEAD:
-            raise TooLarge(f"the address and headers of the call are over {LARGEST_HEAD // 1024} KB")
-        _, mark, query = call.url.partition("?")
-        path = f"channels/{quote(request.channel_id)}/{request.instance_id}/{quote(call.callback)}"
-        url = f"{self._agent_url}/api/agent/{path}{mark}{query}"
-        return replace(call, url=url, id=call.id and str(uuid5(NAMESPACE_URL, f"call {call.id} of {url}")))
 
     async def StreamCallbacks(
         self, request_iterator: AsyncIterator[pb.RawCallBatch], context: Any

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import grpc
@@ -26,6 +27,7 @@ from ports.system import Ids
 log = logging.getLogger("switchboard.grpc")
 
 Metadata = tuple[tuple[str, str | bytes], ...]
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
 OF_GRPC = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 """Services of the library: they need no key, and report their failures themselves."""
@@ -131,52 +133,54 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         return self._wrapped(handler, method)
 
     def _wrapped(self, handler: Any, method: str) -> Any:
-        kinds = (
-            "stream" if handler.request_streaming else "unary",
-            "stream" if handler.response_streaming else "unary",
-        )
+        """The handler with refusals and failures as statuses, and `NOT_PARSED` for bytes that are no message."""
+        deserialize = handler.request_deserializer
+        kinds = [
+            "stream" if streams else "unary"
+            for streams in (handler.request_streaming, handler.response_streaming)
+        ]
         behaviour = getattr(handler, "_".join(kinds))
-        wrap = self._streaming if handler.response_streaming else self._unary
-        make = getattr(grpc, f"{kinds[0]}_{kinds[1]}_rpc_method_handler")
+
+        def deserialized(content: bytes) -> Any:
+            try:
+                return deserialize(content)
+            except DecodeError:
+                return NOT_PARSED
+
+        async def unary(request: Any, context: Context) -> Any:
+            async with self._statuses(method, context):
+                return await behaviour(_parsed(request), context)
+
+        async def streaming(request: Any, context: Context) -> AsyncIterator[Any]:
+            async with self._statuses(method, context):
+                async for message in behaviour(_parsed(request), context):
+                    yield message
+
+        make = getattr(grpc, f"{'_'.join(kinds)}_rpc_method_handler")
         return make(
-            wrap(behaviour, method),
-            request_deserializer=handler.request_deserializer
-            if handler.request_streaming
-            else _forgiving(handler.request_deserializer),
+            streaming if handler.response_streaming else unary,
+            request_deserializer=deserialize if handler.request_streaming else deserialized,
             response_serializer=handler.response_serializer,
         )
 
-    def _unary(self, behaviour: Any, method: str) -> Any:
-        async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
-            self._note_peer(context, method)
-            try:
-                return await behaviour(_parsed(request), context)
-            except Refusal as refusal:
-                await _refuse(refusal, context)
-            except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
-                await self._failed(error, method, context)
-
-        return served
-
-    def _streaming(self, behaviour: Any, method: str) -> Any:
-        async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
-            self._note_peer(context, method)
-            try:
-                async for message in behaviour(_parsed(request), context):
-                    yield message
-            except Refusal as refusal:
-                await _refuse(refusal, context)
-            except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
-                await self._failed(error, method, context)
-
-        return served
-
-    def _note_peer(self, context: grpc.aio.ServicerContext[Any, Any], method: str) -> None:
+    @asynccontextmanager
+    async def _statuses(self, method: str, context: Context) -> AsyncIterator[None]:
+        """Notes who calls an open method; ends the call with the status of what goes wrong."""
         if _is_open(method):
             metadata: Metadata = tuple(context.invocation_metadata() or ())
-            proved = self._is_service_key(_bearer(metadata)) or bool(context.peer_identities())
-            caller = Peer(_host(context.peer()), proved)
-            _peer.set(caller.on_behalf_of(str(dict(metadata).get(CLIENT_ADDRESS, ""))))
+            is_gateway = self._is_service_key(_bearer(metadata)) or bool(context.peer_identities())
+            # gRPC calls a connection `ipv4:192.0.2.1:50000`, or `ipv6:%5B2001:db8::1%5D:50000`.
+            host, _, address = unquote(context.peer()).partition(":")
+            if host in ("ipv4", "ipv6"):
+                host = address.rpartition(":")[0].strip("[]")
+            address_of_person = str(dict(metadata).get(CLIENT_ADDRESS, ""))
+            _peer.set(Peer(host, is_gateway).on_behalf_of(address_of_person))
+        try:
+            yield
+        except Refusal as refusal:
+            await _refuse(refusal, context)
+        except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
+            await self._failed(error, method, context)
 
     async def _authenticate(self, metadata: Metadata, method: str) -> None:
         token = _bearer(metadata)
@@ -191,9 +195,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         _caller.set(who)
         _authenticate.set(authenticate)
 
-    async def _failed(
-        self, error: Exception, method: str, context: grpc.aio.ServicerContext[Any, Any]
-    ) -> None:
+    async def _failed(self, error: Exception, method: str, context: Context) -> None:
         if isinstance(error, (grpc.aio.AbortError, NotImplementedError)):
             raise error
         log.error("%s failed", method, exc_info=error)
@@ -210,24 +212,6 @@ def _bearer(metadata: Metadata) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def _host(peer: str) -> str:
-    """The address in what gRPC says of a connection: `ipv4:192.0.2.1:50000`, `ipv6:%5B2001:db8::1%5D:50000`."""
-    family, _, address = unquote(peer).partition(":")
-    return address.rpartition(":")[0].strip("[]") if family in ("ipv4", "ipv6") else family
-
-
-def _forgiving(deserialize: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    """The same, with `NOT_PARSED` where the bytes are no message."""
-
-    def deserialized(content: bytes) -> Any:
-        try:
-            return deserialize(content)
-        except DecodeError:
-            return NOT_PARSED
-
-    return deserialized
-
-
 def _parsed(request: Any) -> Any:
     """Raises `Invalid` for what could not be parsed."""
     if request is NOT_PARSED:
@@ -237,15 +221,15 @@ def _parsed(request: Any) -> Any:
     return request
 
 
-def _at_once(end: Callable[[grpc.aio.ServicerContext[Any, Any]], Awaitable[None]]) -> Any:
+def _at_once(end: Callable[[Context], Awaitable[None]]) -> Any:
     """A handler that only ends the call: for one of a unary call, gRPC would first read its whole message."""
 
-    async def ended(_: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+    async def ended(_: Any, context: Context) -> None:
         await end(context)
 
     return grpc.stream_stream_rpc_method_handler(ended)
 
 
-async def _refuse(refusal: Refusal, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+async def _refuse(refusal: Refusal, context: Context) -> None:
     status = rpc_status.to_status(to_status(refusal))
     await context.abort(status.code, status.details, status.trailing_metadata)

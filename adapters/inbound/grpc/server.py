@@ -56,21 +56,20 @@ class Health:
             await self.look()
 
     async def look(self) -> None:
-        answers = await asyncio.gather(*(_answers(check) for check in self._checks.values()))
-        states = dict(zip(self._checks, answers, strict=True))
+        async def answers(check: Check) -> bool:
+            try:
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await check()
+            except Exception:  # noqa: BLE001 - whatever it is, it does not answer
+                return False
+            return True
+
+        outcomes = await asyncio.gather(*map(answers, self._checks.values()))
+        states = dict(zip(self._checks, outcomes, strict=True))
         serving = all(states[name] for name in self._needed)
         for name, state in [*states.items(), *((name, serving) for name in self._services)]:
             status = HealthCheckResponse.SERVING if state else HealthCheckResponse.NOT_SERVING
             await self.servicer.set(name, status)
-
-
-async def _answers(check: Check) -> bool:
-    try:
-        async with asyncio.timeout(LOOK_SECONDS):
-            await check()
-    except Exception:  # noqa: BLE001 - whatever it is, it does not answer
-        return False
-    return True
 
 
 LARGEST_MESSAGE = 16 * 1024 * 1024

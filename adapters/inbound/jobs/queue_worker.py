@@ -46,7 +46,7 @@ class SlotAllocator:
         """What a lease that begins now may bring. Those that hold little are not named, which saves naming all."""
         self._freed = False
         instances = {
-            instance_id: self._left(instance_id, self._per_instance - count)
+            instance_id: _share(self._per_instance - count, all_of_it=instance_id in self._backlogs)
             for instance_id, count in self._instances.items()
             if NAMED_FROM * count > self._per_instance
         }
@@ -59,11 +59,8 @@ class SlotAllocator:
             if NAMED_FROM * count > self._per_user
         }
         free = self._concurrency - self._acquired
-        total = free if self._backlog else _half(free)
-        return Capacity(total, _half(self._per_instance), self._per_user, instances, users)
-
-    def _left(self, instance_id: int, left: int) -> int:
-        return left if instance_id in self._backlogs else _half(left)
+        total = _share(free, all_of_it=self._backlog)
+        return Capacity(total, _share(self._per_instance), self._per_user, instances, users)
 
     def fulfil(self, capacity: Capacity, leased: Sequence[QueueKey], *, more: bool) -> bool:
         """Counts a lease that brought `leased`, and left some if `more`. Return True if a slot became free
@@ -128,8 +125,9 @@ def both(one: Limits, other: Limits) -> Limits:
     return throttled
 
 
-def _half(number: int) -> int:
-    return (number + 1) // 2
+def _share(slots: int, *, all_of_it: bool = False) -> int:
+    """How many free slots a lease asks for."""
+    return slots if all_of_it else (slots + 1) // 2
 
 
 def _decrement(counter: Counter[K], key: K) -> None:
@@ -170,10 +168,6 @@ class Waits(Protocol):
 
 
 L = TypeVar("L", bound=HasKey)
-
-
-def _nothing_throttled() -> Mapping[int, int]:
-    return {}
 
 
 class Backoff:
@@ -245,7 +239,7 @@ class QueueWorker(Generic[L]):
         wakeup: Waits,
         *,
         concurrency: int = 256,
-        throttled: Callable[[], Mapping[int, int]] = _nothing_throttled,
+        throttled: Limits = dict,
     ) -> None:
         self._name = name
         self._lease = lease

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeVar
 
 from arq.connections import ArqRedis
@@ -59,9 +60,15 @@ class UploadLoop(Generic[W]):
     async def run(self) -> None:
         while not self._stopping:
             self._news.clear()
-            pause = IDLE_LOOK
+            pause, held, work = IDLE_LOOK, len(self.tasks), None
             try:
-                if await self._take_one():
+                if held < 2 * self._concurrency:
+                    work = await self._take(newcomers_only=held >= self._concurrency)
+                if work is not None and not self._stopping:
+                    task = asyncio.create_task(self._finish(work))
+                    self.tasks.add(task)
+                    task.add_done_callback(self.tasks.discard)
+                    task.add_done_callback(lambda _: self._news.set())
                     continue
             except Unavailable:
                 pause = AWAY
@@ -70,25 +77,14 @@ class UploadLoop(Generic[W]):
                 pause = AWAY
             if cancelled():
                 return
-            await self._wait(pause)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), pause)
 
     async def stop(self) -> None:
         """Stops at once: what is under way is staged and taken up again by the next process."""
         self._stopping = True
         self._news.set()
         await end(self.tasks, self._name)
-
-    async def _take_one(self) -> bool:
-        """Begins with the next upload that there is a slot for; whether there was one."""
-        if len(self.tasks) >= 2 * self._concurrency:
-            return False
-        work = await self._take(newcomers_only=len(self.tasks) >= self._concurrency)
-        if work is None or self._stopping:
-            return False
-        task = asyncio.create_task(self._finish(work))
-        self.tasks.add(task)
-        task.add_done_callback(self._ended)
-        return True
 
     async def _finish(self, work: W) -> None:
         try:
@@ -97,16 +93,6 @@ class UploadLoop(Generic[W]):
             log.warning("one of the %s is repeated later: %s", self._name, refusal.message)
         except Exception:
             log.exception("working on one of the %s failed", self._name)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self.tasks.discard(task)
-        self._news.set()
-
-    async def _wait(self, seconds: float) -> None:
-        try:
-            await asyncio.wait_for(self._news.wait(), seconds)
-        except TimeoutError:
-            return
 
 
 Job = Callable[[int], Awaitable[None]]
@@ -160,7 +146,21 @@ class SupervisedWorker:
         while not self._stopping:
             began = time.monotonic()
             try:
-                self._worker = self._made()
+                self._worker = _Worker(
+                    functions=self._functions,
+                    redis_pool=self._redis,
+                    queue_name=self._queue,
+                    handle_signals=False,
+                    keep_result=0,
+                    max_tries=1,
+                    max_jobs=self._max_jobs,
+                    queue_read_limit=1000,
+                    job_timeout=TIMEOUT,
+                    poll_delay=POLL_SECONDS,
+                    health_check_interval=30,
+                    job_serializer=self._redis.job_serializer,
+                    job_deserializer=self._redis.job_deserializer,
+                )
                 await self._worker.async_run()
             except (RedisError, OSError) as error:
                 if time.monotonic() - began > STEADY_SECONDS or not warned:
@@ -180,23 +180,6 @@ class SupervisedWorker:
     def tasks(self) -> list[asyncio.Task[Any]]:
         """The jobs under way."""
         return list(self._worker.tasks.values()) if self._worker else []
-
-    def _made(self) -> Worker:
-        return _Worker(
-            functions=self._functions,
-            redis_pool=self._redis,
-            queue_name=self._queue,
-            handle_signals=False,
-            keep_result=0,
-            max_tries=1,
-            max_jobs=self._max_jobs,
-            queue_read_limit=1000,
-            job_timeout=TIMEOUT,
-            poll_delay=POLL_SECONDS,
-            health_check_interval=30,
-            job_serializer=self._redis.job_serializer,
-            job_deserializer=self._redis.job_deserializer,
-        )
 
     async def stop(self, grace: float) -> None:
         """Takes no more jobs; waits `grace` seconds for those that run."""

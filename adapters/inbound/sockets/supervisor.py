@@ -120,8 +120,15 @@ class Supervisor:
         leased = set(await self._leases.acquire(list(self._channels)))
         other = await self._leases.held_by_other_process(self._pairing)
         self._held_by_other_process = dict.fromkeys(other, 0)
-        for instance_id in self._connections.keys() - leased:
-            await self._end(instance_id)
+        for instance_id in (
+            self._connections.keys() - leased
+        ):  # removed, switched off, or leased by another process
+            connection = self._connections[instance_id]
+            await end([connection.task], "connections")
+            await self._leases.release(instance_id)
+            if await self._instances.find(instance_id) is None:
+                self._start_unlinking(instance_id, connection.channel)
+            del self._connections[instance_id]
         away: Unavailable | None = None
         for instance_id in sorted(leased):
             try:
@@ -177,15 +184,6 @@ class Supervisor:
         )
         task = asyncio.create_task(self._listen(instance_id, channel, config, emit))
         self._connections[instance_id] = _Connection(channel, config, task)
-
-    async def _end(self, instance_id: int) -> None:
-        """Closes the connection of an instance that was removed, switched off, or leased by another process."""
-        connection = self._connections[instance_id]
-        await end([connection.task], "connections")
-        await self._leases.release(instance_id)
-        if await self._instances.find(instance_id) is None:
-            self._start_unlinking(instance_id, connection.channel)
-        del self._connections[instance_id]
 
     def _start_unlinking(self, instance_id: int, channel: _Connected) -> None:
         """Unlinks in a task of its own: leases would expire if a round waited for it."""

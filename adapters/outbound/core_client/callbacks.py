@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncIterable, AsyncIterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -50,8 +50,8 @@ class RemoteCallbacks:
         self._streams: dict[Endpoint, _Stream] = {}
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
-        outgoing = _Exchange(next(self._numbers), channel_id, instance_id, call)
-        outcome = await self._outcome(outgoing)
+        """Raises refusals of the core, and `Unavailable`."""
+        outcome = await self._outcome(_Exchange(next(self._numbers), channel_id, instance_id, call))
         if outcome.HasField("answer"):
             return answer_from_pb(outcome.answer)
         refused = outcome.refused
@@ -61,21 +61,17 @@ class RemoteCallbacks:
     async def _outcome(self, outgoing: _Exchange) -> pb.RawOutcome:
         """Raises `Unavailable`."""
         tried: list[Endpoint] = []
-        tries = max(2, len(self._cores.endpoints))
-        while len(tried) < tries:
+        for _ in range(max(2, len(self._cores.endpoints))):
             endpoint = self._cores.pick(tried)
             tried.append(endpoint)
+            stream = self._streams.get(endpoint)
+            if stream is None or stream.closed:
+                stub = callbacks_pb2_grpc.CallbackServiceStub(endpoint.channel(of_streams=False))
+                stream = self._streams[endpoint] = _Stream(stub, self._core.as_gateway())
+                endpoint.on_retire = [partial(self._retire, endpoint, stream)]
             with contextlib.suppress(StreamBroke):
-                return await self._stream(endpoint).exchange(outgoing)
+                return await stream.exchange(outgoing)
         raise Unavailable(AWAY)
-
-    def _stream(self, endpoint: Endpoint) -> _Stream:
-        stream = self._streams.get(endpoint)
-        if stream is None or stream.closed:
-            stub = callbacks_pb2_grpc.CallbackServiceStub(endpoint.channel(of_streams=False))
-            stream = self._streams[endpoint] = _Stream(stub, self._core.as_gateway())
-            endpoint.on_retire = [partial(self._retire, endpoint, stream)]
-        return stream
 
     def _retire(self, endpoint: Endpoint, stream: _Stream) -> None:
         """The calls under way are answered yet."""
@@ -125,13 +121,22 @@ class _Stream:
             await asyncio.sleep(0)  # calls that lie in other sockets travel in the same batch
             self._news.clear()
             outgoing, self._outgoing = self._outgoing, []
-            while outgoing:
-                batch, outgoing = _split(outgoing)
-                yield _batch(batch)
+            batch, size = pb.RawCallBatch(), 0
+            for entry in outgoing:
+                size += len(entry.call.body) + LARGEST_HEAD
+                if batch.calls and size > BATCH_BYTES:
+                    yield batch
+                    batch, size = pb.RawCallBatch(), len(entry.call.body) + LARGEST_HEAD
+                numbered = batch.calls.add(number=entry.number)
+                call_into_pb(entry.channel_id, entry.instance_id, entry.call, numbered.call)
+            if batch.calls:
+                yield batch
             if self.closed:
                 return
 
     async def _read(self, outcomes: AsyncIterable[pb.RawOutcomeBatch]) -> None:
+        """Hands outcomes to those who wait. What is under way when the stream breaks may have been stored. `_batches`
+        comes to its end then, as gRPC's task that reads it would wait for ever."""
         try:
             async for batch in outcomes:
                 for outcome in batch.outcomes:
@@ -141,15 +146,10 @@ class _Stream:
         except grpc.aio.AioRpcError:
             pass
         finally:
-            self._break()
-
-    def _break(self) -> None:
-        """What was under way may have been stored. `_batches` comes to its end, as gRPC's task that reads it would
-        wait for ever."""
-        self._outgoing = []
-        self.finish()
-        for future in self._waiting.values():
-            _fail(future, StreamBroke())
+            self._outgoing = []
+            self.finish()
+            for future in self._waiting.values():
+                _fail(future, StreamBroke())
 
     def finish(self) -> None:
         """Sends what is to be sent; the stream ends after the last outcome."""
@@ -158,24 +158,6 @@ class _Stream:
 
     def close(self) -> None:
         self._reader.cancel()
-
-
-def _split(outgoing: list[_Exchange]) -> tuple[list[_Exchange], list[_Exchange]]:
-    """The first calls, as many as fit one message, at least one; and the others."""
-    size = 0
-    for number, entry in enumerate(outgoing):
-        size += len(entry.call.body) + LARGEST_HEAD
-        if number and size > BATCH_BYTES:
-            return outgoing[:number], outgoing[number:]
-    return outgoing, []
-
-
-def _batch(outgoing: Iterable[_Exchange]) -> pb.RawCallBatch:
-    batch = pb.RawCallBatch()
-    for entry in outgoing:
-        numbered = batch.calls.add(number=entry.number)
-        call_into_pb(entry.channel_id, entry.instance_id, entry.call, numbered.call)
-    return batch
 
 
 def _fail(future: asyncio.Future[pb.RawOutcome], error: Exception) -> None:

@@ -1,6 +1,6 @@
 """The connection to a remote core: deadlines, the caller's credential, refusals."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
@@ -81,17 +81,6 @@ class CoreConnection:
             if refusal is None:
                 raise
             raise refusal from error
-
-    async def pages(
-        self, method: Callable[..., Awaitable[T]], request: Any, *, deadline: float = DEADLINE
-    ) -> AsyncIterator[T]:
-        """All pages of a list; each page has the whole deadline."""
-        while True:
-            page: Any = await self.call(method, request, deadline=deadline)
-            yield page
-            if not page.next_page_token:
-                return
-            request.page_token = page.next_page_token
 
     async def stream(
         self,

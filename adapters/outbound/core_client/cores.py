@@ -56,22 +56,21 @@ def address_of(host: str, port: int) -> str:
 
 def parse_targets(text: str) -> tuple[Target, ...]:
     """The targets of a comma-separated list. Raises `ValueError` for an entry that is invalid or repeated."""
-    targets = tuple(_target(entry.strip()) for entry in text.split(",") if entry.strip())
-    for position, target in enumerate(targets):
-        if target in targets[:position]:
+    targets: list[Target] = []
+    for entry in filter(None, map(str.strip, text.split(","))):
+        if unix := UNIX.fullmatch(entry):
+            target = Target(path=unix["path"])
+        else:
+            name = DNS.match(entry)
+            scheme = name or ADDRESS.match(entry)
+            host, port = _host_and_port(entry[scheme.end() if scheme else 0 :])
+            if not host or not port:
+                raise ValueError(f"must list host:port, not '{entry}'; write {EXAMPLES}")
+            target = Target(host, port, all_addresses=name is not None)
+        if target in targets:
             raise ValueError(f"names {target} twice")
-    return targets
-
-
-def _target(entry: str) -> Target:
-    if unix := UNIX.fullmatch(entry):
-        return Target(path=unix["path"])
-    name = DNS.match(entry)
-    scheme = name or ADDRESS.match(entry)
-    host, port = _host_and_port(entry[scheme.end() if scheme else 0 :])
-    if not host or not port:
-        raise ValueError(f"must list host:port, not '{entry}'; write {EXAMPLES}")
-    return Target(host, port, all_addresses=name is not None)
+        targets.append(target)
+    return tuple(targets)
 
 
 def _host_and_port(text: str) -> tuple[str, int]:
@@ -138,21 +137,19 @@ class Endpoint:
         """Why the core is not used."""
 
     def channel(self, of_streams: bool) -> grpc.aio.Channel:
-        channel = self._channels.get(of_streams)
-        if channel is None:
-            channel = self._channels[of_streams] = self._connect(of_streams)
-        return channel
-
-    def _connect(self, of_streams: bool) -> grpc.aio.Channel:
+        if of_streams in self._channels:
+            return self._channels[of_streams]
+        address = str(self.address)
         options: list[tuple[str, Any]] = [*OPTIONS, ("grpc.use_local_subchannel_pool", int(of_streams))]
         if self._tls is None or self._contents is None:
-            return grpc.aio.insecure_channel(str(self.address), options=options)
-        name = self._tls.server_name or self.address.name
-        if name != self.address.host:
-            options.append(("grpc.ssl_target_name_override", name))
-        return grpc.aio.secure_channel(
-            str(self.address), channel_credentials(self._contents), options=options
-        )
+            channel = grpc.aio.insecure_channel(address, options=options)
+        else:
+            name = self._tls.server_name or self.address.name
+            if name != self.address.host:
+                options.append(("grpc.ssl_target_name_override", name))
+            channel = grpc.aio.secure_channel(address, channel_credentials(self._contents), options=options)
+        self._channels[of_streams] = channel
+        return channel
 
     async def watch(self) -> None:
         """Follows what the core says of itself, until it is cancelled."""
@@ -304,26 +301,23 @@ class Cores:
     async def refresh(self) -> None:
         """Resolves names that stand for several cores, and connects anew with new certificates."""
         async with self._refreshing:
-            await self._refresh()
-
-    async def _refresh(self) -> None:
-        renewed = self.tls is not None and self.tls.files.look()
-        former = {endpoint.address: endpoint for endpoint in self.endpoints}
-        endpoints: dict[Address, Endpoint] = {}
-        for target in self._targets:
-            for address in await self._addresses(target):
-                endpoint = former.get(address)
-                if endpoint is None or renewed:
-                    # A core that could serve a moment ago still can.
-                    is_serving = endpoint is not None and endpoint.serving
-                    endpoint = Endpoint(address, self.tls)
-                    endpoint.serving = is_serving
-                endpoints[address] = endpoint
-        retired = [endpoint for endpoint in self.endpoints if endpoint not in endpoints.values()]
-        self.endpoints = [*endpoints.values()]
-        self.start()
-        for endpoint in retired:
-            await self._retire(endpoint)
+            renewed = self.tls is not None and self.tls.files.look()
+            former = {endpoint.address: endpoint for endpoint in self.endpoints}
+            endpoints: dict[Address, Endpoint] = {}
+            for target in self._targets:
+                for address in await self._addresses(target):
+                    endpoint = former.get(address)
+                    if endpoint is None or renewed:
+                        # A core that could serve a moment ago still can.
+                        is_serving = endpoint is not None and endpoint.serving
+                        endpoint = Endpoint(address, self.tls)
+                        endpoint.serving = is_serving
+                    endpoints[address] = endpoint
+            retired = [endpoint for endpoint in self.endpoints if endpoint not in endpoints.values()]
+            self.endpoints = [*endpoints.values()]
+            self.start()
+            for endpoint in retired:
+                await self._retire(endpoint)
 
     async def _addresses(self, target: Target) -> Sequence[Address]:
         """Those of a name as they are now; as they were while it cannot be resolved."""

@@ -112,21 +112,33 @@ class RemoteFiles:
     async def upload(
         self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
     ) -> Sequence[UploadedFile]:
-        await self._check(caller, base_id)
-        sending = _Sending(base_id, files, respond_async)
-        try:
-            done = await self._core.call(self._stub.Upload, sending.requests(), deadline=UPLOAD)
-        except (Exception, asyncio.CancelledError):
-            if sending.failure is not None:  # the body that came in broke, and gRPC cancels the call for it
-                raise sending.failure from None
-            raise
-        return [to_value(file, UploadedFile) for file in done.files]
-
-    async def _check(self, caller: Caller, base_id: int) -> None:
-        """What the core checks as well, before a byte of the files is read. Raises refusals."""
+        """What the core checks is checked here as well, before a byte of the files is read. Raises refusals."""
         _ = caller.user
         base = await self._core.call(self._stub.GetBase, knowledge_pb2.GetBaseRequest(id=base_id))
         require(Level(base.permission_level), Level.UPDATE)
+        failures: list[Exception] = []
+
+        async def requests() -> AsyncIterator[knowledge_pb2.UploadRequest]:
+            start = knowledge_pb2.UploadStart(knowledge_base_id=base_id, respond_async=respond_async)
+            yield knowledge_pb2.UploadRequest(start=start)
+            try:
+                async for file in files:
+                    yield knowledge_pb2.UploadRequest(file=knowledge_pb2.FileStart(file_name=file.name))
+                    async for piece in file.content:
+                        for start_of_piece in range(0, len(piece), PIECE):
+                            data = piece[start_of_piece : start_of_piece + PIECE]
+                            yield knowledge_pb2.UploadRequest(data=data)
+            except Exception as error:
+                failures.append(error)
+                raise
+
+        try:
+            done = await self._core.call(self._stub.Upload, requests(), deadline=UPLOAD)
+        except (Exception, asyncio.CancelledError):
+            if failures:  # the body that came in broke, and gRPC cancels the call for it
+                raise failures[0] from None
+            raise
+        return [to_value(file, UploadedFile) for file in done.files]
 
     async def list(
         self, caller: Caller, base_id: int, wanted: FilesWanted = ALL_FILES
@@ -156,27 +168,6 @@ class RemoteFiles:
         if first is None:
             raise NotFound("File not found")
         return Download(first.start.file_name, first.start.size, _data(answers))
-
-
-class _Sending:
-    """The messages of one upload; remembers what went wrong while its files were read."""
-
-    def __init__(self, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool) -> None:
-        self._start = knowledge_pb2.UploadStart(knowledge_base_id=base_id, respond_async=respond_async)
-        self._files = files
-        self.failure: Exception | None = None
-
-    async def requests(self) -> AsyncIterator[knowledge_pb2.UploadRequest]:
-        yield knowledge_pb2.UploadRequest(start=self._start)
-        try:
-            async for file in self._files:
-                yield knowledge_pb2.UploadRequest(file=knowledge_pb2.FileStart(file_name=file.name))
-                async for piece in file.content:
-                    for start in range(0, len(piece), PIECE):
-                        yield knowledge_pb2.UploadRequest(data=piece[start : start + PIECE])
-        except Exception as error:
-            self.failure = error
-            raise
 
 
 async def _data(answers: AsyncIterator[Any]) -> AsyncIterator[bytes]:

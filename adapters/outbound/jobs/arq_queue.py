@@ -29,19 +29,33 @@ def loads(content: bytes) -> Any:
 
 def connect(redis_url: str) -> ArqRedis:
     """A client of the Redis at `redis_url`, or of a queue inside this process when it is empty."""
+    kind: type[ArqRedis] = ArqRedis
+    pool: ConnectionPool
+    if redis_url:
+        RedisSettings.from_dsn(redis_url)  # a wrong address is refused here, not at the first job
+        pool = BlockingConnectionPool.from_url(
+            redis_url,
+            max_connections=20,
+            socket_connect_timeout=3,
+            socket_timeout=10,
+            health_check_interval=15,
+        )
+    else:
+        from fakeredis import FakeServer
+        from fakeredis.aioredis import FakeAsyncRedisConnection
+
+        kind = _EmbeddedRedis
+        pool = ConnectionPool(
+            connection_class=cast(Any, FakeAsyncRedisConnection),
+            server=FakeServer(server_type="redis", version=(7,)),
+            host="embedded",
+            port=1,
+            db=0,
+        )
+    redis = kind(connection_pool=pool, default_queue_name=QUEUE, job_serializer=dumps, job_deserializer=loads)
     if not redis_url:
-        return _embedded()
-    RedisSettings.from_dsn(redis_url)  # a wrong address is refused here, not at the first job
-    pool = BlockingConnectionPool.from_url(
-        redis_url,
-        max_connections=20,
-        socket_connect_timeout=3,
-        socket_timeout=10,
-        health_check_interval=15,
-    )
-    return ArqRedis(
-        connection_pool=pool, default_queue_name=QUEUE, job_serializer=dumps, job_deserializer=loads
-    )
+        redis.set_response_callback("ECHO", lambda *_, **__: {})
+    return redis
 
 
 class _Pipeline(Pipeline):
@@ -54,24 +68,6 @@ class _EmbeddedRedis(ArqRedis):
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:
         return _Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
-
-
-def _embedded() -> ArqRedis:
-    from fakeredis import FakeServer
-    from fakeredis.aioredis import FakeAsyncRedisConnection
-
-    pool = ConnectionPool(
-        connection_class=cast(Any, FakeAsyncRedisConnection),
-        server=FakeServer(server_type="redis", version=(7,)),
-        host="embedded",
-        port=1,
-        db=0,
-    )
-    redis = _EmbeddedRedis(
-        connection_pool=pool, default_queue_name=QUEUE, job_serializer=dumps, job_deserializer=loads
-    )
-    redis.set_response_callback("ECHO", lambda *_, **__: {})
-    return redis
 
 
 class ArqQueue:
