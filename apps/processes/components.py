@@ -325,5 +325,5 @@ def metrics_components(container: CoreContainer) -> list[Component]:
     from apps.processes.http_server import HttpComponent
 
     listener = listen(settings.metrics_host, settings.metrics_port, "METRICS_PORT")
-    app = ops.build(ops.ProcessOperations(container.checks(), container.metrics()))
+    app = ops.build(ops.Operations(container.checks(), container.metrics()))
     return [HttpComponent(app, listener, settings, name="metrics")]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from adapters.inbound.rest.hanging_up import while_connected
+from adapters.inbound.rest.asgi import while_connected
 from domain.refusals import Forbidden, Unavailable
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, JsonValue
@@ -95,18 +96,7 @@ class ListKnowledgeBases(ToolCall):
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         bases, following = await page_of_bases(services, caller, self.limit, self.cursor)
-        listed = [
-            ListedBase.model_validate(
-                {
-                    "id": base.id,
-                    "name": base.name,
-                    "description": base.description,
-                    "level": base.level,
-                    "uri": base_uri(base.id),
-                }
-            )
-            for base in bases
-        ]
+        listed = [ListedBase.model_validate({**asdict(base), "uri": base_uri(base.id)}) for base in bases]
         return BaseList(knowledgeBases=listed, next=following)
 
 

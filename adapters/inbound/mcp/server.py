@@ -3,27 +3,13 @@
 import json
 import logging
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    CallToolResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    TextContent,
-    Tool,
-    ToolAnnotations,
-)
-from mcp_types import CallToolRequestParams as Call
 from pydantic import ValidationError
 from starlette.requests import Request
 
@@ -42,19 +28,11 @@ from adapters.inbound.rest.routing import Gateway
 from adapters.version import VERSION
 from domain.access.model import Caller
 from domain.refusals import Refusal
-
-Context: TypeAlias = "ServerRequestContext[object, Request]"
-
-
-def caller_of(context: Context) -> Caller:
-    """The caller that the middleware in front has authenticated for this very request."""
-    assert context.request is not None
-    caller: Caller = context.request.state.caller
-    return caller
-
+from domain.use_cases import UseCases
 
 log = logging.getLogger(__name__)
 
+Context: TypeAlias = "ServerRequestContext[object, Request]"
 T = TypeVar("T")
 
 READING = (
@@ -66,6 +44,7 @@ READING = (
     ListConversations,
     ReadConversation,
 )
+TURN_ON = "set MCP_SEND=true to let MCP clients send messages"
 INSTRUCTIONS = (
     "Switchboard connects chat channels to AI resources and holds knowledge bases. To answer from documents, call"
     " list_knowledge_bases once, then search_knowledge; read around a hit with read_chunk and read_file. To look at"
@@ -73,9 +52,61 @@ INSTRUCTIONS = (
 )
 
 
+def caller_of(context: Context) -> Caller:
+    """The caller that the middleware in front has authenticated for this very request."""
+    assert context.request is not None
+    caller: Caller = context.request.state.caller
+    return caller
+
+
 def build_server(gateway: Gateway) -> App:
     """Serves one JSON-RPC message per request, each by a session of its own that ends with the request."""
-    server = _Handlers(gateway).server()
+    services = gateway.use_cases
+    kinds: Sequence[type[ToolCall]] = (*READING, SendMessage) if gateway.options.mcp_send else READING
+    kinds_by_name = {kind.name(): kind for kind in kinds}
+    tools = [kind.tool() for kind in kinds]
+
+    async def list_tools(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        name = params.name
+        if name == SendMessage.name() and name not in kinds_by_name:
+            raise MCPError(types.INVALID_PARAMS, f"the tool {name} is turned off here; {TURN_ON}")
+        if name not in kinds_by_name:
+            reason = f"there is no tool '{name[:100]}'; tools/list names those that there are"
+            raise MCPError(types.INVALID_PARAMS, reason)
+        return await _answer(kinds_by_name[name], params.arguments or {}, services, caller_of(context))
+
+    async def list_resources(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        cursor = params.cursor if params else None
+        return await _refusals_as_errors(resources.listed(services, caller_of(context), cursor))
+
+    async def list_templates(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=list(resources.TEMPLATES))
+
+    async def read_resource(
+        context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        return await _refusals_as_errors(resources.read(services, caller_of(context), params.uri))
+
+    server = Server(
+        "switchboard",
+        version=VERSION,
+        title="Switchboard",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         manager = StreamableHTTPSessionManager(
@@ -87,91 +118,26 @@ def build_server(gateway: Gateway) -> App:
     return serve
 
 
-class _Handlers:
-    def __init__(self, gateway: Gateway) -> None:
-        self._services = gateway.use_cases
-        kinds: Sequence[type[ToolCall]] = (*READING, SendMessage) if gateway.options.mcp_send else READING
-        self._kinds: Mapping[str, type[ToolCall]] = {kind.name(): kind for kind in kinds}
-        self._tools = [_tool(kind) for kind in kinds]
-
-    def server(self) -> Server:
-        return Server(
-            "switchboard",
-            version=VERSION,
-            title="Switchboard",
-            instructions=INSTRUCTIONS,
-            on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_templates,
-            on_read_resource=self._read_resource,
-        )
-
-    async def _list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=self._tools)
-
-    async def _call_tool(self, context: Context, params: Call) -> CallToolResult:
-        kind = self._kinds.get(params.name)
-        if kind is None:
-            raise MCPError(INVALID_PARAMS, _unknown(params.name))
-        log.info("the tool %s is called", params.name)
-        try:
-            call = kind.model_validate(params.arguments or {})
-            answer = await call.run(self._services, caller_of(context))
-        except ValidationError as error:
-            return _failed(
-                "; ".join(fault_text({**fault, "loc": ("", *fault["loc"])}) for fault in error.errors())
-            )
-        except Refusal as refusal:
-            return _failed(refusal.message)
-        except Exception:
-            log.exception("the tool %s failed", params.name)
-            raise MCPError(INTERNAL_ERROR, INTERNAL) from None
+async def _answer(
+    kind: type[ToolCall], arguments: Mapping[str, Any], services: UseCases, caller: Caller
+) -> types.CallToolResult:
+    """Calls a tool. What the model can mend is an answer with `is_error`."""
+    log.info("the tool %s is called", kind.name())
+    try:
+        answer = await kind.model_validate(arguments).run(services, caller)
+    except ValidationError as error:
+        faults = (fault_text({**fault, "loc": ("", *fault["loc"])}) for fault in error.errors())
+        message = "; ".join(faults)
+    except Refusal as refusal:
+        message = refusal.message
+    except Exception:
+        log.exception("the tool %s failed", kind.name())
+        raise MCPError(types.INTERNAL_ERROR, INTERNAL) from None
+    else:
         value = answer.model_dump(mode="json")
-        text = TextContent(type="text", text=json.dumps(value, ensure_ascii=False))
-        return CallToolResult(content=[text], structured_content=value)
-
-    async def _list_resources(
-        self, context: Context, params: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
-        cursor = params.cursor if params else None
-        return await _refusals_as_errors(resources.listed(self._services, caller_of(context), cursor))
-
-    async def _list_templates(
-        self, context: Context, params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=list(resources.TEMPLATES))
-
-    async def _read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        return await _refusals_as_errors(resources.read(self._services, caller_of(context), params.uri))
-
-
-def _tool(kind: type[ToolCall]) -> Tool:
-    return Tool(
-        name=kind.name(),
-        title=kind.TITLE,
-        description=kind.description(),
-        input_schema=kind.input_schema(),
-        output_schema=kind.output_schema(),
-        annotations=ToolAnnotations(
-            title=kind.TITLE,
-            read_only_hint=not kind.SENDS,
-            destructive_hint=False,
-            idempotent_hint=not kind.SENDS,
-            open_world_hint=kind.SENDS,
-        ),
-    )
-
-
-def _unknown(name: str) -> str:
-    if name == SendMessage.name():
-        return f"the tool {name} is turned off here; set MCP_SEND=true to let MCP clients send messages"
-    return f"there is no tool '{name[:100]}'; tools/list names those that there are"
-
-
-def _failed(message: str) -> CallToolResult:
-    """An error that the model sees, and can mend."""
-    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
+        text = types.TextContent(type="text", text=json.dumps(value, ensure_ascii=False))
+        return types.CallToolResult(content=[text], structured_content=value)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=message)], is_error=True)
 
 
 async def _refusals_as_errors(work: Awaitable[T]) -> T:
@@ -179,7 +145,7 @@ async def _refusals_as_errors(work: Awaitable[T]) -> T:
     try:
         return await work
     except Refusal as refusal:
-        raise MCPError(INVALID_PARAMS, refusal.message) from None
+        raise MCPError(types.INVALID_PARAMS, refusal.message) from None
     except Exception:
         log.exception("a resource could not be read")
-        raise MCPError(INTERNAL_ERROR, INTERNAL) from None
+        raise MCPError(types.INTERNAL_ERROR, INTERNAL) from None

@@ -3,6 +3,7 @@
 import inspect
 from typing import Annotated, Any, ClassVar
 
+import mcp_types as types
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 from pydantic.alias_generators import to_snake
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
@@ -86,6 +87,24 @@ class ToolCall(BaseModel):
             cls.ANSWER.model_json_schema(mode="serialization", schema_generator=Untitled)
         )
         return schema
+
+    @classmethod
+    def tool(cls) -> types.Tool:
+        """As `tools/list` names it."""
+        return types.Tool(
+            name=cls.name(),
+            title=cls.TITLE,
+            description=cls.description(),
+            input_schema=cls.input_schema(),
+            output_schema=cls.output_schema(),
+            annotations=types.ToolAnnotations(
+                title=cls.TITLE,
+                read_only_hint=not cls.SENDS,
+                destructive_hint=False,
+                idempotent_hint=not cls.SENDS,
+                open_world_hint=cls.SENDS,
+            ),
+        )
 
     async def run(self, services: UseCases, caller: Caller) -> Answer:
         """Raises refusals."""

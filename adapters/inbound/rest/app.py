@@ -1,10 +1,13 @@
 """The REST gateway: routers, the middleware in front of them, and the callback application in front of that."""
 
+import asyncio
 from typing import Any, cast
 
 from fastapi import FastAPI
+from starlette.applications import Starlette
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from adapters.inbound.console.sessions import ROOT
 from adapters.inbound.mcp.app import McpApp
 from adapters.inbound.rest import (
     base_files,
@@ -30,10 +33,9 @@ from adapters.inbound.rest import (
     web_chat,
     web_chat_panel,
 )
-from adapters.inbound.rest.asgi import App
+from adapters.inbound.rest.asgi import App, Receive, Scope, Send
 from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.callbacks import CallbackApp
-from adapters.inbound.rest.console_beside import ConsoleBeside
 from adapters.inbound.rest.openapi import describe
 from adapters.inbound.rest.routing import Gateway, GatewayOptions
 from adapters.inbound.visitor_limits import MOST_STREAMS, VisitorLimits
@@ -66,17 +68,36 @@ ROUTES = (
 )
 
 
+class ConsoleBeside:
+    """The console at its paths and at `/`; everything else is the API's. It is imported and built with the first
+    request for it: 8 MB that a gateway without visitors of the console spares."""
+
+    def __init__(self, api: App, gateway: Gateway, streams: events.Streams) -> None:
+        self._api = api
+        self._gateway = gateway
+        self._streams = streams
+        self._console: asyncio.Future[Starlette] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if path not in ("/", ROOT) and not path.startswith(f"{ROOT}/"):
+            await self._api(scope, receive, send)
+            return
+        if self._console is None:  # made once, in a thread, so that nobody else waits for it
+            self._console = asyncio.ensure_future(asyncio.to_thread(self._build))
+        console = await asyncio.shield(self._console)  # a request that breaks off does not end it
+        await console(scope, receive, send)
+
+    def _build(self) -> Starlette:
+        from adapters.inbound.console.app import build_console
+
+        return build_console(self._gateway, self._streams)
+
+
 def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) -> App:
     """The whole gateway as one ASGI application."""
     gateway = Gateway(use_cases, clock, ids, options)
     streams = events.Streams(options.max_streams)
-    mcp = McpApp(ConsoleBeside(cast(App, _api(gateway, streams)), gateway, streams), gateway)
-    known = cast(App, ProxyHeadersMiddleware(cast(Any, mcp), trusted_hosts=options.trusted_proxies))
-    protected = AuthMiddleware(known, use_cases.access, ids, options)
-    return CallbackApp(protected, use_cases.callbacks, ids, options)
-
-
-def _api(gateway: Gateway, streams: events.Streams) -> FastAPI:
     api = FastAPI(
         title="Switchboard",
         version=VERSION,
@@ -86,11 +107,14 @@ def _api(gateway: Gateway, streams: events.Streams) -> FastAPI:
         redirect_slashes=False,
     )
     api.state.gateway = gateway
-    api.state.operations = gateway.options
+    api.state.operations = ops.Operations(options.checks, options.metrics)
     api.state.streams = streams
-    api.state.visitor_limits = VisitorLimits(min(MOST_STREAMS, gateway.options.max_streams * 4 // 5))
+    api.state.visitor_limits = VisitorLimits(min(MOST_STREAMS, options.max_streams * 4 // 5))
     errors.install(api)
     for module in ROUTES:
         api.include_router(module.router)
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
-    return api
+    mcp = McpApp(ConsoleBeside(cast(App, api), gateway, streams), gateway)
+    proxied = cast(App, ProxyHeadersMiddleware(cast(Any, mcp), trusted_hosts=options.trusted_proxies))
+    protected = AuthMiddleware(proxied, use_cases.access, ids, options)
+    return CallbackApp(protected, use_cases.callbacks, ids, options)

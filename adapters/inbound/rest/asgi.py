@@ -1,10 +1,15 @@
-"""The types of ASGI, and bodies within their limit."""
+"""The types of ASGI, bodies within their limit, and work that ends when the caller hangs up."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+
+from domain.refusals import Unavailable
+
+T = TypeVar("T")
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -54,3 +59,23 @@ def _check_declared(declared: str | None, limit: int) -> None:
 
 def _too_large(limit: int) -> HTTPException:
     return HTTPException(413, f"the body is over {limit // 1024} KB")
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The outcome of the work, which ends when the caller hangs up: then this raises `Unavailable`. The body of
+    the request must have been read."""
+
+    async def hung_up() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    task, gone = asyncio.create_task(work), asyncio.create_task(hung_up())
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise Unavailable("the caller hung up")
+        return task.result()
+    finally:
+        task.cancel()
+        gone.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)

@@ -12,8 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
-from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, response_to
-from adapters.inbound.rest.heads import ALWAYS_ANSWERED
+from adapters.inbound.rest.errors import ALWAYS_ANSWERED, INTERNAL, STOPPING, error_response, response_to
 from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
 from adapters.trace_context import HEADER
 from domain.access.service import AccessService
@@ -68,16 +67,21 @@ class AuthMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope = _routed(scope)
+        path = _path(scope)
+        scope = {**scope, "path": path}
         peer, headers = scope.get("client"), Headers(scope=scope)
         requested = headers.get("x-request-id", "")
         request_id = requested if REQUEST_ID.fullmatch(requested) else self._ids.request_id()
         self._options.bind(request_id)
-        response = ResponseRecorder(send, request_id, scope["path"])
+        response = ResponseRecorder(send, request_id, path)
         started = time.monotonic()
         with self._options.span("request", headers.get(HEADER, ""), method=scope["method"]):
             await self._answer(scope, headers, receive, response)
-            self._log(scope, response.status, time.monotonic() - started)
+            shown = f"{path[: match.start(1)]}***" if (match := PRIVATE.fullmatch(path)) else path
+            # Probes come every few seconds, and would fill the log.
+            level = logging.DEBUG if path in ALWAYS_ANSWERED else logging.INFO
+            milliseconds = round((time.monotonic() - started) * 1000, 1)
+            log.log(level, "%s %s %s", scope["method"], shown, response.status, extra={"ms": milliseconds})
         if "x-forwarded-for" in headers and peer and scope["client"] == peer and not self._warned_of_proxy:
             self._warned_of_proxy = True
             log.warning(UNKNOWN_PROXY, peer[0], peer[0])
@@ -85,9 +89,17 @@ class AuthMiddleware:
     async def _answer(
         self, scope: Scope, headers: Headers, receive: Receive, response: "ResponseRecorder"
     ) -> None:
+        limit = self._options.max_body
+        if STREAMED.fullmatch(scope["path"]):
+            limit = self._options.max_upload
+        elif MESSAGES.fullmatch(scope["path"]):
+            limit = max(limit, MESSAGE_BODY)
+        elif VISITOR_MESSAGES.fullmatch(scope["path"]):
+            limit = max(limit, VISITOR_BODY)
         try:
             await self._authenticate(scope, headers)
-            await self._app(scope, self._limited(scope, headers, receive), response)
+            body = limited(receive, headers.get("content-length"), limit)
+            await self._app(scope, body, response)
         except (Refusal, HTTPException) as error:
             await response_to(error)(scope, receive, response)
         except asyncio.CancelledError:
@@ -100,14 +112,6 @@ class AuthMiddleware:
             log.exception("a request failed")
             if not response.started:
                 await error_response(500, INTERNAL)(scope, receive, response)
-
-    def _log(self, scope: Scope, status: int, seconds: float) -> None:
-        path = scope["path"]
-        if match := PRIVATE.fullmatch(path):
-            path = f"{path[: match.start(1)]}***"
-        # Probes come every few seconds, and would fill the log.
-        level = logging.DEBUG if path in ALWAYS_ANSWERED else logging.INFO
-        log.log(level, "%s %s %s", scope["method"], path, status, extra={"ms": round(seconds * 1000, 1)})
 
     async def _authenticate(self, scope: Scope, headers: Headers) -> None:
         path = scope["path"]
@@ -122,27 +126,17 @@ class AuthMiddleware:
             raise Forbidden(SERVICE_ONLY)
         scope.setdefault("state", {}).update(caller=caller, authenticate=authenticate)
 
-    def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        limit = self._options.max_body
-        if STREAMED.fullmatch(scope["path"]):
-            limit = self._options.max_upload
-        elif MESSAGES.fullmatch(scope["path"]):
-            limit = max(limit, MESSAGE_BODY)
-        elif VISITOR_MESSAGES.fullmatch(scope["path"]):
-            limit = max(limit, VISITOR_BODY)
-        return limited(receive, headers.get("content-length"), limit)
 
-
-def _routed(scope: Scope) -> Scope:
+def _path(scope: Scope) -> str:
     """A slash at the end of a path means nothing. A redirect to the path without it would not do: senders of
     callbacks and many clients follow none. A line end means something: the path with it is another one, which the
     patterns of routes would take for the one without."""
-    path = scope["path"]
+    path: str = scope["path"]
     if len(path) > 1 and path.endswith("/"):
         path = path[:-1]
     if path in CLOSED_OUTSIDE or path.endswith("\n"):
         path = scope.get("target", scope["raw_path"]).partition(b"?")[0].decode("latin-1")
-    return {**scope, "path": path}
+    return path
 
 
 def acting_for(headers: Headers) -> str | None:

@@ -8,16 +8,7 @@ from pydantic import BeforeValidator, Field
 from adapters.inbound.rest.bodies import HASH, Accepted, Answer, Pagination, Timestamp, attribute
 from adapters.inbound.rest.knowledge import BASE, SearchRequest
 from adapters.inbound.rest.knowledge_files import FileStatus, NamePart
-from adapters.inbound.rest.routing import (
-    BaseId,
-    CurrentCaller,
-    CursorPage,
-    FileHash,
-    JsonRoute,
-    RequestedPage,
-    Services,
-    errors,
-)
+from adapters.inbound.rest.routing import BaseId, Call, CursorPage, FileHash, JsonRoute, RequestedPage, errors
 from domain.knowledge import model
 from domain.knowledge.model import FileText
 from domain.knowledge.ranking import Explanation
@@ -48,8 +39,7 @@ class FileState(Answer):
     updatedAt: Timestamp
     status: FileStatus
     progress: Annotated[float, BeforeValidator(lambda progress: round(progress, 3))] = Field(
-        description="0 to 1.",
-        examples=[0.0],
+        description="0 to 1.", examples=[0.0]
     )
     error: str | None
     warnings: list[str] = Field(description="What of it could not be read.", examples=[[]])
@@ -117,8 +107,7 @@ class ExplainedHit(Answer):
     textRank: int | None = Field(description="Place in what the text search found alone.", examples=[1])
     vectorRank: int | None = Field(description="Place in what the vector search found alone.", examples=[3])
     highlights: list[tuple[int, int]] = Field(
-        description="Characters of `chunk`: first, and behind the last.",
-        examples=[[[0, 3], [4, 8]]],
+        description="Characters of `chunk`: first, and behind the last.", examples=[[[0, 3], [4, 8]]]
     )
 
 
@@ -138,9 +127,9 @@ router = APIRouter(route_class=JsonRoute, tags=["knowledge bases"])
     responses=errors(),
     summary="What one upload may bring",
 )
-async def upload_rules(services: Services, caller: CurrentCaller) -> model.UploadRules:
+async def upload_rules(call: Call) -> model.UploadRules:
     """The largest file, the most files, and the formats that this installation reads."""
-    return await services.base_files.rules(caller)
+    return await call.services.base_files.rules(call.caller)
 
 
 @router.get(
@@ -150,23 +139,16 @@ async def upload_rules(services: Services, caller: CurrentCaller) -> model.Uploa
     summary="How far the files of a knowledge base are",
 )
 async def list_states(
-    services: Services, caller: CurrentCaller, base: BaseId, page: CursorPage, name: NamePart = ""
+    call: Call, base: BaseId, page: CursorPage, name: NamePart = ""
 ) -> Page[model.FileState, int]:
     """The files without their texts, the newest first."""
-    return await services.base_files.states(caller, base, page.limit, page.number, name)
+    return await call.services.base_files.states(call.caller, base, page.limit, page.number, name)
 
 
-@router.get(
-    FILE,
-    response_model=FileStateAnswer,
-    responses=errors(403, 404),
-    summary="How far a file is",
-)
-async def get_state(
-    services: Services, caller: CurrentCaller, base: BaseId, fileId: FileHash
-) -> dict[str, model.FileState]:
+@router.get(FILE, response_model=FileStateAnswer, responses=errors(403, 404), summary="How far a file is")
+async def get_state(call: Call, base: BaseId, fileId: FileHash) -> dict[str, model.FileState]:
     """One file of a knowledge base without its text, by its hash."""
-    return {"file": await services.base_files.state(caller, base, fileId)}
+    return {"file": await call.services.base_files.state(call.caller, base, fileId)}
 
 
 @router.delete(
@@ -175,10 +157,10 @@ async def get_state(
     responses=errors(403, 404),
     summary="Delete a file, or cancel its upload; needs UPDATE",
 )
-async def delete_file(services: Services, caller: CurrentCaller, base: BaseId, fileId: FileHash) -> None:
+async def delete_file(call: Call, base: BaseId, fileId: FileHash) -> None:
     """Deletes a file with its chunks. One that is being processed is cancelled: where its uploader waits for the
     answer, with all files of the upload. Needs level 2 (UPDATE)."""
-    await services.base_files.remove(caller, base, fileId)
+    await call.services.base_files.remove(call.caller, base, fileId)
 
 
 @router.post(
@@ -188,9 +170,9 @@ async def delete_file(services: Services, caller: CurrentCaller, base: BaseId, f
     responses=errors(403, 404, 409),
     summary="Process a file again that failed; needs UPDATE",
 )
-async def retry_file(services: Services, caller: CurrentCaller, base: BaseId, fileId: FileHash) -> Accepted:
+async def retry_file(call: Call, base: BaseId, fileId: FileHash) -> Accepted:
     """Processes a file again that failed. 409 for one that did not. Needs level 2 (UPDATE)."""
-    await services.base_files.retry(caller, base, fileId)
+    await call.services.base_files.retry(call.caller, base, fileId)
     return Accepted(message="The file is processed again")
 
 
@@ -200,12 +182,10 @@ async def retry_file(services: Services, caller: CurrentCaller, base: BaseId, fi
     responses=errors(400, 403, 404),
     summary="A file's text with its chunks; query: limit (5), offset (0)",
 )
-async def read_text(
-    services: Services, caller: CurrentCaller, page: RequestedPage, base: BaseId, fileId: FileHash
-) -> FileText:
+async def read_text(call: Call, page: RequestedPage, base: BaseId, fileId: FileHash) -> FileText:
     """The stretch of the text in which `limit` chunks from `offset` on stand, and where they stand in it. The
     stretches of offsets that follow each other hold the whole text."""
-    return await services.base_files.text(caller, base, fileId, page.limit, page.offset)
+    return await call.services.base_files.text(call.caller, base, fileId, page.limit, page.offset)
 
 
 @router.post(
@@ -214,9 +194,7 @@ async def read_text(
     responses=errors(400, 403, 404),
     summary="What a search finds, and why",
 )
-async def explain_search(
-    services: Services, caller: CurrentCaller, base: BaseId, body: SearchRequest
-) -> Explanation:
+async def explain_search(call: Call, base: BaseId, body: SearchRequest) -> Explanation:
     """The results of the search with both scores, ranks and highlights, then what only one of the two searches (by
     words, by meaning) found among its best."""
-    return await services.search.explain(caller, base, body.query, body.options())
+    return await call.services.search.explain(call.caller, base, body.query, body.options())

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import re
 import time
-from dataclasses import replace
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -15,7 +14,7 @@ from adapters.inbound.rest.auth_middleware import ResponseRecorder, checked_head
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, message_of, response_to
 from adapters.inbound.rest.routing import GatewayOptions, parsed_id
 from adapters.trace_context import HEADER, current
-from domain.channels.messages import RawAnswer, RawCall
+from domain.channels.messages import RawCall
 from domain.refusals import NotFound, Refusal
 from domain.use_cases import Callbacks
 from ports.system import Ids
@@ -60,9 +59,10 @@ class CallbackApp:
         try:
             channel_id, instance, callback = match.groups()
             call = await self._call(scope, receive, request_id, callback)
-            if traceparent := current():
-                call = replace(call, headers={**call.headers, HEADER: traceparent})
-            answer = await self._callbacks.handle(channel_id, _instance_id(instance, channel_id), call)
+            instance_id = parsed_id(instance)
+            if instance_id is None:
+                raise NotFound(f"there is no instance {instance[:30]} of the channel '{channel_id}'")
+            answer = await self._callbacks.handle(channel_id, instance_id, call)
         except (Refusal, HTTPException) as error:
             log.info("%s %s was refused: %s", scope["method"], scope["path"], message_of(error))
             response = response_to(error)
@@ -75,7 +75,15 @@ class CallbackApp:
             log.exception("a callback failed")
             response = error_response(500, INTERNAL)
         else:
-            await _answer(answer, request_id, scope["path"], send)
+            headers = [
+                (name.lower().encode("latin-1"), value.encode("latin-1"))
+                for name, value in answer.headers.items()
+            ]
+            headers.append((b"content-length", str(len(answer.body)).encode()))
+            headers.append((b"x-request-id", request_id.encode()))
+            headers = checked_headers(answer.status, scope["path"], headers)
+            await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+            await send({"type": "http.response.body", "body": answer.body})
             return channel_id, answer.status
         await response(scope, receive, ResponseRecorder(send, request_id, scope["path"]))
         return UNKNOWN, response.status_code
@@ -88,29 +96,14 @@ class CallbackApp:
             key = name.decode("latin-1")
             text = value.decode("latin-1")
             headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        body = await whole_body(receive, headers.get("content-length"), self._options.max_body)
+        if traceparent := current():
+            headers[HEADER] = traceparent
         return RawCall(
             id=request_id,
             method=scope["method"],
             callback=callback,
             url=f"{self._options.agent_url}{path}" + (f"?{query}" if query else ""),
             headers=headers,
-            body=await whole_body(receive, headers.get("content-length"), self._options.max_body),
+            body=body,
         )
-
-
-def _instance_id(text: str, channel_id: str) -> int:
-    instance_id = parsed_id(text)
-    if instance_id is None:
-        raise NotFound(f"there is no instance {text[:30]} of the channel '{channel_id}'")
-    return instance_id
-
-
-async def _answer(answer: RawAnswer, request_id: str, path: str, send: Send) -> None:
-    headers = [
-        (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()
-    ]
-    headers.append((b"content-length", str(len(answer.body)).encode()))
-    headers.append((b"x-request-id", request_id.encode()))
-    headers = checked_headers(answer.status, path, headers)
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body})

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BeforeValidator, Field
 
 from adapters.inbound.rest.bodies import AT, Answer, Done, Timestamp, attribute
-from adapters.inbound.rest.routing import ChannelType, CurrentCaller, GatewayState, Services, errors
+from adapters.inbound.rest.routing import Call, ChannelType, GatewayState, Services, errors
 from domain.channels import model
 
 
@@ -80,9 +80,9 @@ async def list_definitions(services: Services) -> Sequence[model.ChannelDefiniti
 
 
 @router.get("/status", response_model=ChannelStatus, responses=errors(), summary="Live connections")
-async def status(gateway: GatewayState, caller: CurrentCaller) -> dict[str, object]:
+async def status(gateway: GatewayState, call: Call) -> dict[str, object]:
     """The connections that are up, of the caller's instances; an admin sees all."""
-    sockets = await gateway.use_cases.catalogue.sockets(caller)
+    sockets = await call.services.catalogue.sockets(call.caller)
     connected = {str(socket.instance_id): socket for socket in sockets}
     return {"connectedChannels": connected, "timestamp": gateway.clock.now()}
 

@@ -1,6 +1,7 @@
 """What a form for a configuration is made from, and the checks of what is written into it, over REST."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Literal
 
 from fastapi import APIRouter, Request
@@ -9,8 +10,8 @@ from pydantic import Field
 from adapters.inbound.rest.bodies import Answer, Body, Config, Text
 from adapters.inbound.rest.instances import BASE
 from adapters.inbound.rest.routing import (
+    Call,
     ChannelType,
-    CurrentCaller,
     InstanceId,
     JsonRoute,
     OwnerRoute,
@@ -18,7 +19,6 @@ from adapters.inbound.rest.routing import (
     errors,
 )
 from domain import limits
-from domain.channels.model import ChannelDefinition
 from domain.instances.model import ConfigDraft, CredentialsCheck
 from domain.refusals import Fault
 
@@ -92,31 +92,6 @@ CREDENTIALS = (
 )
 
 
-def _form(definition: ChannelDefinition) -> dict[str, object]:
-    fields = [
-        {
-            "name": field.name,
-            "type": field.type,
-            "description": field.description,
-            "required": field.required,
-            "secret": field.secret,
-            "basic": definition.is_basic(field),
-            "format": field.format,
-            "choices": field.choices,
-            "suggested": field.suggested,
-        }
-        for field in definition.fields
-    ]
-    return {
-        "id": definition.id,
-        "name": definition.name,
-        "fields": fields,
-        "advice": definition.advice,
-        "withoutPublicAddress": definition.without_public_address,
-        "checksCredentials": definition.checks_credentials,
-    }
-
-
 class ChannelRoute(JsonRoute):
     """A route whose body is read for channels that exist."""
 
@@ -134,7 +109,15 @@ owned = APIRouter(route_class=OwnerRoute)
 async def form(services: Services, type: ChannelType) -> dict[str, object]:
     """The fields of a channel's configuration with what a form needs: which are secret, which come first, which
     values are allowed."""
-    return _form(await services.catalogue.definition(type))
+    definition = await services.catalogue.definition(type)
+    return {
+        "id": definition.id,
+        "name": definition.name,
+        "fields": [{**asdict(field), "basic": definition.is_basic(field)} for field in definition.fields],
+        "advice": definition.advice,
+        "withoutPublicAddress": definition.without_public_address,
+        "checksCredentials": definition.checks_credentials,
+    }
 
 
 @of_channel.post(
@@ -143,11 +126,9 @@ async def form(services: Services, type: ChannelType) -> dict[str, object]:
     responses=errors(400, 404, 413),
     summary="Check a new configuration",
 )
-async def check(
-    services: Services, caller: CurrentCaller, type: ChannelType, body: ConfigToCheck
-) -> dict[str, Sequence[Fault]]:
+async def check(call: Call, type: ChannelType, body: ConfigToCheck) -> dict[str, Sequence[Fault]]:
     """The faults for which creating an instance would be refused, per field. Saves nothing, and asks no platform."""
-    return {"faults": await services.checks.faults(caller, body.draft(channel_id=type))}
+    return {"faults": await call.services.checks.faults(call.caller, body.draft(channel_id=type))}
 
 
 @of_channel.post(
@@ -157,10 +138,8 @@ async def check(
     summary="Check new credentials",
     description=CREDENTIALS,
 )
-async def check_credentials(
-    services: Services, caller: CurrentCaller, type: ChannelType, body: CredentialsToCheck
-) -> CredentialsCheck:
-    return await services.checks.credentials(caller, ConfigDraft(type, body.config))
+async def check_credentials(call: Call, type: ChannelType, body: CredentialsToCheck) -> CredentialsCheck:
+    return await call.services.checks.credentials(call.caller, ConfigDraft(type, body.config))
 
 
 @owned.post(
@@ -169,12 +148,10 @@ async def check_credentials(
     responses=errors(400, 403, 404, 413),
     summary="Check a change of a configuration",
 )
-async def check_change(
-    services: Services, caller: CurrentCaller, instance: InstanceId, body: ConfigToCheck
-) -> dict[str, Sequence[Fault]]:
+async def check_change(call: Call, instance: InstanceId, body: ConfigToCheck) -> dict[str, Sequence[Fault]]:
     """The faults for which updating the instance would be refused, per field. Stored secrets stand for those that the
     configuration leaves out; null takes one away. Saves nothing, and asks no platform."""
-    return {"faults": await services.checks.faults(caller, body.draft(instance_id=instance))}
+    return {"faults": await call.services.checks.faults(call.caller, body.draft(instance_id=instance))}
 
 
 @owned.post(
@@ -189,9 +166,11 @@ async def check_change(
     ),
 )
 async def check_stored_credentials(
-    services: Services, caller: CurrentCaller, instance: InstanceId, body: StoredCredentialsToCheck
+    call: Call, instance: InstanceId, body: StoredCredentialsToCheck
 ) -> CredentialsCheck:
-    return await services.checks.credentials(caller, ConfigDraft(config=body.config, instance_id=instance))
+    return await call.services.checks.credentials(
+        call.caller, ConfigDraft(config=body.config, instance_id=instance)
+    )
 
 
 router.include_router(of_channel)

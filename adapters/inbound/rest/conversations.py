@@ -1,8 +1,9 @@
 """Conversations over REST."""
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from pydantic import Field
 
 from adapters.inbound.rest.bodies import (
@@ -17,7 +18,7 @@ from adapters.inbound.rest.bodies import (
 from adapters.inbound.rest.instances import BASE
 from adapters.inbound.rest.messages import ConversationMessage
 from adapters.inbound.rest.routing import (
-    CurrentCaller,
+    Call,
     CursorPage,
     EmptyIsFalse,
     EmptyIsNone,
@@ -26,7 +27,6 @@ from adapters.inbound.rest.routing import (
     MessageId,
     OnlyInstances,
     OwnerRoute,
-    Services,
     errors,
 )
 from domain import limits
@@ -105,28 +105,35 @@ SessionId = Annotated[
     str,
     Path(alias="sessionId", description="Id of a conversation, as its messages have it.", examples=["4711"]),
 ]
-SearchText = Annotated[
-    str,
-    Query(
-        alias="query",
-        max_length=limits.CONVERSATION_QUERY,
-        description="Looked for in the name and id of the sender and in the texts.",
-        examples=["pump"],
-    ),
-]
-Waiting = Annotated[
-    bool | None,
-    EmptyIsNone,
-    Query(
-        description="Only those with (true) or without (false) messages that have no answer yet.",
-        examples=[True],
-    ),
-]
-HandledBy = Annotated[
-    Literal["resource", "person"] | None,
-    EmptyIsNone,
-    Query(alias="handler", description="Only those that a person or the resource has.", examples=["person"]),
-]
+
+
+async def _search(
+    query: Annotated[
+        str,
+        Query(
+            max_length=limits.CONVERSATION_QUERY,
+            description="Looked for in the name and id of the sender and in the texts.",
+            examples=["pump"],
+        ),
+    ] = "",
+    waiting: Annotated[
+        bool | None,
+        EmptyIsNone,
+        Query(
+            description="Only those with (true) or without (false) messages that have no answer yet.",
+            examples=[True],
+        ),
+    ] = None,
+    handler: Annotated[
+        Literal["resource", "person"] | None,
+        EmptyIsNone,
+        Query(description="Only those that a person or the resource has.", examples=["person"]),
+    ] = None,
+) -> ConversationFilter:
+    return ConversationFilter(query, waiting, Handler(handler) if handler else None)
+
+
+Search = Annotated[ConversationFilter, Depends(_search)]
 
 
 @router.get(
@@ -136,18 +143,15 @@ HandledBy = Annotated[
     summary="Conversations of all instances, the latest first",
 )
 async def list_all_conversations(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
+    search: Search,
     page: CursorPage,
     instances: OnlyInstances = [],  # noqa: B006 - not changed
-    query: SearchText = "",
-    waiting: Waiting = None,
-    handler: HandledBy = None,
 ) -> Page[ConversationView, str]:
     """The conversations of all of the caller's instances, an admin's: of everybody's, or of those that are named.
     Otherwise as the list of one instance."""
-    search = ConversationFilter(query, waiting, Handler(handler) if handler else None, tuple(instances))
-    return await services.conversations.list(caller, search, page.limit, page.cursor)
+    search = replace(search, instance_ids=tuple(instances))
+    return await call.services.conversations.list(call.caller, search, page.limit, page.cursor)
 
 
 @router.get(
@@ -157,21 +161,18 @@ async def list_all_conversations(
     summary="Conversations, the latest first",
 )
 async def list_conversations(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     instance: InstanceId,
+    search: Search,
     page: CursorPage,
     session: Annotated[
         str | None, Query(alias="sessionId", description="That conversation alone.", examples=["4711"])
     ] = None,
-    query: SearchText = "",
-    waiting: Waiting = None,
-    handler: HandledBy = None,
 ) -> Page[ConversationView, str]:
     """The conversations of an instance with their latest message, and who has them. A search looks at some
     conversations for each page: a page may be short, even empty, while `next` leads on."""
-    search = ConversationFilter(query, waiting, Handler(handler) if handler else None, (instance,), session)
-    return await services.conversations.list(caller, search, page.limit, page.cursor)
+    search = replace(search, instance_ids=(instance,), session_id=session)
+    return await call.services.conversations.list(call.caller, search, page.limit, page.cursor)
 
 
 @router.get(
@@ -181,8 +182,7 @@ async def list_conversations(
     summary="The messages of a conversation",
 )
 async def list_messages(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     instance: InstanceId,
     session: SessionId,
     page: CursorPage,
@@ -197,7 +197,7 @@ async def list_messages(
     """What a person would see in the chat, in that order, with the state of each message. Files that we hold a copy
     of have a signed address that expires."""
     window = MessagesWanted(page.limit, page.cursor, latest_first)
-    return await services.conversations.messages(caller, instance, session, window)
+    return await call.services.conversations.messages(call.caller, instance, session, window)
 
 
 @owned.put(
@@ -206,32 +206,19 @@ async def list_messages(
     responses=errors(400, 403, 404),
     summary="Hand a conversation over",
 )
-async def set_handler(
-    services: Services,
-    caller: CurrentCaller,
-    instance: InstanceId,
-    session: SessionId,
-    body: SetHandler,
-) -> None:
+async def set_handler(call: Call, instance: InstanceId, session: SessionId, body: SetHandler) -> None:
     """Gives a conversation to a person, or back to the resource. While a person has it, messages are stored and not
     given to the resource; each message of theirs begins the time anew. When it is over, the resource gets what nobody
     has answered. A message that the resource is working on is finished."""
     handler = Handler(body.handler)
-    await services.conversations.set_handler(caller, instance, session, handler, body.minutes)
+    await call.services.conversations.set_handler(call.caller, instance, session, handler, body.minutes)
 
 
-@router.delete(
-    CONVERSATION,
-    status_code=204,
-    responses=errors(403, 404),
-    summary="Erase a conversation",
-)
-async def erase_conversation(
-    services: Services, caller: CurrentCaller, instance: InstanceId, session: SessionId
-) -> None:
+@router.delete(CONVERSATION, status_code=204, responses=errors(403, 404), summary="Erase a conversation")
+async def erase_conversation(call: Call, instance: InstanceId, session: SessionId) -> None:
     """Erases the texts and files of a conversation and all that is on record of it, at once and for good: messages
     in all states, notices, questions about tools, dead letters, events. What has not been sent is not sent."""
-    await services.conversations.erase(caller, instance, session)
+    await call.services.conversations.erase(call.caller, instance, session)
 
 
 Failed = Annotated[Literal["failed"], Query(description="What was given up.", examples=["failed"])]
@@ -244,11 +231,11 @@ Failed = Annotated[Literal["failed"], Query(description="What was given up.", ex
     summary="Messages that were given up",
 )
 async def failed_messages(
-    services: Services, caller: CurrentCaller, instance: InstanceId, page: CursorPage, status: Failed
+    call: Call, instance: InstanceId, page: CursorPage, status: Failed
 ) -> Page[Message, str]:
     """The messages of both directions that were given up, the latest first, with the reason: messages of senders that
     could not be processed, and messages that the platform did not take."""
-    return await services.conversations.failed(caller, instance, page.limit, page.cursor)
+    return await call.services.conversations.failed(call.caller, instance, page.limit, page.cursor)
 
 
 @router.post(
@@ -258,12 +245,10 @@ async def failed_messages(
     responses=errors(403, 404, 409),
     summary="Run a message again",
 )
-async def rerun_message(
-    services: Services, caller: CurrentCaller, instance: InstanceId, messageId: MessageId
-) -> Accepted:
+async def rerun_message(call: Call, instance: InstanceId, messageId: MessageId) -> Accepted:
     """Has a message processed again that was given up, with another request id, or sends its dead parts again. 409
     for one that was not given up. An apology that was sent for it stays."""
-    await services.conversations.rerun(caller, instance, messageId)
+    await call.services.conversations.rerun(call.caller, instance, messageId)
     return Accepted(message="The message is run again")
 
 

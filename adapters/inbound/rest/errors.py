@@ -11,38 +11,25 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from domain import refusals
 from domain.access.service import NO_KEY
 from domain.knowledge.rules import NO_BASE
 from domain.knowledge.sources.service import NO_SOURCE
-from domain.refusals import (
-    Conflict,
-    Forbidden,
-    Invalid,
-    NotBuilt,
-    NotFound,
-    Refusal,
-    TooLarge,
-    TooMany,
-    Unauthenticated,
-    Unavailable,
-    Unreadable,
-    Unsupported,
-)
 
 log = logging.getLogger(__name__)
 
-STATUS: Mapping[type[Refusal], int] = {
-    Invalid: 400,
-    Unauthenticated: 401,
-    Forbidden: 403,
-    NotFound: 404,
-    Conflict: 409,
-    TooLarge: 413,
-    Unsupported: 415,
-    Unreadable: 422,
-    TooMany: 429,
-    NotBuilt: 501,
-    Unavailable: 503,
+STATUS: Mapping[type[refusals.Refusal], int] = {
+    refusals.Invalid: 400,
+    refusals.Unauthenticated: 401,
+    refusals.Forbidden: 403,
+    refusals.NotFound: 404,
+    refusals.Conflict: 409,
+    refusals.TooLarge: 413,
+    refusals.Unsupported: 415,
+    refusals.Unreadable: 422,
+    refusals.TooMany: 429,
+    refusals.NotBuilt: 501,
+    refusals.Unavailable: 503,
 }
 
 INTERNAL = "Internal server error"
@@ -59,6 +46,8 @@ ABSENT = {
     "unansweredId": "there is no unanswered message {}",
 }
 """What is said of an id in a path that cannot be one."""
+ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
+"""Paths of health checks: answered where there are too many connections, and kept out of the log."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 UNPARSED = "There was an error parsing the body"
 """What FastAPI says of a body that its JSON parser gives up on."""
@@ -90,15 +79,15 @@ class JsonResponse(Response):
         return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def status_of(refusal: Refusal) -> int:
+def status_of(refusal: refusals.Refusal) -> int:
     return next((STATUS[kind] for kind in type(refusal).__mro__ if kind in STATUS), 400)
 
 
-def headers_of(refusal: Refusal) -> dict[str, str]:
+def headers_of(refusal: refusals.Refusal) -> dict[str, str]:
     """Retry-After where the refusal is one of time, WWW-Authenticate where it is one of credentials."""
-    if isinstance(refusal, (TooMany, Unavailable)):
+    if isinstance(refusal, (refusals.TooMany, refusals.Unavailable)):
         return {"retry-after": str(max(1, math.ceil(refusal.retry_after)))}
-    if isinstance(refusal, Unauthenticated):
+    if isinstance(refusal, refusals.Unauthenticated):
         return {"www-authenticate": "Bearer"}
     return {}
 
@@ -108,26 +97,26 @@ def error_response(status: int, message: str, headers: Mapping[str, str] | None 
     return JsonResponse({"error": message}, status_code=status, headers={**(headers or {}), **safe})
 
 
-def message_of(error: Refusal | HTTPException) -> str:
-    return error.message if isinstance(error, Refusal) else error.detail
+def message_of(error: refusals.Refusal | HTTPException) -> str:
+    return error.message if isinstance(error, refusals.Refusal) else error.detail
 
 
-def response_to(error: Refusal | HTTPException) -> JsonResponse:
-    if isinstance(error, Refusal):
+def response_to(error: refusals.Refusal | HTTPException) -> JsonResponse:
+    if isinstance(error, refusals.Refusal):
         return error_response(status_of(error), error.message, headers_of(error))
     return error_response(error.status_code, error.detail, error.headers)
 
 
 def install(app: FastAPI) -> None:
     """Every error of the app answers in the one shape."""
-    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(refusals.Refusal, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unexpected)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
+    assert isinstance(error, refusals.Refusal)
     return response_to(error)
 
 
@@ -168,21 +157,16 @@ async def _http(request: Request, error: Exception) -> Response:
             return error_response(400, "the body is not JSON in UTF-8")
         case 404:
             return error_response(404, f"there is nothing at {path}")
-        case 405:
-            return error_response(405, f"{request.method} is not allowed at {path}", _allowed(request))
+        case 405:  # the framework tells the methods of one route alone; a path may have a route for each
+            calls = {method: {**request.scope, "method": method} for method in METHODS}
+            allowed = [
+                method
+                for method, call in calls.items()
+                if any(route.matches(call)[0] is Match.FULL for route in request.app.routes)
+            ]
+            message = f"{request.method} is not allowed at {path}"
+            return error_response(405, message, {"allow": ", ".join(allowed)})
     return response_to(error)
-
-
-def _allowed(request: Request) -> dict[str, str]:
-    """Every method of a path, which may have a route for each; the framework tells those of one alone."""
-    routes = request.app.routes
-    calls = {method: {**request.scope, "method": method} for method in METHODS}
-    allowed = [
-        method
-        for method, call in calls.items()
-        if any(route.matches(call)[0] is Match.FULL for route in routes)
-    ]
-    return {"allow": ", ".join(allowed)}
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

@@ -10,14 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import Field
 
 from adapters.inbound.rest.page_stream import TEXT_EVENTS, PageStream
-from adapters.inbound.rest.routing import (
-    CommaSeparated,
-    CurrentCaller,
-    EventId,
-    OnlyInstances,
-    Services,
-    errors,
-)
+from adapters.inbound.rest.routing import Call, CommaSeparated, EventId, OnlyInstances, errors
 from adapters.inbound.streams import while_allowed
 from domain.access.model import Caller
 from domain.events import EventKind, EventPage, LoggedEvent
@@ -52,16 +45,12 @@ router = APIRouter(tags=["events"])
 @router.get(
     "/api/agent/events",
     response_class=Response,
-    responses={
-        **errors(400, 403, 404, 429),
-        200: {"content": TEXT_EVENTS, "description": STREAM},
-    },
+    responses={**errors(400, 403, 404, 429), 200: {"content": TEXT_EVENTS, "description": STREAM}},
     summary="Events as they happen, as Server-Sent Events",
     description=DESCRIPTION,
 )
 async def watch(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     request: Request,
     kinds: Annotated[
         list[Annotated[str, Field(json_schema_extra={"enum": [*EventKind]})]],
@@ -86,7 +75,7 @@ async def watch(
     ] = None,
 ) -> Response:
     cursor = after if last_event_id is None else last_event_id
-    return await stream_of(request, services, caller, cursor, kinds, instances)
+    return await stream_of(request, call.services, call.caller, cursor, kinds, instances)
 
 
 async def stream_of(

@@ -22,27 +22,17 @@ from adapters.inbound.rest.bodies import (
     is_none,
 )
 from adapters.inbound.rest.routing import (
-    CurrentCaller,
+    Call,
     DeliveryStatus,
     InstanceId,
     JsonRoute,
     OwnerRoute,
     RequestedPage,
-    Services,
     errors,
     id_in_path,
 )
 from domain import limits
-from domain.instances.model import (
-    Delivery,
-    Health,
-    InstanceChange,
-    InstanceView,
-    NewInstance,
-    Pairing,
-    SaveResult,
-    UnansweredMessage,
-)
+from domain.instances import model
 from domain.paging import Slice
 
 
@@ -142,7 +132,7 @@ class InstanceHealth(Answer):
     breakerUntil: OptionalTimestamp
     receiving: ActivityHealth = Field(description="Polls, schedules, connections, calls of the platform.")
     processing: ActivityHealth = Field(
-        description="From a message to its answer: reading it, fetching its attachments, asking the resource.",
+        description="From a message to its answer: reading it, fetching its attachments, asking the resource."
     )
     sending: ActivityHealth = Field(description="Handing replies to the platform.")
     unanswered: dict[str, int] = Field(
@@ -201,25 +191,19 @@ UnansweredId = Annotated[int, id_in_path("unansweredId", "Id of a message that i
 
 
 @router.get(
-    BASE,
-    response_model=list[ChannelInstance],
-    responses=errors(400),
-    summary="The caller's instances",
+    BASE, response_model=list[ChannelInstance], responses=errors(400), summary="The caller's instances"
 )
-async def list_instances(services: Services, caller: CurrentCaller) -> Sequence[InstanceView]:
+async def list_instances(call: Call) -> Sequence[model.InstanceView]:
     """The active instances of the caller, ordered by id."""
-    return await services.instances.list(caller)
+    return await call.services.instances.list(call.caller)
 
 
 @router.get(
-    BASE + "/{instanceId}",
-    response_model=ChannelInstance,
-    responses=errors(403, 404),
-    summary="One instance",
+    BASE + "/{instanceId}", response_model=ChannelInstance, responses=errors(403, 404), summary="One instance"
 )
-async def get_instance(services: Services, caller: CurrentCaller, instance: InstanceId) -> InstanceView:
+async def get_instance(call: Call, instance: InstanceId) -> model.InstanceView:
     """One instance with its configuration as it was stored."""
-    return await services.instances.get(caller, instance)
+    return await call.services.instances.get(call.caller, instance)
 
 
 @router.post(
@@ -238,11 +222,9 @@ async def get_instance(services: Services, caller: CurrentCaller, instance: Inst
     summary="Create an instance (legacy alias)",
     description=f"{CREATE} The older path of POST {BASE}.",
 )
-async def create_instance(
-    services: Services, caller: CurrentCaller, body: CreateInstance, response: Response
-) -> SaveResult:
-    new = NewInstance(body.channelId, body.channelName, body.config, body.downStreamResourceId, body.id)
-    result = await services.instances.create(caller, new)
+async def create_instance(call: Call, body: CreateInstance, response: Response) -> model.SaveResult:
+    new = model.NewInstance(body.channelId, body.channelName, body.config, body.downStreamResourceId, body.id)
+    result = await call.services.instances.create(call.caller, new)
     response.status_code = 201 if result.created else 200
     return result
 
@@ -253,12 +235,10 @@ async def create_instance(
     responses=errors(400, 403, 404, 409, 413),
     summary="Update an instance",
 )
-async def update_instance(
-    services: Services, caller: CurrentCaller, instance: InstanceId, body: UpdateInstance
-) -> SaveResult:
+async def update_instance(call: Call, instance: InstanceId, body: UpdateInstance) -> model.SaveResult:
     """Replaces the configuration, and the name and resource where they are given. Only the owner may."""
-    change = InstanceChange(body.config, body.downStreamResourceId, body.channelName)
-    return await services.instances.update(caller, instance, change)
+    change = model.InstanceChange(body.config, body.downStreamResourceId, body.channelName)
+    return await call.services.instances.update(call.caller, instance, change)
 
 
 @router.put(
@@ -267,12 +247,10 @@ async def update_instance(
     responses=errors(400, 403, 404, 413),
     summary="Trust an instance, or trust it no longer",
 )
-async def set_trusted(
-    services: Services, caller: CurrentCaller, instance: InstanceId, body: InstanceTrust
-) -> InstanceView:
+async def set_trusted(call: Call, instance: InstanceId, body: InstanceTrust) -> model.InstanceView:
     """Senders who are proved by a secret or server of the instance's owner count as other users only where an admin
     has marked the instance as trusted. Admins alone may."""
-    return await services.instances.set_trusted(caller, instance, trusted=body.trusted)
+    return await call.services.instances.set_trusted(call.caller, instance, trusted=body.trusted)
 
 
 @router.delete(
@@ -289,8 +267,8 @@ async def set_trusted(
     summary="Delete an instance (legacy alias)",
     description=f"{DELETE} The older path of DELETE {BASE}/{{instanceId}}.",
 )
-async def delete_instance(services: Services, caller: CurrentCaller, instance: InstanceId) -> DeletedInstance:
-    await services.instances.delete(caller, instance)
+async def delete_instance(call: Call, instance: InstanceId) -> DeletedInstance:
+    await call.services.instances.delete(call.caller, instance)
     return DeletedInstance(message="Instance deleted", instanceId=str(instance))
 
 
@@ -300,10 +278,10 @@ async def delete_instance(services: Services, caller: CurrentCaller, instance: I
     responses=errors(400, 403, 404, 429),
     summary="Force a new pairing code",
 )
-async def request_pairing(services: Services, caller: CurrentCaller, instance: InstanceId) -> Pairing:
+async def request_pairing(call: Call, instance: InstanceId) -> model.Pairing:
     """Asks for a new pairing code of a linked device; waits for up to 20 seconds. A failure is an answer with
     `success` false. 400 for other channels."""
-    return await services.instances.request_pairing(caller, instance)
+    return await call.services.instances.request_pairing(call.caller, instance)
 
 
 @router.get(
@@ -312,9 +290,9 @@ async def request_pairing(services: Services, caller: CurrentCaller, instance: I
     responses=errors(403, 404),
     summary="What works and what does not",
 )
-async def health(services: Services, caller: CurrentCaller, instance: InstanceId) -> Health:
+async def health(call: Call, instance: InstanceId) -> model.Health:
     """What worked last, what failed last, what waits, and what to mend."""
-    return await services.operations.health(caller, instance)
+    return await call.services.operations.health(call.caller, instance)
 
 
 @router.get(
@@ -324,14 +302,10 @@ async def health(services: Services, caller: CurrentCaller, instance: InstanceId
     summary="Reply parts on their way, sent, or given up",
 )
 async def deliveries(
-    services: Services,
-    caller: CurrentCaller,
-    instance: InstanceId,
-    page: RequestedPage,
-    status: DeliveryStatus = None,
-) -> Slice[Delivery]:
+    call: Call, instance: InstanceId, page: RequestedPage, status: DeliveryStatus = None
+) -> Slice[model.Delivery]:
     """The parts of replies, ordered by id: on their way, sent, or given up."""
-    return await services.operations.deliveries(caller, instance, status, page.limit, page.offset)
+    return await call.services.operations.deliveries(call.caller, instance, status, page.limit, page.offset)
 
 
 @router.post(
@@ -341,11 +315,9 @@ async def deliveries(
     responses=errors(403, 404, 409),
     summary="Send a delivery again",
 )
-async def replay(
-    services: Services, caller: CurrentCaller, instance: InstanceId, delivery: DeliveryId
-) -> Accepted:
+async def replay(call: Call, instance: InstanceId, delivery: DeliveryId) -> Accepted:
     """Sends a part again that was given up. 409 for one that was sent or is on its way."""
-    await services.operations.replay(caller, instance, delivery)
+    await call.services.operations.replay(call.caller, instance, delivery)
     return Accepted(message="The delivery is sent again")
 
 
@@ -355,9 +327,9 @@ async def replay(
     responses=errors(403, 404),
     summary="Drop a delivery",
 )
-async def drop(services: Services, caller: CurrentCaller, instance: InstanceId, delivery: DeliveryId) -> None:
+async def drop(call: Call, instance: InstanceId, delivery: DeliveryId) -> None:
     """Removes a part from the outbox."""
-    await services.operations.drop(caller, instance, delivery)
+    await call.services.operations.drop(call.caller, instance, delivery)
 
 
 @router.get(
@@ -366,11 +338,9 @@ async def drop(services: Services, caller: CurrentCaller, instance: InstanceId, 
     responses=errors(400, 403, 404),
     summary="Messages that are not answered",
 )
-async def unanswered(
-    services: Services, caller: CurrentCaller, instance: InstanceId, page: RequestedPage
-) -> Slice[UnansweredMessage]:
+async def unanswered(call: Call, instance: InstanceId, page: RequestedPage) -> Slice[model.UnansweredMessage]:
     """Messages that are not answered, such as mails of lists and machines, with the reason; the newest first."""
-    return await services.operations.unanswered(caller, instance, page.limit, page.offset)
+    return await call.services.operations.unanswered(call.caller, instance, page.limit, page.offset)
 
 
 @router.post(
@@ -380,11 +350,9 @@ async def unanswered(
     responses=errors(403, 404),
     summary="Answer a message that was not answered",
 )
-async def release(
-    services: Services, caller: CurrentCaller, instance: InstanceId, message: UnansweredId
-) -> Accepted:
+async def release(call: Call, instance: InstanceId, message: UnansweredId) -> Accepted:
     """Hands a message to the resource as if it had just come, and takes it off the list."""
-    await services.operations.release(caller, instance, message)
+    await call.services.operations.release(call.caller, instance, message)
     return Accepted(message="The message is answered")
 
 

@@ -15,7 +15,7 @@ from adapters.inbound.rest.bodies import (
     WholeNumber,
     attribute,
 )
-from adapters.inbound.rest.routing import CurrentCaller, CursorPage, JsonRoute, Services, errors, id_in_path
+from adapters.inbound.rest.routing import Call, CursorPage, JsonRoute, errors, id_in_path
 from domain import limits
 from domain.access.model import ApiKey, CreatedKey, NewKey, Role
 from domain.paging import Page
@@ -86,20 +86,13 @@ router = APIRouter(route_class=JsonRoute, tags=["keys"])
 KeyId = Annotated[int, id_in_path("keyId", "Id of an API key or of a session.", 3)]
 
 
-@router.get(
-    BASE,
-    response_model=KeyList,
-    responses=errors(400),
-    summary="API keys",
-)
-async def list_keys(
-    services: Services, caller: CurrentCaller, page: CursorPage, kind: Kind = "key"
-) -> Page[ApiKey, int]:
+@router.get(BASE, response_model=KeyList, responses=errors(400), summary="API keys")
+async def list_keys(call: Call, page: CursorPage, kind: Kind = "key") -> Page[ApiKey, int]:
     """The caller's keys, or with `kind=session` the caller's sessions in browsers; an admin sees those of all users.
 
     Ordered by id; revoked and expired keys stay in the list, sessions that have ended do not.
     """
-    return await services.keys.list(caller, kind, page.number, page.limit)
+    return await call.services.keys.list(call.caller, kind, page.number, page.limit)
 
 
 @router.post(
@@ -109,13 +102,13 @@ async def list_keys(
     responses=errors(400, 403, 413),
     summary="Create an API key",
 )
-async def create(services: Services, caller: CurrentCaller, body: CreateKey) -> CreatedKey:
+async def create(call: Call, body: CreateKey) -> CreatedKey:
     """The key is shown in this answer alone, and ends with the key that makes it. Only an admin makes keys for other
     users, and with the role admin."""
-    return await services.keys.create(caller, body.new())
+    return await call.services.keys.create(call.caller, body.new())
 
 
 @router.delete(BASE + "/{keyId}", status_code=204, responses=errors(403, 404), summary="Revoke an API key")
-async def revoke(services: Services, caller: CurrentCaller, key: KeyId) -> None:
+async def revoke(call: Call, key: KeyId) -> None:
     """Ends the key or the session at once, with all sessions and keys that were made with it."""
-    await services.keys.revoke(caller, key)
+    await call.services.keys.revoke(call.caller, key)

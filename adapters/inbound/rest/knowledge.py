@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Request
 from pydantic import BeforeValidator, Field, StrictBool
 
+from adapters.inbound.rest.asgi import while_connected
 from adapters.inbound.rest.bodies import (
     HASH,
     Answer,
@@ -17,16 +18,7 @@ from adapters.inbound.rest.bodies import (
     WholeNumber,
     attribute,
 )
-from adapters.inbound.rest.hanging_up import while_connected
-from adapters.inbound.rest.routing import (
-    BaseId,
-    CurrentCaller,
-    JsonRoute,
-    Services,
-    caller_of,
-    errors,
-    path_id,
-)
+from adapters.inbound.rest.routing import BaseId, Call, JsonRoute, call_of, errors, path_id
 from domain import limits
 from domain.knowledge.model import BaseChange, EarlierTurn, KnowledgeAnswer, Level, NewBase
 from domain.knowledge.rules import (
@@ -51,9 +43,7 @@ class KnowledgeBase(Answer):
 
 class ListedKnowledgeBase(KnowledgeBase):
     permission_level: Annotated[int, BeforeValidator(lambda level: level or Level.NONE)] = attribute(
-        "level",
-        description="The caller's level: 1 READ, 2 UPDATE, 3 DELETE.",
-        examples=[3],
+        "level", description="The caller's level: 1 READ, 2 UPDATE, 3 DELETE.", examples=[3]
     )
 
 
@@ -113,11 +103,7 @@ class SearchRequest(StrictBody):
         examples=[[HASH]],
     )
     perFile: WholeNumber | None = Field(
-        None,
-        ge=1,
-        le=MOST_OF_FILE,
-        description="At most so many results of one file.",
-        examples=[2],
+        None, ge=1, le=MOST_OF_FILE, description="At most so many results of one file.", examples=[2]
     )
     mode: Literal["hybrid", "text", "vector"] = Field(
         "hybrid",
@@ -228,7 +214,8 @@ class UpdaterRoute(JsonRoute):
     async def before_body(self, request: Request) -> None:
         """Raises `NotFound`, `Forbidden`."""
         base_id = path_id(request.path_params["id"], NO_BASE)
-        base = await request.app.state.gateway.use_cases.bases.get(await caller_of(request), base_id)
+        call = await call_of(request)
+        base = await call.services.bases.get(call.caller, base_id)
         require(base.level or Level.NONE, self.level)
 
 
@@ -246,9 +233,9 @@ deleters = APIRouter(route_class=DeleterRoute)
     responses=errors(),
     summary="The knowledge bases that the caller may access",
 )
-async def list_bases(services: Services, caller: CurrentCaller) -> dict[str, object]:
+async def list_bases(call: Call) -> dict[str, object]:
     """The knowledge bases that the caller may access, with the caller's level on each."""
-    return {"knowledgeBases": await services.bases.list(caller)}
+    return {"knowledgeBases": await call.services.bases.list(call.caller)}
 
 
 @router.post(
@@ -258,14 +245,12 @@ async def list_bases(services: Services, caller: CurrentCaller) -> dict[str, obj
     responses=errors(400, 413),
     summary="Create a knowledge base",
 )
-async def create_base(
-    services: Services, caller: CurrentCaller, body: CreateKnowledgeBase
-) -> CreatedKnowledgeBase:
+async def create_base(call: Call, body: CreateKnowledgeBase) -> CreatedKnowledgeBase:
     """Creates a knowledge base of the caller, who gets level 3 (DELETE) on it."""
     new = NewBase(body.name, body.description or "")
     if body.kb_manifest is not None:
         new = NewBase(body.name, body.description or "", body.kb_manifest)
-    base = await services.bases.create(caller, new)
+    base = await call.services.bases.create(call.caller, new)
     return CreatedKnowledgeBase(
         id=base.id, name=base.name, description=base.description, type="kb", status="published"
     )
@@ -277,9 +262,9 @@ async def create_base(
     responses=errors(403, 404),
     summary="One knowledge base; needs READ",
 )
-async def get_base(services: Services, caller: CurrentCaller, base: BaseId) -> dict[str, object]:
+async def get_base(call: Call, base: BaseId) -> dict[str, object]:
     """One knowledge base. Needs level 1 (READ)."""
-    return {"knowledgeBase": await services.bases.get(caller, base)}
+    return {"knowledgeBase": await call.services.bases.get(call.caller, base)}
 
 
 @updaters.put(
@@ -288,11 +273,9 @@ async def get_base(services: Services, caller: CurrentCaller, base: BaseId) -> d
     responses=errors(400, 403, 404),
     summary="Rename or describe a knowledge base; needs UPDATE",
 )
-async def update_base(
-    services: Services, caller: CurrentCaller, base: BaseId, body: UpdateKnowledgeBase
-) -> None:
+async def update_base(call: Call, base: BaseId, body: UpdateKnowledgeBase) -> None:
     """Changes the name or the description. Needs level 2 (UPDATE)."""
-    await services.bases.update(caller, base, BaseChange(body.name, body.description))
+    await call.services.bases.update(call.caller, base, BaseChange(body.name, body.description))
 
 
 @router.delete(
@@ -301,9 +284,9 @@ async def update_base(
     responses=errors(403, 404),
     summary="Delete a knowledge base with its files and chunks; needs DELETE",
 )
-async def delete_base(services: Services, caller: CurrentCaller, base: BaseId) -> None:
+async def delete_base(call: Call, base: BaseId) -> None:
     """Deletes the knowledge base with its files and chunks. Needs level 3 (DELETE)."""
-    await services.bases.delete(caller, base)
+    await call.services.bases.delete(call.caller, base)
 
 
 @router.get(
@@ -312,9 +295,9 @@ async def delete_base(services: Services, caller: CurrentCaller, base: BaseId) -
     responses=errors(403, 404),
     summary="Who may use a knowledge base; needs DELETE",
 )
-async def list_permissions(services: Services, caller: CurrentCaller, base: BaseId) -> dict[str, object]:
+async def list_permissions(call: Call, base: BaseId) -> dict[str, object]:
     """Who may use the knowledge base, at which level. Needs level 3 (DELETE)."""
-    return {"permissions": await services.bases.permissions(caller, base)}
+    return {"permissions": await call.services.bases.permissions(call.caller, base)}
 
 
 @deleters.put(
@@ -323,11 +306,9 @@ async def list_permissions(services: Services, caller: CurrentCaller, base: Base
     responses=errors(400, 403, 404),
     summary="Share a knowledge base, or stop sharing it; needs DELETE",
 )
-async def set_permission(
-    services: Services, caller: CurrentCaller, base: BaseId, body: SetPermission
-) -> None:
+async def set_permission(call: Call, base: BaseId, body: SetPermission) -> None:
     """Gives a user a level, or takes it away with 0. Needs level 3 (DELETE)."""
-    await services.bases.set_permission(caller, base, body.userId, body.permission_level)
+    await call.services.bases.set_permission(call.caller, base, body.userId, body.permission_level)
 
 
 @router.post(
@@ -336,11 +317,9 @@ async def set_permission(
     responses=errors(400, 403, 404),
     summary="Search by words and by meaning; ten results unless more are asked for",
 )
-async def search_base(
-    services: Services, caller: CurrentCaller, base: BaseId, body: SearchRequest
-) -> dict[str, object]:
+async def search_base(call: Call, base: BaseId, body: SearchRequest) -> dict[str, object]:
     """Searches by words and by meaning and returns the best chunks. An unknown field is refused."""
-    return {"results": await services.search.search(caller, base, body.query, body.options())}
+    return {"results": await call.services.search.search(call.caller, base, body.query, body.options())}
 
 
 @router.post(
@@ -349,13 +328,11 @@ async def search_base(
     responses=errors(400, 403, 404, 413, 429),
     summary="Ask a knowledge base; the answer cites its passages",
 )
-async def ask_base(
-    services: Services, caller: CurrentCaller, base: BaseId, body: AskRequest, request: Request
-) -> KnowledgeAnswer:
+async def ask_base(call: Call, base: BaseId, body: AskRequest, request: Request) -> KnowledgeAnswer:
     """Answers from the base by the model that a chat-completions rule of RESOURCES_FILE puts behind `agent::kb-<id>`,
     else with the best passages. Each citation is a passage of the base. 503 where the model gives no answer."""
     history = [turn.turn() for turn in body.history]
-    asked = services.questions.ask(caller, base, body.question, history)
+    asked = call.services.questions.ask(call.caller, base, body.question, history)
     return await while_connected(request, asked)
 
 

@@ -1,6 +1,5 @@
 """Files and chunks of knowledge bases over REST; uploads and downloads are streamed."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -14,13 +13,12 @@ from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attac
 from adapters.inbound.rest.routing import (
     LARGEST_PAGE,
     BaseId,
+    Call,
     CommaSeparated,
-    CurrentCaller,
     FileHash,
     Offset,
     RequestedPage,
     RequestedWindow,
-    Services,
     errors,
 )
 from domain.file_names import MAX_FILE_NAME
@@ -28,7 +26,6 @@ from domain.knowledge import model
 from domain.knowledge.model import FilesWanted
 from domain.knowledge.rules import upload_message
 from domain.refusals import Fault, Invalid
-from ports.knowledge import Download
 
 FileStatus = Annotated[Literal["processing", "ready", "failed"], BeforeValidator(str)]
 
@@ -66,8 +63,7 @@ class FileRecord(Answer):
     updated_at: Timestamp
     status: FileStatus = Field(examples=["ready"])
     progress: Annotated[float, BeforeValidator(lambda progress: round(progress, 3))] = Field(
-        description="0 to 1.",
-        examples=[1.0],
+        description="0 to 1.", examples=[1.0]
     )
     error: str | None
     warnings: list[str] = Field(description="What of it could not be read.", examples=[[]])
@@ -142,7 +138,7 @@ UPLOAD_BODY: dict[str, Any] = {
                 "example": {"files": ["(the bytes of pump.pdf)", "(the bytes of valves.docx)"]},
             }
         },
-    },
+    }
 }
 FILE_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {BYTES: {}}, "description": "The whole file."},
@@ -179,25 +175,29 @@ NamePart = Annotated[
     responses={**errors(404, 416), **FILE_ANSWERS},
     summary="A file's bytes; single ranges are served",
 )
-async def download(services: Services, caller: CurrentCaller, request: Request, fileId: FileHash) -> Response:
+async def download(call: Call, request: Request, fileId: FileHash) -> Response:
     """The bytes of a file, as an attachment. Serves single ranges and `If-None-Match`."""
-    stored = await services.files.download(caller, fileId, 0, 0)
-    headers = _file_headers(stored, f'"{fileId}"')
-    if is_known(request.headers.get("if-none-match"), headers["etag"]):
+    stored = await call.services.files.download(call.caller, fileId, 0, 0)
+    etag = f'"{fileId}"'
+    headers = {"content-disposition": attachment(stored.name), "accept-ranges": "bytes", "etag": etag}
+    if is_known(request.headers.get("if-none-match"), etag):
         return Response(status_code=304, headers=headers)
-    try:
-        span = asked_range(_range_header(request, headers["etag"]), stored.size)
-    except Unsatisfiable:
-        error = f"range: lies outside the file, which has {stored.size} bytes"
-        headers = {"accept-ranges": "bytes", "content-range": f"bytes */{stored.size}"}
-        return error_response(416, error, headers)
+    span = None
+    # A Range counts for GET (RFC 9110, 14.2), unless If-Range names another version.
+    if request.method == "GET" and request.headers.get("if-range", etag) == etag:
+        try:
+            span = asked_range(request.headers.get("range"), stored.size)
+        except Unsatisfiable:
+            error = f"range: lies outside the file, which has {stored.size} bytes"
+            headers = {"accept-ranges": "bytes", "content-range": f"bytes */{stored.size}"}
+            return error_response(416, error, headers)
     served = span or Span(0, stored.size)
     if span:
         headers["content-range"] = f"bytes {span.start}-{span.start + span.length - 1}/{stored.size}"
     headers["content-length"] = str(served.length)
     if request.method == "HEAD":
         return Response(media_type=BYTES, headers=headers)
-    file = await services.files.download(caller, fileId, served.start, served.length)
+    file = await call.services.files.download(call.caller, fileId, served.start, served.length)
     return StreamingResponse(file.content, 206 if span else 200, media_type=BYTES, headers=headers)
 
 
@@ -207,9 +207,9 @@ async def download(services: Services, caller: CurrentCaller, request: Request, 
     responses=errors(404),
     summary="A file's record, by its hash",
 )
-async def get_file(services: Services, caller: CurrentCaller, file: FileInPath) -> dict[str, object]:
+async def get_file(call: Call, file: FileInPath) -> dict[str, object]:
     """The record of a file, by its hash."""
-    return {"file": await services.files.get(caller, file)}
+    return {"file": await call.services.files.get(call.caller, file)}
 
 
 @router.get(
@@ -218,17 +218,15 @@ async def get_file(services: Services, caller: CurrentCaller, file: FileInPath) 
     responses=errors(400, 404),
     summary="A file's text; query: limit (10,000 characters), offset (0)",
 )
-async def read_text(
-    services: Services, caller: CurrentCaller, window: RequestedWindow, file: FileInPath
-) -> model.TextWindow:
+async def read_text(call: Call, window: RequestedWindow, file: FileInPath) -> model.TextWindow:
     """At most 50,000 characters of the text of a file, by its hash. A file that cannot be found yet has none."""
-    return await services.files.text(caller, file, window.limit, window.offset)
+    return await call.services.files.text(call.caller, file, window.limit, window.offset)
 
 
 @router.get(BASE + "/chunk/{id}", response_model=ChunkAnswer, responses=errors(404), summary="One chunk")
-async def get_chunk(services: Services, caller: CurrentCaller, chunk: ChunkInPath) -> dict[str, object]:
+async def get_chunk(call: Call, chunk: ChunkInPath) -> dict[str, object]:
     """One chunk, by its id."""
-    return {"chunk": await services.files.chunk(caller, chunk)}
+    return {"chunk": await call.services.files.chunk(call.caller, chunk)}
 
 
 @router.get(
@@ -237,11 +235,9 @@ async def get_chunk(services: Services, caller: CurrentCaller, chunk: ChunkInPat
     responses=errors(400, 404),
     summary="A file's chunks, in document order; query: limit (5), offset (0)",
 )
-async def list_chunks(
-    services: Services, caller: CurrentCaller, page: RequestedPage, file: FileInPath
-) -> dict[str, object]:
+async def list_chunks(call: Call, page: RequestedPage, file: FileInPath) -> dict[str, object]:
     """The chunks of a file in the order of the document, by the file's hash."""
-    chunks = await services.files.chunks(caller, file, page.limit, page.offset)
+    chunks = await call.services.files.chunks(call.caller, file, page.limit, page.offset)
     return {"chunks": chunks.items, "pagination": chunks.window}
 
 
@@ -252,8 +248,7 @@ async def list_chunks(
     summary="The files of a knowledge base",
 )
 async def list_files(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     base: BaseId,
     limit: Annotated[
         int | None,
@@ -275,7 +270,9 @@ async def list_files(
     fields; without the field `text` the answer is small."""
     if not fields or {*fields} - {*FIELDS}:
         raise Invalid.of([Fault("fields", f"must be some of {', '.join(FIELDS)}, separated by commas")])
-    files = await services.files.list(caller, base, FilesWanted(limit, offset, name, "text" in fields))
+    files = await call.services.files.list(
+        call.caller, base, FilesWanted(limit, offset, name, "text" in fields)
+    )
     records = [FileRecord.model_validate(file).model_dump(include={*fields}) for file in files]
     return JsonResponse({"files": records})
 
@@ -293,8 +290,7 @@ async def list_files(
     summary="Upload files, all or none; needs UPDATE",
 )
 async def upload(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     base: BaseId,
     request: Request,
     response: Response,
@@ -312,35 +308,15 @@ async def upload(
     preferences = ",".join(prefer).lower().split(",")
     respond_async = "respond-async" in (preference.split(";")[0].strip() for preference in preferences)
     incoming = MultipartReader(request.headers.get("content-type", ""), request.stream()).files()
-    files = await services.files.upload(caller, base, incoming, respond_async)
+    files = await call.services.files.upload(call.caller, base, incoming, respond_async)
+    listed = [UploadedFile.model_validate(file) for file in files]
     if respond_async:
         response.status_code = 202
         response.headers["preference-applied"] = "respond-async"
-    return _upload_answer(files, respond_async=respond_async)
-
-
-def _upload_answer(files: Sequence[model.UploadedFile], *, respond_async: bool) -> UploadAnswer:
-    """A single file stands at the top as well."""
-    listed = [UploadedFile.model_validate(file) for file in files]
-    if not respond_async:
+    else:
         listed = [file.model_copy(update={"status": None}) for file in listed]
     answer = UploadAnswer(message=upload_message(len(files), respond_async=respond_async), files=listed)
-    if len(listed) > 1 or not listed:
+    if len(listed) != 1:
         return answer
-    single = listed[0].model_dump(exclude={"status"})
+    single = listed[0].model_dump(exclude={"status"})  # it stands at the top as well
     return answer.model_copy(update={**single, "fileHash": single["fileId"]})
-
-
-def _file_headers(file: Download, etag: str) -> dict[str, str]:
-    return {
-        "content-disposition": attachment(file.name),
-        "accept-ranges": "bytes",
-        "etag": etag,
-    }
-
-
-def _range_header(request: Request, etag: str) -> str | None:
-    """The Range header of a GET (RFC 9110, 14.2), unless If-Range names another version."""
-    if request.method != "GET" or request.headers.get("if-range", etag) != etag:
-        return None
-    return request.headers.get("range")

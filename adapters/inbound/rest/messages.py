@@ -9,15 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from adapters.inbound.rest.bodies import REQUEST_ID, Answer, Body, Done, OptionalTimestamp, Text, Timestamp
 from adapters.inbound.rest.instances import BASE
-from adapters.inbound.rest.routing import (
-    CurrentCaller,
-    InstanceId,
-    JsonRoute,
-    MessageId,
-    OwnerRoute,
-    Services,
-    errors,
-)
+from adapters.inbound.rest.routing import Call, InstanceId, JsonRoute, MessageId, OwnerRoute, errors
 from domain import limits
 from domain.channels.answers import Choice, Template
 from domain.conversations.history import HANDLER_MINUTES
@@ -148,8 +140,7 @@ class ConversationMessage(Answer):
     requestId: str = Field(examples=[REQUEST_ID])
     at: Timestamp
     senderName: str = Field(
-        description="Who wrote an inbound message, where the platform tells it; else empty.",
-        examples=[""],
+        description="Who wrote an inbound message, where the platform tells it; else empty.", examples=[""]
     )
 
 
@@ -211,17 +202,13 @@ owned = APIRouter(route_class=OwnerRoute)
     summary="Send a message",
 )
 async def send_message(
-    services: Services,
-    caller: CurrentCaller,
-    instance: InstanceId,
-    body: SendMessage,
-    key: IdempotencyKey = None,
+    call: Call, instance: InstanceId, body: SendMessage, key: IdempotencyKey = None
 ) -> QueuedSend:
     """Sends a message that answers none: to a known conversation (`sessionId`), to the platform's own address (`to`),
     or to the instance's default address. It is delivered as answers are. The same `Idempotency-Key` within 24 hours
     gives the same answer and sends nothing; 409 with another body. 409 too where the platform takes only templates
     now: WhatsApp, 24 hours after the person last wrote."""
-    return await services.messages.send(caller, instance, body.message(), key)
+    return await call.services.messages.send(call.caller, instance, body.message(), key)
 
 
 @router.get(
@@ -230,11 +217,9 @@ async def send_message(
     responses=errors(403, 404),
     summary="One message",
 )
-async def get_message(
-    services: Services, caller: CurrentCaller, instance: InstanceId, messageId: MessageId
-) -> Message:
+async def get_message(call: Call, instance: InstanceId, messageId: MessageId) -> Message:
     """A message of either direction: what it says, where it is, and why it failed or was given up."""
-    return await services.messages.message(caller, instance, messageId)
+    return await call.services.messages.message(call.caller, instance, messageId)
 
 
 @router.get(
@@ -243,12 +228,10 @@ async def get_message(
     responses=errors(403, 404),
     summary="What happened to a message",
 )
-async def get_timeline(
-    services: Services, caller: CurrentCaller, instance: InstanceId, messageId: MessageId
-) -> Timeline:
+async def get_timeline(call: Call, instance: InstanceId, messageId: MessageId) -> Timeline:
     """The steps of a message in their order, with times, tries and reasons. The answer to a message is one of its
     own, with the same request id."""
-    [timeline] = await services.messages.timelines(caller, instance, [messageId])
+    [timeline] = await call.services.messages.timelines(call.caller, instance, [messageId])
     return timeline
 
 

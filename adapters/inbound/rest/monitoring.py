@@ -12,14 +12,13 @@ from adapters.inbound.rest.instances import InstanceHealth
 from adapters.inbound.rest.messages import ConversationMessage
 from adapters.inbound.rest.routing import (
     LARGEST_ID,
-    CurrentCaller,
+    Call,
     CursorPage,
     EmptyIsFalse,
     EmptyIsNone,
     InstanceId,
     JsonRoute,
     MessageId,
-    Services,
     errors,
 )
 from domain.conversations.model import Direction
@@ -170,8 +169,7 @@ OfInstance = Annotated[
     summary="Messages that were given up, of all instances",
 )
 async def list_dead_letters(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     page: CursorPage,
     instance: OfInstance = None,
     direction: Annotated[
@@ -182,8 +180,8 @@ async def list_dead_letters(
 ) -> Page[model.DeadLetter, str]:
     """The messages of both directions that were given up, with the reason, the latest first; an admin sees those of
     all users."""
-    letters = services.monitoring.dead_letters
-    return await letters.list(caller, instance, direction, page.limit, page.cursor)
+    letters = call.services.monitoring.dead_letters
+    return await letters.list(call.caller, instance, direction, page.limit, page.cursor)
 
 
 @router.get(
@@ -192,11 +190,9 @@ async def list_dead_letters(
     responses=errors(403, 404),
     summary="One dead letter",
 )
-async def get_dead_letter(
-    services: Services, caller: CurrentCaller, instance: InstanceId, messageId: MessageId
-) -> DeadLetterView:
+async def get_dead_letter(call: Call, instance: InstanceId, messageId: MessageId) -> DeadLetterView:
     """With the payload of each part that was given up. 404 for a message that is not given up."""
-    return await services.monitoring.dead_letters.get(caller, DeadLetterId(instance, messageId))
+    return await call.services.monitoring.dead_letters.get(call.caller, DeadLetterId(instance, messageId))
 
 
 @router.post(
@@ -205,12 +201,10 @@ async def get_dead_letter(
     responses=errors(400, 413),
     summary="Process or send dead letters again",
 )
-async def replay_dead_letters(
-    services: Services, caller: CurrentCaller, body: ChosenDeadLetters
-) -> Mapping[str, Sequence[ItemResult]]:
+async def replay_dead_letters(call: Call, body: ChosenDeadLetters) -> Mapping[str, Sequence[ItemResult]]:
     """Has messages of senders processed again, with another request id, and sends the dead parts of the others again.
     The answer says for each whether it was done; one that is refused keeps no other from it."""
-    return {"results": await services.monitoring.dead_letters.replay(caller, body.ids())}
+    return {"results": await call.services.monitoring.dead_letters.replay(call.caller, body.ids())}
 
 
 @router.post(
@@ -219,12 +213,10 @@ async def replay_dead_letters(
     responses=errors(400, 413),
     summary="Drop dead letters",
 )
-async def drop_dead_letters(
-    services: Services, caller: CurrentCaller, body: ChosenDeadLetters
-) -> Mapping[str, Sequence[ItemResult]]:
+async def drop_dead_letters(call: Call, body: ChosenDeadLetters) -> Mapping[str, Sequence[ItemResult]]:
     """Gives messages up for good: they are listed no more, and cannot be replayed. A message of a sender stays in its
     conversation. The answer says for each whether it was done."""
-    return {"results": await services.monitoring.dead_letters.drop(caller, body.ids())}
+    return {"results": await call.services.monitoring.dead_letters.drop(call.caller, body.ids())}
 
 
 @router.get(
@@ -234,8 +226,7 @@ async def drop_dead_letters(
     summary="The health of all instances",
 )
 async def list_health(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     page: CursorPage,
     failing: Annotated[
         bool, EmptyIsFalse, Query(description="Only instances that are not healthy.", examples=[True])
@@ -243,7 +234,7 @@ async def list_health(
 ) -> Page[model.InstanceState, str]:
     """The health of the caller's instances with what to mend, what waits, and the limits of platforms that hold it
     up; ordered by id. An admin sees the instances of all users."""
-    return await services.monitoring.health.list(caller, page.limit, page.cursor, failing=failing)
+    return await call.services.monitoring.health.list(call.caller, page.limit, page.cursor, failing=failing)
 
 
 @router.get(
@@ -253,8 +244,7 @@ async def list_health(
     summary="Messages received, answered and given up",
 )
 async def get_figures(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     instance: OfInstance = None,
     period: Annotated[
         Period,
@@ -263,7 +253,7 @@ async def get_figures(
 ) -> Figures:
     """How many messages were received, answered and given up, and how long answers took, of the caller's instances or
     of one; for an admin of all. A step counts what happened in it: an answer counts when the platform took it."""
-    return await services.monitoring.figures.figures(caller, period, instance)
+    return await call.services.monitoring.figures.figures(call.caller, period, instance)
 
 
 @router.get(
@@ -272,7 +262,7 @@ async def get_figures(
     responses=errors(403),
     summary="What the installation lacks",
 )
-async def list_findings(services: Services, caller: CurrentCaller) -> Mapping[str, Sequence[model.Finding]]:
+async def list_findings(call: Call) -> Mapping[str, Sequence[model.Finding]]:
     """The findings of `switchboard doctor`, from inside the running service: what is well, what is missing and how to
     mend it. For admins."""
-    return {"findings": await services.monitoring.doctor.findings(caller)}
+    return {"findings": await call.services.monitoring.doctor.findings(call.caller)}

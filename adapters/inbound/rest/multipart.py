@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from python_multipart.exceptions import FormParserError
@@ -53,9 +54,16 @@ class MultipartReader:
 
     def __init__(self, content_type: str, body: AsyncIterator[bytes]) -> None:
         """Raises `Invalid` for a multipart body whose boundary is missing or too long."""
-        boundary = _boundary(content_type)
         self._body = body
-        self._parts = None if boundary is None else _PartParser(boundary)
+        self._parts: _PartParser | None = None
+        kind, options = parse_options_header(content_type[:MAX_HEADER_BYTES])
+        if kind == b"multipart/form-data":
+            boundary = options.get(b"boundary", b"")
+            if not boundary:
+                raise Invalid(NO_BOUNDARY)
+            if len(boundary) > MAX_BOUNDARY:
+                raise Invalid(f"Content-Type: the boundary may have {MAX_BOUNDARY} characters at most")
+            self._parts = _PartParser(boundary)
 
     async def first_field(self, name: str) -> str:
         """The value of a plain field of that name, where it stands before all files; else empty."""
@@ -98,7 +106,8 @@ class MultipartReader:
 
 
 class _PartParser:
-    """Turns pieces of a body into events: a file's name, its data, its end. Raises `Invalid`, `TooLarge`."""
+    """Turns pieces of a body into events: a file's name, its data, its end. Raises `Invalid`, `TooLarge`. The parser
+    calls its methods `on_...`."""
 
     def __init__(self, boundary: bytes) -> None:
         self.events: deque[_Event] = deque()
@@ -109,9 +118,10 @@ class _PartParser:
         self._count = 0
         self._skipped = 0
         self._closed = False
+        callbacks: Any = {name: getattr(self, name) for name in dir(self) if name.startswith("on_")}
         self._parser = MultipartParser(
             boundary,
-            self._callbacks(),  # type: ignore[arg-type]
+            callbacks,
             max_header_count=MAX_HEADER_BYTES,  # `_grow` refuses what is too long, in words
             max_header_size=sys.maxsize,
         )
@@ -129,29 +139,17 @@ class _PartParser:
         except FormParserError as error:
             raise Invalid(BROKEN) from error
 
-    def _callbacks(self) -> dict[str, Callable[..., None]]:
-        return {
-            "on_part_begin": self._part_begin,
-            "on_header_field": self._header_field,
-            "on_header_value": self._header_value,
-            "on_header_end": self._header_end,
-            "on_headers_finished": self._headers_finished,
-            "on_part_data": self._part_data,
-            "on_part_end": self._part_end,
-            "on_end": self._end,
-        }
-
-    def _part_begin(self) -> None:
+    def on_part_begin(self) -> None:
         self._part, self._is_file = _FormPart(), False
         self._count += 1
         if self._count > MAX_PARTS:
             raise TooLarge(f"the upload has over {MAX_PARTS} parts")
 
-    def _header_field(self, data: bytes, start: int, end: int) -> None:
+    def on_header_field(self, data: bytes, start: int, end: int) -> None:
         self._part.name += data[start:end]
         self._grow(end - start)
 
-    def _header_value(self, data: bytes, start: int, end: int) -> None:
+    def on_header_value(self, data: bytes, start: int, end: int) -> None:
         self._part.value += data[start:end]
         self._grow(end - start)
 
@@ -162,12 +160,12 @@ class _PartParser:
                 f"the headers of a part of the upload are over {MAX_HEADER_BYTES // 1024} KB; shorten the file name"
             )
 
-    def _header_end(self) -> None:
+    def on_header_end(self) -> None:
         self._part.headers[self._part.name.decode("latin-1").lower()] = self._part.value
         self._part.name = self._part.value = b""
         self._grow(len(b":\r\n"))
 
-    def _headers_finished(self) -> None:
+    def on_headers_finished(self) -> None:
         disposition = self._part.headers.get("content-disposition", b"")
         _, options = parse_options_header(disposition)
         name = extended_name(disposition) or options.get(b"filename")
@@ -177,7 +175,7 @@ class _PartParser:
         elif self._count == 1:
             self._first_field = options.get(b"name", b"") + b"\0"
 
-    def _part_data(self, data: bytes, start: int, end: int) -> None:
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
         if self._is_file:
             self.events.append(("data", data[start:end]))
             return
@@ -190,28 +188,15 @@ class _PartParser:
         if self._skipped > MAX_FIELD_BYTES:
             raise TooLarge("the upload has over 1 MB besides its files")
 
-    def _part_end(self) -> None:
+    def on_part_end(self) -> None:
         if self._is_file:
             self.events.append(("end", b""))
         elif self._first_field is not None:
             self.events.append(("field", self._first_field))
             self._first_field = None
 
-    def _end(self) -> None:
+    def on_end(self) -> None:
         self._closed = True
-
-
-def _boundary(content_type: str) -> bytes | None:
-    """The boundary of a multipart/form-data body, None for a body of another kind. Raises `Invalid`."""
-    kind, options = parse_options_header(content_type[:MAX_HEADER_BYTES])
-    if kind != b"multipart/form-data":
-        return None
-    boundary = options.get(b"boundary", b"")
-    if not boundary:
-        raise Invalid(NO_BOUNDARY)
-    if len(boundary) > MAX_BOUNDARY:
-        raise Invalid(f"Content-Type: the boundary may have {MAX_BOUNDARY} characters at most")
-    return boundary
 
 
 def extended_name(disposition: bytes) -> bytes | None:

@@ -6,19 +6,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from adapters.inbound.rest import examples
 from adapters.inbound.rest.auth_middleware import PROTECTED
 from adapters.inbound.rest.bodies import AT, ErrorBody, standard_schema
-from adapters.inbound.rest.examples import (
-    CALLBACK_BODIES,
-    CALLBACK_FORMS,
-    CALLBACKS,
-    CREATE,
-    ERRORS,
-    SEND,
-    TEXTS,
-    UPDATE,
-)
-from adapters.inbound.rest.routing import ERROR_SCHEMA, MEANING, PUBLIC
+from adapters.inbound.rest.routing import ERROR_SCHEMA, PUBLIC, errors
 
 DESCRIPTION = """
 Connects the places where people write to agents, apps, workflows and functions.
@@ -73,9 +64,9 @@ def describe(api: FastAPI) -> dict[str, Any]:
                 del operation["responses"]["422"]  # it is a 400 here
             _add_examples(operation, models)
     for path in CREATE_PATHS:
-        _body_of(document["paths"][path]["post"])["examples"] = CREATE
-    _body_of(document["paths"][UPDATE_PATH]["put"])["examples"] = UPDATE
-    _body_of(document["paths"][SEND_PATH]["post"])["examples"] = SEND
+        _body_of(document["paths"][path]["post"])["examples"] = examples.CREATE
+    _body_of(document["paths"][UPDATE_PATH]["put"])["examples"] = examples.UPDATE
+    _body_of(document["paths"][SEND_PATH]["post"])["examples"] = examples.SEND
     api.openapi_schema = document
     return document
 
@@ -96,9 +87,11 @@ def _add_examples(operation: dict[str, Any], models: dict[str, Any]) -> None:
         bodies += [(kind, media, status) for kind, media in response.get("content", {}).items()]
     for kind, media, status in bodies:
         if media.get("schema") == ERROR_SCHEMA:
-            media["example"] = {"error": ERRORS[status]}
+            media["example"] = {"error": examples.ERRORS[status]}
         elif "example" not in media and "examples" not in media:
-            media["example"] = TEXTS[kind] if kind in TEXTS else _example(media["schema"], models)
+            media["example"] = (
+                examples.TEXTS[kind] if kind in examples.TEXTS else _example(media["schema"], models)
+            )
 
 
 def _example(schema: dict[str, Any], models: dict[str, Any]) -> Any:
@@ -124,49 +117,46 @@ def _example(schema: dict[str, Any], models: dict[str, Any]) -> Any:
 
 
 def _callback() -> dict[str, Any]:
-    examples = {
+    """The callback path: it is served before FastAPI, which does not know of it."""
+    described = {
         "type": ("Id of a channel.", "http-webhook"),
         "instanceId": ("Id of an instance.", "1"),
         "callback": ("Name of the callback: `webhook`, or what the channel's page names.", "webhook"),
+    }
+    parameters = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": description,
+            "schema": {"type": "string"},
+            "example": example,
+        }
+        for name, (description, example) in described.items()
+    ]
+    responses: dict[str, Any] = {}
+    for status, example in examples.CALLBACKS.items():
+        schema = {"type": "object", "properties": {key: {"type": "string"} for key in example}}
+        content = {"application/json": {"schema": schema, "example": example}}
+        responses[status] = {"description": CALLBACK_MEANING[status], "content": content}
+    for code, meaning in errors(400, 403, 404, 405, 413).items():
+        responses[str(code)] = meaning
+    responses["401"]["description"] = "The proof of origin failed."
+    payload = {"type": "object", "description": "The platform's raw payload."}
+    body = {
+        "content": {
+            "application/json": {"schema": payload, "examples": examples.CALLBACK_BODIES},
+            "application/x-www-form-urlencoded": {"schema": payload, "examples": examples.CALLBACK_FORMS},
+        }
     }
     operation = {
         "summary": "Webhook callback of a platform (any method)",
         "description": CALLBACK_DESCRIPTION,
         "tags": ["callbacks"],
-        "parameters": [
-            {
-                "name": name,
-                "in": "path",
-                "required": True,
-                "description": description,
-                "schema": {"type": "string"},
-                "example": example,
-            }
-            for name, (description, example) in examples.items()
-        ],
-        "responses": _callback_responses(),
-    }
-    payload = {"type": "object", "description": "The platform's raw payload."}
-    body = {
-        "content": {
-            "application/json": {"schema": payload, "examples": CALLBACK_BODIES},
-            "application/x-www-form-urlencoded": {"schema": payload, "examples": CALLBACK_FORMS},
-        }
+        "parameters": parameters,
+        "responses": responses,
     }
     return {
         "get": {**deepcopy(operation), "operationId": "callback_get"},
         "post": {**operation, "operationId": "callback_post", "requestBody": body},
     }
-
-
-def _callback_responses() -> dict[str, Any]:
-    responses: dict[str, Any] = {}
-    for status, example in CALLBACKS.items():
-        schema = {"type": "object", "properties": {key: {"type": "string"} for key in example}}
-        content = {"application/json": {"schema": schema, "example": example}}
-        responses[status] = {"description": CALLBACK_MEANING[status], "content": content}
-    for code in (400, 401, 403, 404, 405, 413, 500, 503):
-        content = {"application/json": {"schema": ERROR_SCHEMA}}
-        responses[str(code)] = {"description": MEANING[code], "content": content}
-    responses["401"]["description"] = "The proof of origin failed."
-    return responses

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -56,18 +56,9 @@ taken and kept while no worker runs: the service is ready, and degraded."""
 router = APIRouter(tags=["operations"])
 
 
-class Operations(Protocol):
-    """What operators may ask a process for. `checks` raise when what they look at is not ready."""
-
-    @property
-    def checks(self) -> Checks: ...
-    @property
-    def metrics(self) -> Callable[[], Awaitable[bytes]]: ...
-
-
 @dataclass(frozen=True, slots=True)
-class ProcessOperations:
-    """Those of a process that has no REST gateway."""
+class Operations:
+    """What operators may ask a process for. `checks` raise when what they look at is not ready."""
 
     checks: Checks
     metrics: Callable[[], Awaitable[bytes]]
@@ -110,21 +101,17 @@ async def readyz(operations: AskedOperations) -> Response | dict[str, object]:
     checks = operations.checks
     states = dict(zip(checks, await asyncio.gather(*map(_state, checks.values())), strict=True))
     missing = [f"{name}: {state}" for name, state in states.items() if state != "ok" and name not in OPTIONAL]
-    if not missing:
-        return _ready(states)
-    body = NotReady(error="; ".join(missing), status="not ready", checks=states)
-    return JsonResponse(body.model_dump(), status_code=503, headers={"retry-after": "2"})
+    if missing:
+        body = NotReady(error="; ".join(missing), status="not ready", checks=states)
+        return JsonResponse(body.model_dump(), status_code=503, headers={"retry-after": "2"})
+    reasons = {name: state for name, state in states.items() if state != "ok"}
+    return {"status": "ok", "checks": {**states, **dict.fromkeys(reasons, "degraded")}, "reasons": reasons}
 
 
 @router.get("/metrics", summary="Prometheus metrics", response_class=Response)
 async def show_metrics(operations: AskedOperations) -> Response:
     """Counters and timings in the text format of Prometheus."""
     return Response(await operations.metrics(), media_type=CONTENT_TYPE_LATEST)
-
-
-def _ready(states: Mapping[str, str]) -> dict[str, object]:
-    reasons = {name: state for name, state in states.items() if state != "ok"}
-    return {"status": "ok", "checks": {**states, **dict.fromkeys(reasons, "degraded")}, "reasons": reasons}
 
 
 async def _state(check: Callable[[], Awaitable[None]]) -> str:

@@ -39,21 +39,18 @@ class PageStream(Response, Generic[P]):
         self._opened = opened
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def write(body: bytes, *, more: bool = True) -> None:
+            await send({"type": "http.response.body", "body": body, "more_body": more})
+
+        request = Request(scope, receive)
         with self._opened:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            await _write(send, self._beginning)
+            await write(self._beginning)
             with suppress(Refusal):  # the client connects again, and is told why
-                await self._write_pages(Request(scope, receive), send)
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _write_pages(self, request: Request, send: Send) -> None:
-        async with aclosing(self._pages):
-            async for page in self._pages:
-                if await request.is_disconnected():
-                    return
-                for frame in self._frames(page):
-                    await _write(send, frame)
-
-
-async def _write(send: Send, body: bytes) -> None:
-    await send({"type": "http.response.body", "body": body, "more_body": True})
+                async with aclosing(self._pages):
+                    async for page in self._pages:
+                        if await request.is_disconnected():
+                            break
+                        for frame in self._frames(page):
+                            await write(frame)
+            await write(b"", more=False)

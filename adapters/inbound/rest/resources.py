@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import Field, StrictBool
 
 from adapters.inbound.rest.bodies import Answer, Body, OptionalTimestamp, Text
-from adapters.inbound.rest.routing import CurrentCaller, JsonRoute, Services, errors
+from adapters.inbound.rest.routing import Call, JsonRoute, errors
 from domain import limits
 from domain.routing import model
 
@@ -79,19 +79,18 @@ router = APIRouter(route_class=JsonRoute, tags=["resources"])
 
 
 @router.get(BASE, response_model=ResourceRules, responses=errors(403), summary="The rules of resources")
-async def rules(services: Services, caller: CurrentCaller) -> model.ResourceRules:
+async def rules(call: Call) -> model.ResourceRules:
     """What runs behind which resource ids, for admins. Tokens, and what may be secret in addresses, are left out."""
-    return await services.resources.rules(caller)
+    return await call.services.resources.rules(call.caller)
 
 
 @router.post(
-    BASE + "/try",
-    response_model=ResourceTrial,
-    responses=errors(400, 413, 429),
-    summary="Try a resource",
+    BASE + "/try", response_model=ResourceTrial, responses=errors(400, 413, 429), summary="Try a resource"
 )
-async def try_out(services: Services, caller: CurrentCaller, body: TryResource) -> model.ResourceTrial:
+async def try_out(call: Call, body: TryResource) -> model.ResourceTrial:
     """Tells what takes a resource id, and with `ask` asks it for real, for 30 seconds at most. The resource gets a
     message of a new conversation of the channel `trial`; what it answers goes nowhere else. One trial of a user at a
     time, 8 of all."""
-    return await services.resources.try_out(caller, body.downStreamResourceId, body.text, ask=body.ask)
+    return await call.services.resources.try_out(
+        call.caller, body.downStreamResourceId, body.text, ask=body.ask
+    )

@@ -94,10 +94,17 @@ async def _use_cases(request: Request) -> UseCases:
     return (await _gateway(request)).use_cases
 
 
-async def caller_of(request: Request) -> Caller:
-    """The caller that the middleware has authenticated."""
-    caller: Caller = request.state.caller
-    return caller
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """A call with a key: who calls, and the use cases."""
+
+    services: UseCases
+    caller: Caller
+
+
+async def call_of(request: Request) -> ApiCall:
+    """The call of the caller whom the middleware has authenticated."""
+    return ApiCall(await _use_cases(request), request.state.caller)
 
 
 def parsed_id(text: str) -> int | None:
@@ -187,9 +194,9 @@ async def _text_window(
     return Window(limit, offset, 0)
 
 
+Call = Annotated[ApiCall, Depends(call_of)]
 GatewayState = Annotated[Gateway, Depends(_gateway)]
 Services = Annotated[UseCases, Depends(_use_cases)]
-CurrentCaller = Annotated[Caller, Depends(caller_of)]
 InstanceId = Annotated[int, id_in_path("instanceId", "Id of an instance.", 1)]
 BaseId = Annotated[int, id_in_path("id", "Id of a knowledge base.", 1)]
 FileHash = Annotated[str, Path(alias="fileId", description="Hash of a file.", examples=[HASH])]
@@ -250,7 +257,8 @@ class OwnerRoute(JsonRoute):
     async def before_body(self, request: Request) -> None:
         """Raises `NotFound`, `Forbidden`."""
         instance_id = path_id(request.path_params["instanceId"], NO_INSTANCE)
-        await (await _use_cases(request)).instances.get(await caller_of(request), instance_id)
+        call = await call_of(request)
+        await call.services.instances.get(call.caller, instance_id)
 
 
 def errors(*statuses: int, key: bool = True) -> dict[int | str, dict[str, Any]]:

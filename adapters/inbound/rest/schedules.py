@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from adapters.inbound.rest.bodies import AT, Accepted, Answer, OptionalTimestamp, Timestamp, attribute
-from adapters.inbound.rest.routing import CurrentCaller, CursorPage, InstanceId, JsonRoute, Services, errors
+from adapters.inbound.rest.routing import Call, CursorPage, InstanceId, JsonRoute, errors
 from domain.paging import Page
 from domain.polling.model import ScheduleView
 
@@ -44,17 +44,10 @@ BASE = "/api/agent/schedules"
 router = APIRouter(route_class=JsonRoute, tags=["schedules"])
 
 
-@router.get(
-    BASE,
-    response_model=ScheduleList,
-    responses=errors(400),
-    summary="What runs by the clock",
-)
-async def list_schedules(
-    services: Services, caller: CurrentCaller, page: CursorPage
-) -> Page[ScheduleView, int]:
+@router.get(BASE, response_model=ScheduleList, responses=errors(400), summary="What runs by the clock")
+async def list_schedules(call: Call, page: CursorPage) -> Page[ScheduleView, int]:
     """Firings and polls of the caller's instances (an admin's: of all), ordered by the ids of the instances."""
-    return await services.schedules.list(caller, page.number, page.limit)
+    return await call.services.schedules.list(call.caller, page.number, page.limit)
 
 
 @router.post(
@@ -64,8 +57,8 @@ async def list_schedules(
     responses=errors(403, 404, 409),
     summary="Fire or poll now",
 )
-async def run(services: Services, caller: CurrentCaller, instance: InstanceId) -> Accepted:
+async def run(call: Call, instance: InstanceId) -> Accepted:
     """Fires or polls once more as soon as a worker can, also where nothing is planned; the plan stays. While a run is
     under way, the next one begins when it has ended. 409 for an instance that does not run by the clock."""
-    await services.schedules.run(caller, instance)
+    await call.services.schedules.run(call.caller, instance)
     return Accepted(message="The run begins as soon as a worker can take it")

@@ -18,11 +18,10 @@ from adapters.inbound.rest.bodies import (
 from adapters.inbound.rest.knowledge import BASE
 from adapters.inbound.rest.routing import (
     BaseId,
-    CurrentCaller,
+    Call,
     CursorPage,
     EmptyIsFalse,
     JsonRoute,
-    Services,
     errors,
     id_in_path,
 )
@@ -123,13 +122,11 @@ KeepFiles = Annotated[
     responses=errors(400, 403, 404),
     summary="Read a web page or a sitemap into a knowledge base; needs UPDATE",
 )
-async def add_pages(
-    services: Services, caller: CurrentCaller, base: BaseId, body: AddPages
-) -> dict[str, model.Source]:
+async def add_pages(call: Call, base: BaseId, body: AddPages) -> dict[str, model.Source]:
     """Has a web page, the pages of a sitemap, or a file at a web address read in the background, with `every` again
     after so many minutes. An address that the base reads already gets the new interval, and is read now. Needs UPDATE
     (level 2)."""
-    return {"source": await services.sources.add_pages(caller, base, body.url, body.every)}
+    return {"source": await call.services.sources.add_pages(call.caller, base, body.url, body.every)}
 
 
 @router.get(
@@ -138,11 +135,9 @@ async def add_pages(
     responses=errors(400, 403, 404),
     summary="The sources of a knowledge base",
 )
-async def list_sources(
-    services: Services, caller: CurrentCaller, base: BaseId, page: CursorPage
-) -> Page[model.Source, int]:
+async def list_sources(call: Call, base: BaseId, page: CursorPage) -> Page[model.Source, int]:
     """Web pages, sitemaps and folders that are read into the base, the newest first, with what came of it."""
-    return await services.sources.list(caller, base, page.limit, page.number)
+    return await call.services.sources.list(call.caller, base, page.limit, page.number)
 
 
 @router.get(
@@ -152,15 +147,14 @@ async def list_sources(
     summary="The pages of a source; query: state",
 )
 async def list_pages(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     base: BaseId,
     source: SourceId,
     page: CursorPage,
     state: Annotated[str, Query(description="Only pages in this state.", examples=["failed"])] = "",
 ) -> Page[model.SourcePage, int]:
     """The pages or files of a source in the order in which they are read, and why some are not."""
-    return await services.sources.pages(caller, base, source, state, page.limit, page.number)
+    return await call.services.sources.pages(call.caller, base, source, state, page.limit, page.number)
 
 
 @router.post(
@@ -170,9 +164,9 @@ async def list_pages(
     responses=errors(403, 404),
     summary="Read a source now; needs UPDATE",
 )
-async def read_source(services: Services, caller: CurrentCaller, base: BaseId, source: SourceId) -> Accepted:
+async def read_source(call: Call, base: BaseId, source: SourceId) -> Accepted:
     """Begins the next pass at once, or as soon as one that is under way has ended. Needs level 2 (UPDATE)."""
-    await services.sources.read_now(caller, base, source)
+    await call.services.sources.read_now(call.caller, base, source)
     return Accepted(message="The source is read")
 
 
@@ -182,9 +176,7 @@ async def read_source(services: Services, caller: CurrentCaller, base: BaseId, s
     responses=errors(400, 403, 404, 409),
     summary="Remove a source; query: keepFiles; needs UPDATE",
 )
-async def remove_source(
-    services: Services, caller: CurrentCaller, base: BaseId, source: SourceId, keepFiles: KeepFiles = False
-) -> None:
+async def remove_source(call: Call, base: BaseId, source: SourceId, keepFiles: KeepFiles = False) -> None:
     """Removes a source; its files are deleted in the background, unless `keepFiles` is true. 409 for a folder that a
     channel feeds. Needs level 2 (UPDATE)."""
-    await services.sources.remove(caller, base, source, keep_files=keepFiles)
+    await call.services.sources.remove(call.caller, base, source, keep_files=keepFiles)

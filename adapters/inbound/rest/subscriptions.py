@@ -19,15 +19,7 @@ from adapters.inbound.rest.bodies import (
     is_none,
 )
 from adapters.inbound.rest.instances import ActivityHealth
-from adapters.inbound.rest.routing import (
-    CurrentCaller,
-    CursorPage,
-    DeliveryStatus,
-    JsonRoute,
-    Services,
-    errors,
-    id_in_path,
-)
+from adapters.inbound.rest.routing import Call, CursorPage, DeliveryStatus, JsonRoute, errors, id_in_path
 from domain import limits
 from domain.paging import Page
 from domain.subscriptions.model import Push, PushTest, Subscription, SubscriptionFields, SubscriptionView
@@ -145,27 +137,22 @@ PushId = Annotated[int, id_in_path("pushId", "Id of a push.", 7)]
     summary="Subscribe to events",
     description=CREATE,
 )
-async def create(services: Services, caller: CurrentCaller, body: CreateSubscription) -> SubscriptionView:
-    return await services.subscriptions.create(caller, body.fields(body.url))
+async def create(call: Call, body: CreateSubscription) -> SubscriptionView:
+    return await call.services.subscriptions.create(call.caller, body.fields(body.url))
 
 
 @router.get(
-    BASE,
-    response_model=SubscriptionList,
-    responses=errors(400),
-    summary="The caller's subscriptions",
+    BASE, response_model=SubscriptionList, responses=errors(400), summary="The caller's subscriptions"
 )
-async def list_subscriptions(
-    services: Services, caller: CurrentCaller, page: CursorPage
-) -> Page[Subscription, int]:
+async def list_subscriptions(call: Call, page: CursorPage) -> Page[Subscription, int]:
     """Ordered by id; an admin sees those of all users."""
-    return await services.subscriptions.list(caller, page.number, page.limit)
+    return await call.services.subscriptions.list(call.caller, page.number, page.limit)
 
 
 @router.get(ONE, response_model=SubscriptionAnswer, responses=errors(403, 404), summary="One subscription")
-async def get(services: Services, caller: CurrentCaller, subscription: SubscriptionId) -> SubscriptionView:
+async def get(call: Call, subscription: SubscriptionId) -> SubscriptionView:
     """With its health."""
-    return await services.subscriptions.get(caller, subscription)
+    return await call.services.subscriptions.get(call.caller, subscription)
 
 
 @router.put(
@@ -174,47 +161,35 @@ async def get(services: Services, caller: CurrentCaller, subscription: Subscript
     responses=errors(400, 403, 404, 413),
     summary="Change a subscription, and switch it on or off",
 )
-async def change(
-    services: Services, caller: CurrentCaller, subscription: SubscriptionId, body: ChangeSubscription
-) -> SubscriptionView:
+async def change(call: Call, subscription: SubscriptionId, body: ChangeSubscription) -> SubscriptionView:
     """Changes the fields that are given. One that was switched off gets the events from now on; with the status off,
     one that was on gets no more."""
     fields = replace(body.fields(body.url), status=body.status)
-    return await services.subscriptions.change(caller, subscription, fields)
+    return await call.services.subscriptions.change(call.caller, subscription, fields)
 
 
 @router.delete(ONE, status_code=204, responses=errors(403, 404), summary="Delete a subscription")
-async def remove(services: Services, caller: CurrentCaller, subscription: SubscriptionId) -> None:
+async def remove(call: Call, subscription: SubscriptionId) -> None:
     """Deletes it with all that is on its way."""
-    await services.subscriptions.remove(caller, subscription)
+    await call.services.subscriptions.remove(call.caller, subscription)
 
 
 @router.post(
-    ONE + "/test",
-    response_model=PushTestAnswer,
-    responses=errors(403, 404),
-    summary="Push a trial event",
+    ONE + "/test", response_model=PushTestAnswer, responses=errors(403, 404), summary="Push a trial event"
 )
-async def test(services: Services, caller: CurrentCaller, subscription: SubscriptionId) -> PushTest:
+async def test(call: Call, subscription: SubscriptionId) -> PushTest:
     """Pushes an event of the kind `test` at once, and tells how the address answered."""
-    return await services.subscriptions.test(caller, subscription)
+    return await call.services.subscriptions.test(call.caller, subscription)
 
 
 @router.get(
-    ONE + "/deliveries",
-    response_model=PushList,
-    responses=errors(400, 403, 404),
-    summary="What was pushed",
+    ONE + "/deliveries", response_model=PushList, responses=errors(400, 403, 404), summary="What was pushed"
 )
 async def deliveries(
-    services: Services,
-    caller: CurrentCaller,
-    subscription: SubscriptionId,
-    page: CursorPage,
-    status: DeliveryStatus = None,
+    call: Call, subscription: SubscriptionId, page: CursorPage, status: DeliveryStatus = None
 ) -> Page[Push, int]:
     """The newest first."""
-    return await services.pushes.pushes(caller, subscription, status, page.number, page.limit)
+    return await call.services.pushes.pushes(call.caller, subscription, status, page.number, page.limit)
 
 
 @router.post(
@@ -224,9 +199,7 @@ async def deliveries(
     responses=errors(403, 404, 409),
     summary="Push an event again",
 )
-async def replay(
-    services: Services, caller: CurrentCaller, subscription: SubscriptionId, push: PushId
-) -> Accepted:
+async def replay(call: Call, subscription: SubscriptionId, push: PushId) -> Accepted:
     """Pushes an event again that was given up. 409 for one that was taken or is on its way."""
-    await services.pushes.replay(caller, subscription, push)
+    await call.services.pushes.replay(call.caller, subscription, push)
     return Accepted(message="The event is pushed again")

@@ -1,5 +1,6 @@
 """Identity verification over REST."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
@@ -9,19 +10,12 @@ from pydantic import Field, StrictInt
 from adapters.inbound.console.static import static_address
 from adapters.inbound.rest import examples
 from adapters.inbound.rest.bodies import Answer, Body, Done, Empty, Text, attribute
-from adapters.inbound.rest.routing import (
-    CurrentCaller,
-    GatewayOptions,
-    GatewayState,
-    JsonRoute,
-    Services,
-    errors,
-)
+from adapters.inbound.rest.routing import Call, GatewayState, JsonRoute, Services, errors
 from adapters.inbound.rest.verification_page import Addresses, closing_page
 from domain import limits
 from domain.channels.messages import Identity
 from domain.verification import model
-from domain.verification.model import OAUTH_PROVIDERS, BotLink, Provider
+from domain.verification.model import OAUTH_PROVIDERS, BotLink
 
 
 class VerificationProviders(Done):
@@ -135,9 +129,9 @@ async def providers(services: Services) -> dict[str, object]:
     responses=errors(400),
     summary="The caller's verified identities",
 )
-async def identities(services: Services, caller: CurrentCaller) -> dict[str, object]:
+async def identities(call: Call) -> dict[str, object]:
     """The verified identities of the caller."""
-    return {"identities": await services.verification.identities.list_identities(caller)}
+    return {"identities": await call.services.verification.identities.list_identities(call.caller)}
 
 
 @router.delete(
@@ -147,13 +141,12 @@ async def identities(services: Services, caller: CurrentCaller) -> dict[str, obj
     summary="Remove one of the caller's verified identities",
 )
 async def remove_identity(
-    services: Services,
-    caller: CurrentCaller,
+    call: Call,
     field: Annotated[str, Path(description="Type of an identity.", examples=["email"])],
     value: Annotated[str, Path(description="Value of an identity.", examples=["ann@example.com"])],
 ) -> IdentityRemoved:
     """Removes one of the caller's identities. The value may hold slashes."""
-    await services.verification.identities.remove_identity(caller, Identity(field, value))
+    await call.services.verification.identities.remove_identity(call.caller, Identity(field, value))
     return IdentityRemoved(message=f"The identity {field} {value} is removed.")
 
 
@@ -163,9 +156,9 @@ async def remove_identity(
     responses=errors(400, 429),
     summary="Send a 6-digit code to a mail address",
 )
-async def start_email(services: Services, caller: CurrentCaller, body: StartEmail) -> model.CodeSent:
+async def start_email(call: Call, body: StartEmail) -> model.CodeSent:
     """Sends a code of 6 digits that is valid for 600 seconds. At most five an hour for each address (429)."""
-    return await services.verification.email.start_email(caller, body.email)
+    return await call.services.verification.email.start_email(call.caller, body.email)
 
 
 @router.post(
@@ -174,9 +167,9 @@ async def start_email(services: Services, caller: CurrentCaller, body: StartEmai
     responses=errors(400),
     summary="Verify the address with the code",
 )
-async def verify_email(services: Services, caller: CurrentCaller, body: VerifyEmail) -> EmailVerified:
+async def verify_email(call: Call, body: VerifyEmail) -> EmailVerified:
     """Verifies the address that the code was sent to. Five wrong tries void a code."""
-    email = await services.verification.email.verify_email(caller, body.otp)
+    email = await call.services.verification.email.verify_email(call.caller, body.otp)
     return EmailVerified(message=f"{email} is verified.", email=email)
 
 
@@ -186,9 +179,9 @@ async def verify_email(services: Services, caller: CurrentCaller, body: VerifyEm
     responses=errors(400),
     summary="A link that opens the verification bot",
 )
-async def start_bot_messenger(services: Services, caller: CurrentCaller) -> BotLink:
+async def start_bot_messenger(call: Call) -> BotLink:
     """Gives a link to the verification bot that is valid for 300 seconds."""
-    return await services.verification.bot.start_bot_messenger(caller)
+    return await call.services.verification.bot.start_bot_messenger(call.caller)
 
 
 @router.post(
@@ -211,30 +204,35 @@ async def bot_webhook(services: Services, request: Request) -> Empty:
     responses=errors(400, 403),
     summary="A contact was shared with the bot (internal service key)",
 )
-async def bot_callback(services: Services, caller: CurrentCaller, body: BotCallback) -> BotVerified:
+async def bot_callback(call: Call, body: BotCallback) -> BotVerified:
     """Stores the three identities that a shared contact proves. Needs the internal service key (403 otherwise); the
     token names the user."""
-    user = await services.verification.bot.complete_bot_messenger(
-        caller, body.token, str(body.bot_messenger_id), str(body.phone)
+    user = await call.services.verification.bot.complete_bot_messenger(
+        call.caller, body.token, str(body.bot_messenger_id), str(body.phone)
     )
     return BotVerified(message="The phone number is verified.", userId=user)
 
 
-def _add_start(provider: Provider) -> None:
-    @router.post(
-        f"/start-{provider.value}",
-        response_model=AuthUrl,
-        responses=errors(400),
-        operation_id=f"start_{provider.value.replace('-', '_')}",
-        summary=f"Where to send the browser to verify a {provider.value} identity",
-        description=START_OAUTH,
-    )
-    async def start(services: Services, caller: CurrentCaller) -> AuthUrl:
-        return AuthUrl(authUrl=await services.verification.oauth.start_oauth(caller, provider.value))
+def start_oauth(provider: str) -> Callable[..., Awaitable[AuthUrl]]:
+    """The handler of the route of a provider."""
+
+    async def start(call: Call) -> AuthUrl:
+        return AuthUrl(authUrl=await call.services.verification.oauth.start_oauth(call.caller, provider))
+
+    return start
 
 
 for _provider in OAUTH_PROVIDERS:
-    _add_start(_provider)
+    router.add_api_route(
+        f"/start-{_provider.value}",
+        start_oauth(_provider.value),
+        methods=["POST"],
+        response_model=AuthUrl,
+        responses=errors(400),
+        operation_id=f"start_{_provider.value.replace('-', '_')}",
+        summary=f"Where to send the browser to verify a {_provider.value} identity",
+        description=START_OAUTH,
+    )
 
 
 @router.get(
@@ -256,22 +254,16 @@ async def callback(
 ) -> Response:
     """Reached by the browser from the provider, with `state` and `code`. Answers with a page that tells its opener
     the outcome and closes."""
-    query = _query_of(request.url.query)
+    try:
+        query = parse_qs(
+            request.url.query, keep_blank_values=True, max_num_fields=MAX_PARAMETERS, errors="replace"
+        )
+    except ValueError:  # so many parameters come from no provider
+        query = {}
     state, code, error = (query.get(name, [""])[0] for name in ("state", "code", "error"))
     result = await gateway.use_cases.verification.oauth.complete_oauth(provider, state, code, error)
-    page = closing_page(provider, result, _addresses(gateway.options), gateway.ids.token(18))
-    return Response(page.html, 200 if result.success else 400, page.headers, "text/html; charset=utf-8")
-
-
-def _addresses(options: GatewayOptions) -> Addresses:
-    """The page may come by way of a platform that forwards no other path, so its stylesheet is named in full."""
+    # The page may come by way of a platform that forwards no other path, so its stylesheet is named in full.
+    options = gateway.options
     style = options.agent_url.rstrip("/") + static_address("console.css")
-    return Addresses(options.platform_url, style, options.verification_page)
-
-
-def _query_of(query: str) -> dict[str, list[str]]:
-    """The query of a redirect; one with very many parameters comes from no provider, and is taken for empty."""
-    try:
-        return parse_qs(query, keep_blank_values=True, max_num_fields=MAX_PARAMETERS, errors="replace")
-    except ValueError:
-        return {}
+    addresses = Addresses(options.platform_url, style, options.verification_page)
+    return closing_page(provider, result, addresses, gateway.ids.token(18))

@@ -1,10 +1,12 @@
 """The page at the end of an OAuth redirect, in the style of the console: it tells the window that opened it how that
-ended, and closes itself after success. Pure."""
+ended, and closes itself after success."""
 
 import json
 from dataclasses import dataclass
 from html import escape
 from urllib.parse import urlsplit
+
+from starlette.responses import HTMLResponse
 
 from domain.verification.model import OAuthResult
 
@@ -40,12 +42,6 @@ AGAIN = "Nothing was changed. Close this window, and start again where you came 
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    html: str
-    headers: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Addresses:
     """Addresses on the page: the platform, whose origin gets the message, the stylesheet, and where people verify."""
 
@@ -54,7 +50,7 @@ class Addresses:
     back: str
 
 
-def closing_page(provider: str, result: OAuthResult, addresses: Addresses, nonce: str) -> Page:
+def closing_page(provider: str, result: OAuthResult, addresses: Addresses, nonce: str) -> HTMLResponse:
     """The message goes to the origin of the platform alone."""
     message: dict[str, object] = {
         "type": "verification",
@@ -75,22 +71,18 @@ def closing_page(provider: str, result: OAuthResult, addresses: Addresses, nonce
         origin=_literal(_origin(addresses.platform_url)),
         then="window.close();" if result.success else "",
     )
-    return Page(html, _headers(nonce, _origin(addresses.style)))
-
-
-def _headers(nonce: str, styles: str) -> dict[str, str]:
-    """`styles`: the origin of the stylesheet."""
     policy = (
-        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' {styles};"
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' {_origin(addresses.style)};"
         " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    return {
+    headers = {
         "Content-Security-Policy": policy,
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
+    return HTMLResponse(html, 200 if result.success else 400, headers)
 
 
 def _origin(url: str) -> str:

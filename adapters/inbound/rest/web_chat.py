@@ -22,16 +22,14 @@ from adapters.rpc.metadata import client_address
 from domain.refusals import Forbidden, Refusal, Unauthenticated
 from domain.values import iso_milliseconds
 from domain.web_chat import model
-from domain.web_chat.model import ChatPage, StoredMessage, VisitorFile, VisitorMessage
+from domain.web_chat.model import ChatPage, VisitorFile, VisitorMessage
 from domain.web_chat.service import WebChatService
 
 
 class OpenChat(Body):
     visitor: str = Field("", description="The token of an earlier session, or empty.", examples=[""])
     identity: str = Field(
-        "",
-        description="A JSON Web Token (HS256) that the site's backend signed, or empty.",
-        examples=[""],
+        "", description="A JSON Web Token (HS256) that the site's backend signed, or empty.", examples=[""]
     )
 
 
@@ -106,23 +104,20 @@ class VisitorRoute(JsonRoute):
         return handled
 
 
-def _other_origin(request: Request) -> str:
-    """The origin of the calling page; empty for a page of this gateway, whose host is that of the request."""
-    origin = request.headers.get("origin", "")
-    return "" if urlsplit(origin).netloc == request.headers.get("host") else origin
-
-
 async def _cors(web_chat: WebChatService, request: Request) -> dict[str, str]:
-    """Pages of this gateway may always call. Raises `Forbidden`, `NotFound`, `TooMany`."""
-    origin = _other_origin(request)[:LONGEST_ORIGIN]
+    """Pages of this gateway, whose host is that of the request, may always call. Raises `Forbidden`, `NotFound`,
+    `TooMany`."""
+    origin = request.headers.get("origin", "")[:LONGEST_ORIGIN]
+    if urlsplit(origin).netloc == request.headers.get("host"):
+        origin = ""
     public_id = request.path_params["publicId"][:LONGEST_ORIGIN]
     allowed = await _limits(request).is_allowed(_address(request), public_id, origin, web_chat.is_allowed)
-    if origin and not allowed:
+    if not origin:
+        return {"vary": "Origin"}
+    if not allowed:
         raise Forbidden(
             "this page may not show the chat: its origin is not in allowedOrigins of the instance"
         )
-    if not origin:
-        return {"vary": "Origin"}
     return {
         "access-control-allow-origin": origin,
         "access-control-expose-headers": "Retry-After, X-Request-Id",
@@ -244,24 +239,23 @@ async def stream(
 
 def _frames(page: ChatPage) -> Iterator[bytes]:
     """The events of a page. Only the last one has its cursor: a client that got fewer asks for all of them again."""
-    yield b"".join(_events(page)) + b"id: %d\n: still here\n\n" % page.cursor
-
-
-def _events(page: ChatPage) -> Iterator[bytes]:
+    frame = bytearray()
     if page.cleared:
-        yield b"event: cleared\ndata: {}\n\n"
+        frame += b"event: cleared\ndata: {}\n\n"
     for message in page.messages:
-        yield _event(message)
+        if message.body is None:
+            frame += b"event: removed\ndata: %s\n\n" % orjson.dumps({"id": message.id})
+        else:
+            shown = {
+                "id": message.id,
+                "at": iso_milliseconds(message.at),
+                "draft": message.draft,
+                **message.body,
+            }
+            frame += b"event: message\ndata: %s\n\n" % orjson.dumps(shown)
     if page.typing_seconds:
-        yield b'event: typing\ndata: {"seconds":%.1f}\n\n' % page.typing_seconds
-
-
-def _event(message: StoredMessage) -> bytes:
-    if message.body is None:
-        return b"event: removed\ndata: %s\n\n" % orjson.dumps({"id": message.id})
-    at = iso_milliseconds(message.at)
-    shown = {"id": message.id, "at": at, "draft": message.draft, **message.body}
-    return b"event: message\ndata: %s\n\n" % orjson.dumps(shown)
+        frame += b'event: typing\ndata: {"seconds":%.1f}\n\n' % page.typing_seconds
+    yield bytes(frame) + b"id: %d\n: still here\n\n" % page.cursor
 
 
 router.include_router(sessions)

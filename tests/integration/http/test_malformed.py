@@ -12,8 +12,7 @@ from uvicorn.server import ServerState
 
 from adapters.inbound.rest import ops
 from adapters.inbound.rest.auth_middleware import AuthMiddleware
-from adapters.inbound.rest.heads import LARGEST_HEAD, LARGEST_READ
-from adapters.inbound.rest.protocol import HttpProtocol
+from adapters.inbound.rest.protocol import LARGEST_HEAD, LARGEST_READ, HttpProtocol
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.system.clock import RandomIds
 from apps.processes.http_server import HttpComponent
@@ -124,7 +123,9 @@ async def operators_port() -> AsyncIterator[int]:
 
     unused: Any = None
     options = GatewayOptions("", "", 1024, 4096, lambda _: None, {}, metrics)
-    app = AuthMiddleware(ops.build(options), unused, RandomIds(), options)
+    app = AuthMiddleware(
+        ops.build(ops.Operations(options.checks, options.metrics)), unused, RandomIds(), options
+    )
     listener = socket.create_server(("127.0.0.1", 0))
     part = HttpComponent(app, listener, load({}, None))
     await part.start()

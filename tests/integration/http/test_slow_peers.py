@@ -10,8 +10,7 @@ import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from adapters.inbound.rest.heads import LARGEST_DISCARD
-from adapters.inbound.rest.protocol import RESERVED, HttpProtocol, Limits
+from adapters.inbound.rest.protocol import LARGEST_DISCARD, RESERVED, HttpProtocol, Limits
 from apps.processes.http_server import HttpComponent
 from apps.settings_loading import load
 

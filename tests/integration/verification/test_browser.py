@@ -54,7 +54,7 @@ class Platform:
             failed = OAuthResult(False, "</script><script>document.title='x'</script>")
             addresses = Addresses(f"{self.url}/some/path", f"{self.url}/console.css", "/console/identities")
             page = closing_page("gaming-chat", failed, addresses, "n0nce")
-            return web.Response(text=page.html, headers=page.headers, content_type="text/html")
+            return web.Response(body=bytes(page.body), headers=page.headers)
         passed = await self.gateway.get(
             f"/callback/{request.path.removeprefix(CALLBACK)}", params=request.query
         )

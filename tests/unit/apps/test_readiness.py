@@ -37,7 +37,7 @@ async def ready(checks: Mapping[str, Callable[[], Awaitable[None]]]) -> httpx.Re
     async def metrics() -> bytes:
         return b""
 
-    transport: Any = httpx.ASGITransport(cast(Any, ops.build(ops.ProcessOperations(checks, metrics))))
+    transport: Any = httpx.ASGITransport(cast(Any, ops.build(ops.Operations(checks, metrics))))
     async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as client:
         return await client.get("/readyz")
 
