@@ -16,9 +16,9 @@ import pytest
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.routing.bursts import QUIET_SECONDS
 from tests.drivers.platform import PlatformDriver
+from tests.support.armed_service import ArmedService
 from tests.support.failpoints import CALL, INBOX, OUTCOME, STORAGE, WORK, Stage
 from tests.support.folders import an_open_folder
-from tests.support.forked import Forked
 from tests.support.platforms.telegram import TOKEN, Telegram
 from tests.support.postgres import fresh_database
 from tests.support.receiver import Receiver
@@ -47,7 +47,7 @@ DIVIDED = [stage for _, stage in STAGES[:3]]
 class Sending:
     """A service with a bot, and the platform that sends it albums, each to a chat of its own."""
 
-    service: Forked
+    service: ArmedService
     telegram: Telegram
     database_url: str
     instance_id: int = 0
@@ -83,19 +83,21 @@ def sending(postgres_dsn: str) -> Iterator[Sending]:
     driver, telegram = PlatformDriver(), Telegram()
     driver.show(telegram)
     telegram.files = {f"picture-{place}": b"%d" % place for place in range(1, PICTURES + 1)}
-    with an_open_folder() as folder, Receiver(counting) as resource, fresh_database(postgres_dsn) as url:
-        service = Forked(folder, url, DOWNSTREAM_URL=resource.url, BOT_MESSENGER_API_URL=driver.url)
-        with service.ready():
-            service.start()
-            made = Sending(service, telegram, url)
-            made.instance_id = service.create_instance(
-                channelId="bot-messenger",
-                channelName="bot",
-                config={"botToken": TOKEN},
-                downStreamResourceId="agent::helper",
-            )
-            service.stop()
-            yield made
+    with (
+        an_open_folder() as folder,
+        Receiver(counting) as resource,
+        fresh_database(postgres_dsn) as url,
+        ArmedService(folder, url, DOWNSTREAM_URL=resource.url, BOT_MESSENGER_API_URL=driver.url) as service,
+    ):
+        made = Sending(service, telegram, url)
+        made.instance_id = service.create_instance(
+            channelId="bot-messenger",
+            channelName="bot",
+            config={"botToken": TOKEN},
+            downStreamResourceId="agent::helper",
+        )["instanceId"]
+        service.terminate()
+        yield made
     driver.close()
 
 
@@ -135,4 +137,4 @@ def test_an_album_is_answered_once_wherever_the_service_dies(sending: Sending, s
         assert answers == [f"heard The album with {PICTURES}"]
     else:
         assert sum(int(re.findall(r"\d+", answer)[0]) for answer in answers) == PICTURES
-    assert service.stop() == 0
+    assert service.terminate() == 0

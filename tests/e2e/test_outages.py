@@ -21,8 +21,8 @@ from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
 from adapters.outbound.storage.queue.statements import LEASE_SECONDS
 from tests.drivers.platform import PlatformDriver
+from tests.support.armed_service import ArmedService
 from tests.support.folders import an_open_folder
-from tests.support.forked import Forked
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.ports import free_port
 from tests.support.receiver import Receiver
@@ -108,7 +108,7 @@ class Barrier:
 class Scene:
     """A service with a resource and a receiver of answers, each behind a gate."""
 
-    service: Forked
+    service: ArmedService
     resource: Receiver
     receiver: Receiver
     resource_gate: Barrier
@@ -116,14 +116,13 @@ class Scene:
     instances: dict[bool, int] = field(default_factory=dict)
 
     def begin(self) -> None:
-        self.service.start()
         for waits in (False, True):
             self.instances[waits] = self.service.create_instance(
                 channelId="http-webhook",
                 channelName=f"waits {waits}",
                 config={"responseWebhookUrl": self.receiver.url, "syncResponse": waits},
                 downStreamResourceId="agent::helper",
-            )
+            )["instanceId"]
 
     def say(self, text: str, *, waits: bool = False) -> httpx.Response:
         path = f"/api/agent/channels/http-webhook/{self.instances[waits]}/webhook"
@@ -151,16 +150,18 @@ class Scene:
 def a_scene(folder: Path, database_url: str, **settings: str) -> Iterator[Scene]:
     gates = Barrier(), Barrier()
     resource = Receiver(gates[0].passing(lambda body: {"text": f"heard {body['text']}"}))
-    with resource, Receiver(gates[1].passing(lambda _: None)) as receiver:
-        service = Forked(folder, database_url, DOWNSTREAM_URL=resource.url, **settings)
-        with service.ready():
-            scene = Scene(service, resource, receiver, *gates)
-            scene.begin()
-            yield scene
-            began = time.monotonic()
-            assert service.stop() == 0
-            assert time.monotonic() - began < STOPPED_S
-            assert "Traceback" not in service.output
+    with (
+        resource,
+        Receiver(gates[1].passing(lambda _: None)) as receiver,
+        ArmedService(folder, database_url, DOWNSTREAM_URL=resource.url, **settings) as service,
+    ):
+        scene = Scene(service, resource, receiver, *gates)
+        scene.begin()
+        yield scene
+        began = time.monotonic()
+        assert service.terminate() == 0
+        assert time.monotonic() - began < STOPPED_S
+        assert "Traceback" not in service.output
 
 
 def test_the_database_goes_away_and_comes_back(server: Server, open_folder: Path) -> None:

@@ -13,8 +13,8 @@ import httpx
 import psycopg
 import pytest
 
+from tests.support.armed_service import ArmedService
 from tests.support.failpoints import OUTCOME, SEND, Stage
-from tests.support.forked import Forked
 from tests.support.postgres import fresh_database
 from tests.support.receiver import Receiver
 from tests.support.service import Service
@@ -133,20 +133,21 @@ STEPS = [
 class Stages:
     """A service that dies over messages, and the address to which they are sent."""
 
-    def __init__(self, service: Forked, receiver: Receiver) -> None:
+    def __init__(self, service: ArmedService, receiver: Receiver) -> None:
         self.service = service
         self.receiver = receiver
         self.statuses: list[int] = []
-        service.start()
-        self.hook = service.create_instance(channelId="http-webhook", channelName="Hook", config={})
+        self.hook = service.create_instance(channelId="http-webhook", channelName="Hook", config={})[
+            "instanceId"
+        ]
         firing = {"cronSchedule": "0 0 1 1 *", "message": "x", "deliverInstanceId": self.hook}
         self.schedule = service.create_instance(
             channelId="cron",
             channelName="Summary",
             config={**firing, "deliverTo": receiver.url},
             downStreamResourceId="agent::echo",
-        )
-        service.stop()
+        )["instanceId"]
+        service.terminate()
 
     def ask(self, step: Step, text: str) -> bool:
         """Whether the message, or the firing, was accepted."""
@@ -177,8 +178,7 @@ def test_a_message_is_sent_once_at_whatever_stage_the_service_is_killed(
 ) -> None:
     texts = {step: f"text-{number}-of-the-walk" for number, step in enumerate(STEPS, start=7001)}
     with Receiver() as receiver, fresh_database(postgres_dsn) as url:
-        service = Forked(tmp_path, url)
-        with service.ready():
+        with ArmedService(tmp_path, url) as service:
             stages = Stages(service, receiver)
             left = [step for step in STEPS if not stages.die(step, texts[step])]
             assert stages.statuses == [-signal.SIGKILL] * len(STEPS)
@@ -186,7 +186,7 @@ def test_a_message_is_sent_once_at_whatever_stage_the_service_is_killed(
             for step in left:
                 assert stages.ask(step, texts[step])
             until(lambda: all(stages.keys(text) for text in texts.values()), "all are sent", seconds=120)
-            assert service.stop() == 0
+            assert service.terminate() == 0
         with psycopg.connect(url) as connection:
             [(sends, open_rows)] = connection.execute(
                 "SELECT (SELECT count(*) FROM send), (SELECT count(*) FROM outbox WHERE status <> 1)"

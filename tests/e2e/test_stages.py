@@ -16,8 +16,8 @@ import pytest
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.confirmations.model import question, unclear
 from tests.drivers.platform import PlatformDriver
+from tests.support.armed_service import ArmedService
 from tests.support.failpoints import ASK, BEGIN, CALL, DECIDE, DELIVERY, INBOX, MARK, OUTCOME, WORK, Stage
-from tests.support.forked import Forked
 from tests.support.platforms.telegram import TOKEN, Telegram
 from tests.support.postgres import fresh_database
 from tests.support.receiver import Receiver
@@ -115,7 +115,7 @@ def answer(body: Any) -> Any:
 class Walker:
     """Sends each step's message into a service that dies over it."""
 
-    def __init__(self, walk: Walk, service: Forked, database_url: str) -> None:
+    def __init__(self, walk: Walk, service: ArmedService, database_url: str) -> None:
         self._walk = walk
         self._service = service
         self._database_url = database_url
@@ -123,7 +123,6 @@ class Walker:
 
     def prepare(self) -> None:
         """Makes the instances; asks the questions that later messages decide."""
-        self._service.start()
         hook = {"responseWebhookUrl": self._walk.receiver.url}
         for channel, waits, config in (
             (HOOK, False, hook),
@@ -135,19 +134,21 @@ class Walker:
                 channelName=f"{channel} {waits}",
                 config=config,
                 downStreamResourceId="agent::valve",
-            )
+            )["instanceId"]
         asked = [step for step in STEPS if step.says == "yes"]
         for step in asked:
             until(lambda step=step: self._accepted(step, "open"), "the question is taken")  # type: ignore[misc]
         until(lambda: all(self._walk.replies(step) for step in asked), "the questions are asked")
-        self._service.stop()
+        self._service.terminate()
 
     def die(self, step: Step) -> None:
         """One process, armed for the step and killed by its message, once it has worked off what the one before
         left: else a reply to that would be on its way when it dies."""
         self._service.start(Stage(step.place, step.after, self._walk.sessions[step]))
         until(self._idle, "what was left over is worked off", seconds=120)
-        until(lambda: self._accepted(step, step.says) or self._service.gone(), "it is taken, or dies over it")
+        until(
+            lambda: self._accepted(step, step.says) or self._service.is_gone(), "it is taken, or dies over it"
+        )
         self._walk.statuses[step] = self._service.ended()
 
     def recover(self) -> None:
@@ -160,7 +161,7 @@ class Walker:
             "UPDATE inbox SET await_until = now() - interval '1 minute' WHERE await_until IS NOT NULL"
         )
         until(self._settled, "everything is worked off and sent", seconds=120)
-        assert self._service.stop() == 0
+        assert self._service.terminate() == 0
 
     def _accepted(self, step: Step, text: str) -> bool:
         with contextlib.suppress(httpx.TransportError):
@@ -211,8 +212,7 @@ def walk(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         # So long that no address and no time holds one of them by chance.
         walk.sessions = {step: str(770_000_000_001 + number) for number, step in enumerate(STEPS)}
         settings = {"BOT_MESSENGER_API_URL": driver.url, "DOWNSTREAM_URL": resource.url}
-        service = Forked(tmp_path_factory.mktemp("stages"), url, **settings)
-        with service.ready():
+        with ArmedService(tmp_path_factory.mktemp("stages"), url, **settings) as service:
             walker = Walker(walk, service, url)
             walker.prepare()
             for step in STEPS:

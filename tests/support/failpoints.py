@@ -1,18 +1,14 @@
 """Points at which a test has the service kill itself: each a method of an adapter, before or after its work.
 
-Nothing of it is in the service: this program wraps the methods in its own process, forks (so that the imports
-are paid once), and runs `switchboard up` in the child. It reads one line of JSON for each run,
-`{"stage", "settings", "log"}`, and writes one when the child has started and one with its exit status.
-Run as: python -m tests.support.failpoints
+Nothing of it is in the service: the launcher wraps the method in the process that it forked.
 """
 
 import functools
 import importlib
-import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -74,39 +70,3 @@ def _importers(function: Callable[..., Any]) -> list[Any]:
 def _die() -> NoReturn:
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("alive after SIGKILL")
-
-
-def main() -> None:
-    for imported_late in (
-        "apps.processes.standalone",
-        "apps.cli",
-        "fakeredis.aioredis",
-        "uvicorn.protocols.http.httptools_impl",
-    ):
-        importlib.import_module(imported_late)
-    for line in sys.stdin:
-        order = json.loads(line)
-        child = os.fork()
-        if not child:
-            os._exit(_run(order))
-        print(json.dumps({"pid": child}), flush=True)
-        _, status = os.waitpid(child, 0)
-        print(json.dumps({"status": os.waitstatus_to_exitcode(status)}), flush=True)
-
-
-def _run(order: Mapping[str, Any]) -> int:
-    from apps.cli import main as switchboard
-
-    log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    os.setsid()
-    os.environ.clear()
-    os.environ.update(order["settings"])
-    if order["stage"]:
-        arm(Stage(**order["stage"]))
-    return switchboard(["up"])
-
-
-if __name__ == "__main__":
-    main()

@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import tty
@@ -23,7 +24,9 @@ import httpx
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
+from tests.support.failpoints import Stage
 from tests.support.folders import an_open_folder
+from tests.support.launcher import Forked, launcher
 from tests.support.ports import free_port
 from tests.support.waiting import until
 
@@ -53,9 +56,15 @@ def run_once(
     program: Sequence[str] = COMMAND,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of `switchboard` to its end."""
+    own = environment(data_dir, settings or {}, root)
+    if is_forked(program, root, own):
+        with tempfile.TemporaryDirectory() as folder:
+            output, errors = Path(folder, "output"), Path(folder, "errors")
+            status = launcher().start(arguments, own, output, errors).wait(seconds)
+            return subprocess.CompletedProcess(arguments, status, output.read_text(), errors.read_text())
     return subprocess.run(
         [*program, *arguments],
-        env=environment(data_dir, settings or {}, root),
+        env=own,
         cwd="/",
         capture_output=True,
         text=True,
@@ -63,6 +72,12 @@ def run_once(
         timeout=seconds,
         stdin=subprocess.DEVNULL,
     )
+
+
+def is_forked(program: Sequence[str], root: Path | None, settings: Mapping[str, str]) -> bool:
+    """Return True if a process can be a fork of the launcher: it runs the same code in the same interpreter."""
+    own_start = any(name.startswith(("LD_", "PYTHON")) and name != "PYTHONPATH" for name in settings)
+    return program is COMMAND and root == ROOT and not own_start
 
 
 def admin_key(base: str, service_key: str) -> str:
@@ -102,7 +117,8 @@ def prepared_database() -> Path:
 
 class Service:
     """One process of the service. `settings` are environment variables; its ports are free ones. `root`: the tree
-    whose code it runs, None for what is installed; `program`: what starts it; `terminal`: it prints to a terminal;
+    whose code it runs, None for what is installed; `program`: what starts it, instead of a fork of a process that has
+    imported everything; `terminal`: it prints to a terminal;
     `prepared`: a new embedded database is a copy instead of being made."""
 
     def __init__(
@@ -133,14 +149,14 @@ class Service:
         embedded = command == "up" and "DATABASE_URL" not in self.settings
         self.copies_database = embedded and prepared and not terminal and root == ROOT
         self.key: str | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forked | None = None
 
     @property
     def base(self) -> str:
         return f"http://127.0.0.1:{self.http_port}"
 
     @property
-    def process(self) -> subprocess.Popen[bytes]:
+    def process(self) -> subprocess.Popen[bytes] | Forked:
         assert self._process is not None
         return self._process
 
@@ -169,15 +185,20 @@ class Service:
         """Returns once it says that it is ready."""
         until(self._is_ready, f"`switchboard {self.command}` is ready", seconds=READY_S)
 
-    def launch(self) -> None:
-        """Start it and return at once."""
+    def launch(self, stage: Stage | None = None) -> None:
+        """Start it and return at once. `stage`: where it shall kill itself."""
         if self.copies_database and not self.data_dir.exists():
             self.data_dir.mkdir()
             subprocess.run(["cp", "-a", prepared_database(), self.data_dir / "postgres"], check=True)
+        own = environment(self.data_dir, self.settings, self.root)
+        if is_forked(self.program, self.root, own) and not self.terminal:
+            self._log.write_bytes(b"")
+            self._process = launcher().start([self.command], own, self._log, stage=stage)
+            return
         with self._log.open("wb") as log, _terminal(self._log) if self.terminal else log as output:
             self._process = subprocess.Popen(
                 [*self.program, self.command],
-                env=environment(self.data_dir, self.settings, self.root),
+                env=own,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=output,
