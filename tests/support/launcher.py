@@ -65,6 +65,9 @@ class Forked:
         if self.returncode is None:
             os.kill(self.pid, number)
 
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
 
 class Launcher:
     """The process that forks, seen from the tests; it ends with the process of the tests."""
