@@ -25,7 +25,6 @@ OF_LIBRARIES = {
         "_get_local_constants",
     ): "Hypothesis has no setting for the constants that it draws",
     ("tests/conftest.py", "_local_constants"): "Hypothesis has no setting for the constants that it draws",
-    ("tests/support/failpoints.py", "_exit"): "os._exit is public in spite of its name",
     ("tests/support/postgres.py", "_replace"): "a method of named tuples that is public in spite of its name",
     ("tests/support/servers.py", "_server"): "aiohttp shows the server of a site in no other way",
     (
