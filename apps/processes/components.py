@@ -91,7 +91,7 @@ class WorkerComponent(Component):
             QueueWorker(
                 "deliveries",
                 outbox.lease,
-                work.typing.during(work.deliveries.work),
+                work.deliveries.work,
                 outbox.release,
                 partial(leases.reclaim, OUTBOUND),
                 storage.event_bus.outbound,

@@ -44,6 +44,11 @@ class Caller:
             )
         return self.user_id
 
+    @property
+    def scope(self) -> str | None:
+        """The user whose objects the caller sees, None for those of all."""
+        return None if self.is_admin else self.user_id
+
     def may_act_for(self, owner: str) -> bool:
         """Return True if the caller may act on what belongs to `owner`."""
         return self.is_admin or self.user_id == owner

@@ -182,9 +182,8 @@ class KeyService:
         """Keys or sessions (`kind`: "key", "session"), ordered by id. Raises `Invalid`."""
         if kind not in LISTED:
             raise Invalid.of([Fault("kind", f"must be one of {', '.join(LISTED)}")])
-        user_id = None if caller.is_admin else caller.user_id
         rows = await self.store.list(
-            model.KeyKind(kind), self.clock.now(), user_id, cursor, checked_limit(limit) + 1
+            model.KeyKind(kind), self.clock.now(), caller.scope, cursor, checked_limit(limit) + 1
         )
         return Page(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
 

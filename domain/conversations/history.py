@@ -82,8 +82,7 @@ class HistoryService:
         if faults := [*filter_faults(wanted)]:
             raise Invalid.of(faults)
         await check_owned(self.instances, caller, wanted.instance_ids)
-        owner = None if caller.is_admin else caller.user_id
-        page = await self.store.conversations(owner, wanted, checked_limit(limit), cursor)
+        page = await self.store.conversations(caller.scope, wanted, checked_limit(limit), cursor)
         return replace(page, items=await self._with_users(page.items))
 
     async def _with_users(self, views: Sequence[ConversationView]) -> Sequence[ConversationView]:

@@ -59,28 +59,19 @@ class DeliveryService:
     async def work(self, leased: QueuedMessages) -> None:
         """Sends the messages in order; one that must wait delays those behind it. An outage of the database leaves
         them for later; any other failure is counted, and ends the work on its message."""
-        for position, message in enumerate(leased.messages, start=1):
-            delivery = _Delivery(leased.key, message, last=position == len(leased.messages))
-            try:
-                with self.span("delivery", message.trace, instance=leased.key.instance_id):
-                    done = await self._deliver(delivery)
-            except StorageAway:
-                raise
-            except Exception as failure:
-                # A fault of the service, which more than a few tries do not mend.
-                log.error("the work on a reply failed", exc_info=failure, extra=_extra(delivery))
-                reason = reason_of(failure)
-                health = f"sending a reply: {reason}"
-                await self.health.failed(leased.key.instance_id, Activity.SENDING, health)
-                fault = self._faults.remember(delivery.row)
-                fault.failures += 1
-                if max(message.attempts + 1, fault.failures) < MAX_FAULTS:
-                    done = await self._retry_later(delivery, Sent(Outcome.UNKNOWN, reason))
-                else:
-                    done = await self._give_up(delivery, reason)
-            if not done:
-                return
-            self._faults.forget(delivery.row)
+        with self.typing.during(leased.key):
+            for position, message in enumerate(leased.messages, start=1):
+                delivery = _Delivery(leased.key, message, last=position == len(leased.messages))
+                try:
+                    with self.span("delivery", message.trace, instance=leased.key.instance_id):
+                        done = await self._deliver(delivery)
+                except StorageAway:
+                    raise
+                except Exception as failure:  # noqa: BLE001 - logged there
+                    done = await self._failed(delivery, failure)
+                if not done:
+                    return
+                self._faults.forget(delivery.row)
 
     async def _deliver(self, delivery: _Delivery) -> bool:
         """Return True if the message is finished, so that the next one may follow."""
@@ -161,6 +152,17 @@ class DeliveryService:
     async def _dead(self, delivery: _Delivery, error: str) -> bool:
         await self.outbox.dead(delivery.key, delivery.message, error, last=delivery.last)
         return True
+
+    async def _failed(self, delivery: _Delivery, failure: Exception) -> bool:
+        """Counts a fault of the service, which more than a few tries do not mend."""
+        log.error("the work on a reply failed", exc_info=failure, extra=_extra(delivery))
+        reason = reason_of(failure)
+        await self.health.failed(delivery.key.instance_id, Activity.SENDING, f"sending a reply: {reason}")
+        fault = self._faults.remember(delivery.row)
+        fault.failures += 1
+        if max(delivery.message.attempts + 1, fault.failures) < MAX_FAULTS:
+            return await self._retry_later(delivery, Sent(Outcome.UNKNOWN, reason))
+        return await self._give_up(delivery, reason)
 
     async def _give_up(self, delivery: _Delivery, reason: str) -> bool:
         """Removes a message that cannot even become a dead letter, or that the platform took."""

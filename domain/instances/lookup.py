@@ -73,7 +73,7 @@ class CatalogueService:
 
     async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
         """The live connections of the caller's instances (an admin sees all)."""
-        return await self._sockets.live(None if caller.is_admin else caller.user_id)
+        return await self._sockets.live(caller.scope)
 
 
 def _shown(channel: AnyChannel) -> ChannelDefinition:

@@ -25,11 +25,6 @@ MOST_LOOKED_AT = 2000
 """Instances that one page of failing ones looks at."""
 
 
-def _owner(caller: Caller) -> str | None:
-    """The user whose instances a caller sees, None for those of all."""
-    return None if caller.is_admin else caller.user_id
-
-
 @dataclass(eq=False)
 class DeadLetterService:
     """Messages of both directions that were given up, over all instances of a caller (an admin's: of everybody)."""
@@ -53,7 +48,7 @@ class DeadLetterService:
         `Invalid`."""
         checked_limit(limit)
         if instance_id is None:
-            own = await self.names.names(_owner(caller))
+            own = await self.names.names(caller.scope)
         else:
             own = [name_of(await owned_instance(self.instances, caller, instance_id))]
         names = {name.id: name for name in own}
@@ -153,7 +148,7 @@ class HealthOverviewService:
         batch = LARGEST_LIMIT if failing else checked_limit(limit)
         states: list[model.InstanceState] = []
         while looked_at < MOST_LOOKED_AT and len(states) < checked_limit(limit):
-            instances = await self.names.following(_owner(caller), after, batch + 1)
+            instances = await self.names.following(caller.scope, after, batch + 1)
             selected = [
                 state
                 for state in await self._states(instances[:batch])

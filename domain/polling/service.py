@@ -213,8 +213,7 @@ class ScheduleListService:
 
     async def list(self, caller: Caller, cursor: int, limit: int) -> Page[model.ScheduleView, int]:
         """Those of the caller's instances, of all instances for an admin. `cursor`: 0 for the first page."""
-        user_id = None if caller.is_admin else caller.user_id
-        rows = await self.overview.of_user(user_id, cursor, checked_limit(limit) + 1)
+        rows = await self.overview.of_user(caller.scope, cursor, checked_limit(limit) + 1)
         following = rows[limit - 1].instance.id if len(rows) > limit else None
         return Page([self._view(planned) for planned in rows[:limit]], following)
 

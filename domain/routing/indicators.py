@@ -3,13 +3,13 @@
 import asyncio
 import logging
 from asyncio import TimerHandle
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 from domain.channels.messages import Outcome, Sent
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from ports.capabilities import MessageReactions, TypingIndicator
-from ports.outbox import QueuedMessages
 from ports.queue import QueueKey
 
 log = logging.getLogger(__name__)
@@ -93,20 +93,15 @@ class LingeringTyping:
         for key in tuple(self._signs):
             self.stop(key)
 
-    def during(
-        self, deliver: Callable[[QueuedMessages], Awaitable[None]]
-    ) -> Callable[[QueuedMessages], Awaitable[None]]:
+    @contextmanager
+    def during(self, key: QueueKey) -> Iterator[None]:
         """The delivery of a queue, which keeps the sign of its conversation up, and ends it in any case."""
-
-        async def delivered(leased: QueuedMessages) -> None:
-            if lingering := self._signs.get(leased.key):
-                lingering[1].cancel()
-            try:
-                await deliver(leased)
-            finally:
-                self.stop(leased.key)
-
-        return delivered
+        if lingering := self._signs.get(key):
+            lingering[1].cancel()
+        try:
+            yield
+        finally:
+            self.stop(key)
 
 
 class AckReaction:

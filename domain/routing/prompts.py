@@ -95,7 +95,7 @@ class PromptFeedback:
         if result.repeated is None:
             self.acknowledge(context, event, result.notice)
         else:
-            self._close_pressed(context, event, result.repeated)
+            self.close(context, result.repeated, event)
         if context.channel.prompt_closer or context.channel.button_ack:
             return None
         return Answer(result.repeated.closed.outcome if result.repeated else result.notice)
@@ -103,7 +103,7 @@ class PromptFeedback:
     def decided(self, context: ConversationContext, event: Event, closed: ClosedQuestion | None) -> None:
         """The press is acknowledged, and the prompt that it closed loses its buttons."""
         if closed is not None and presses_prompt(event):
-            self._close_pressed(context, event, closed)
+            self.close(context, closed, event)
             return
         if event.choice is not None and not context.acknowledged:
             self.acknowledge(context, event)
@@ -132,15 +132,15 @@ class PromptFeedback:
         if ack := context.channel.button_ack:
             self._call(partial(ack.acknowledge_press, context.config, context.target(event), notice))
 
-    def close(self, context: ConversationContext, closed: ClosedQuestion | None) -> None:
-        """Closes a prompt after a typed message, which names no prompt: the stored one is used."""
+    def close(
+        self, context: ConversationContext, closed: ClosedQuestion | None, press: Event | None = None
+    ) -> None:
+        """Closes a prompt after a press, or after a typed message, which names no prompt: the stored one is used."""
+        if press is not None:
+            context.acknowledged = True
         if closed is not None and (closer := context.channel.prompt_closer):
-            self._call(partial(self._replace, closer, context, closed, None))
-
-    def _close_pressed(self, context: ConversationContext, event: Event, closed: ClosedQuestion) -> None:
-        context.acknowledged = True
-        if closer := context.channel.prompt_closer:
-            self._call(partial(self._replace, closer, context, closed, context.target(event)))
+            target = context.target(press) if press else None
+            self._call(partial(self._replace, closer, context, closed, target))
 
     async def _replace(
         self,

@@ -61,8 +61,7 @@ class SubscriptionService:
         return replace(await self._view(subscription), secret=secret)
 
     async def list(self, caller: Caller, cursor: int, limit: int) -> Page[model.Subscription, int]:
-        user_id = None if caller.is_admin else caller.user_id
-        rows = await self.store.of_user(user_id, cursor, checked_limit(limit) + 1)
+        rows = await self.store.of_user(caller.scope, cursor, checked_limit(limit) + 1)
         records = await self.health.records([subscription.id for subscription in rows[:limit]])
         shown = [self._judged(row, records.get(row.id, HealthRecord())) for row in rows[:limit]]
         return Page(shown, rows[limit - 1].id if len(rows) > limit else None)
@@ -168,8 +167,7 @@ async def checked_filter(
     if faults := [*filter_faults(kinds, instance_ids, "instanceId")]:
         raise Invalid.of(faults)
     await check_owned(store, caller, instance_ids)
-    owner = None if caller.is_admin else caller.user_id
-    return EventFilter(owner, frozenset(kinds), frozenset(instance_ids))
+    return EventFilter(caller.scope, frozenset(kinds), frozenset(instance_ids))
 
 
 @dataclass(eq=False)

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
@@ -125,6 +125,11 @@ async def test_nothing_is_shown_after_a_stop() -> None:
 KEY = QueueKey(7, "s")
 
 
+async def delivered(lingering: LingeringTyping, deliver: Callable[[QueuedMessages], Awaitable[None]]) -> None:
+    with lingering.during(KEY):
+        await deliver(QueuedMessages(KEY, ()))
+
+
 async def test_goes_on_until_the_answer_is_handed_to_the_platform() -> None:
     channel, lingering = Channel(), LingeringTyping()
     counted = []
@@ -142,7 +147,7 @@ async def test_goes_on_until_the_answer_is_handed_to_the_platform() -> None:
         sign = RepeatedTyping(channel, {}, {})
         await begun()
         lingering.linger(KEY, sign)
-        await lingering.during(deliver)(QueuedMessages(KEY, ()))
+        await delivered(lingering, deliver)
     assert counted == [2, 2]
 
 
@@ -158,7 +163,7 @@ async def test_ends_where_the_delivery_is_put_off_or_fails(fails: bool) -> None:
         lingering.linger(KEY, RepeatedTyping(channel, {}, {}))
         await begun()
         with contextlib.suppress(RuntimeError):
-            await lingering.during(deliver)(QueuedMessages(KEY, ()))
+            await delivered(lingering, deliver)
         let_pass(60)
         await settled()
     assert channel.calls == 1
