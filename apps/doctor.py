@@ -2,19 +2,19 @@
 
 import asyncio
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from adapters.outbound.storage.instances import check_key
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
-from adapters.outbound.storage.retention import Retention
 from adapters.outbound.system.encryption import ConfigCipher
 from apps import findings
 from apps.compose.container import CommandContainer
-from apps.compose.storage import blob_store, times_of
+from apps.compose.storage import blob_store
 from apps.findings import KnowledgeState, state_of
 from apps.logs import escaped
 from apps.processes.readiness import check_workers
@@ -23,6 +23,8 @@ from apps.settings import Settings
 from apps.settings_loading import complete
 from domain.monitoring.model import Finding, Grade
 from domain.refusals import INTERNAL
+
+T = TypeVar("T")
 
 PRINTED = {Grade.OK: "ok", Grade.NOTE: "note", Grade.FAIL: "FAIL"}
 
@@ -36,16 +38,41 @@ def main(settings: Settings, _: Namespace) -> int:
     return 1 if failed else 0
 
 
+def _in_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) -> T:
+    """The result of `work` with the database of the installation."""
+
+    async def run(dsn: str) -> T:
+        database = Database(dsn)
+        await database.open()
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    with a_database(settings) as dsn:
+        return asyncio.run(run(dsn))
+
+
 def _findings(settings: Settings) -> Iterator[Finding]:
     yield from findings.of_settings(settings)
     yield from findings.of_tls(settings)
     yield findings.tried("database", lambda: _database(settings))
     yield findings.tried("encryption", lambda: _encryption(settings))
-    yield findings.tried("queue", lambda: _queue(settings))
+    yield findings.tried("queue", lambda: asyncio.run(_queue(settings)))
     files = blob_store(settings).check
     yield findings.tried("files", lambda: asyncio.run(findings.files_text(settings, files)))
-    yield _workers(settings)
-    yield _old_rows(settings)
+
+    async def workers(database: Database) -> str:
+        return await findings.workers_text(partial(check_workers, PostgresProcesses(database)))
+
+    finding = findings.tried("workers", lambda: _in_database(settings, workers))
+    if settings.embedded and finding.grade is Grade.FAIL:  # it runs for the moment, as the service does not
+        finding = replace(finding, grade=Grade.NOTE)
+    yield finding
+    try:
+        yield _in_database(settings, lambda database: findings.of_retention(settings, database))
+    except findings.FAILURES as error:
+        yield Finding(Grade.FAIL, "old rows", str(error) or INTERNAL)
     yield findings.of_resources(settings)
     yield from _knowledge(settings)
     yield from findings.of_machine(settings)
@@ -55,44 +82,6 @@ def _database(settings: Settings) -> str:
     with a_database(settings) as dsn:
         migrated(dsn)
     return findings.database_text(settings)
-
-
-def _workers(settings: Settings) -> Finding:
-    """A note where the database is the embedded one: it runs for the moment, as the service does not."""
-
-    async def looked(dsn: str) -> str:
-        database = Database(dsn)
-        await database.open()
-        try:
-            return await findings.workers_text(partial(check_workers, PostgresProcesses(database)))
-        finally:
-            await database.close()
-
-    def check() -> str:
-        with a_database(settings) as dsn:
-            return asyncio.run(looked(dsn))
-
-    finding = findings.tried("workers", check)
-    if settings.embedded and finding.grade is Grade.FAIL:
-        return replace(finding, grade=Grade.NOTE)
-    return finding
-
-
-def _old_rows(settings: Settings) -> Finding:
-    async def look(dsn: str) -> Finding:
-        database = Database(dsn)
-        await database.open()
-        try:
-            retention = Retention(database, times_of(settings))
-            return findings.of_retention(await retention.late(), await retention.bloated())
-        finally:
-            await database.close()
-
-    try:
-        with a_database(settings) as dsn:
-            return asyncio.run(look(dsn))
-    except findings.FAILURES as error:
-        return Finding(Grade.FAIL, "old rows", str(error) or INTERNAL)
 
 
 def _encryption(settings: Settings) -> str:
@@ -121,12 +110,9 @@ def _knowledge(settings: Settings) -> Iterator[Finding]:
         yield from findings.of_knowledge(settings, state)
 
 
-def _queue(settings: Settings) -> str:
-    async def checked() -> str:
-        queue = ArqQueue(connect(settings.redis_url))
-        try:
-            return await findings.queue_text(settings, queue.ping)
-        finally:
-            await queue.close()
-
-    return asyncio.run(checked())
+async def _queue(settings: Settings) -> str:
+    queue = ArqQueue(connect(settings.redis_url))
+    try:
+        return await findings.queue_text(settings, queue.ping)
+    finally:
+        await queue.close()

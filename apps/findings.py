@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -13,6 +14,7 @@ from pathlib import Path
 from stat import S_IROTH
 from urllib.parse import urlsplit
 
+import psycopg
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
@@ -24,9 +26,13 @@ from adapters.outbound.knowledge.parsing.formats import supported_formats
 from adapters.outbound.net.tls import WARN_BEFORE, BadCertificate, PemSetting, TlsFiles, certificates, probe
 from adapters.outbound.net.urls import safe_url
 from adapters.outbound.resources.rules import named_bases
-from adapters.outbound.storage.instances import WrongKey
+from adapters.outbound.storage.instances import WrongKey, check_key
+from adapters.outbound.storage.migrate import first_line
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.retention import Retention
+from adapters.outbound.system.encryption import ConfigCipher
 from apps.compose.knowledge import Knowledge, whisper_folder
+from apps.compose.storage import blob_store, times_of
 from apps.compose.work import rules_of
 from apps.processes.readiness import Check
 from apps.processes.starting import StartError
@@ -121,16 +127,15 @@ def database_text(settings: Settings) -> str:
 
 
 def of_resources(settings: Settings) -> Finding:
-    return tried("resources", lambda: _resources(settings))
+    def check() -> str:
+        rules = len(rules_of(settings))
+        places = [f"{rules} rules of {settings.resources_file}"] if settings.resources_file else []
+        places.append("the built-ins")
+        if settings.downstream_url:
+            places.append(f"for all else {safe_url(settings.downstream_url)}")
+        return ", ".join(places)
 
-
-def _resources(settings: Settings) -> str:
-    rules = len(rules_of(settings))
-    places = [f"{rules} rules of {settings.resources_file}"] if settings.resources_file else []
-    places.append("the built-ins")
-    if settings.downstream_url:
-        places.append(f"for all else {safe_url(settings.downstream_url)}")
-    return ", ".join(places)
+    return tried("resources", check)
 
 
 def of_knowledge(settings: Settings, state: KnowledgeState) -> Iterator[Finding]:
@@ -173,8 +178,10 @@ def _unprepared(settings: Settings, model: str) -> Finding:
     )
 
 
-def of_retention(late: Sequence[str], bloated: Sequence[str]) -> Finding:
-    """`late`: which rows should have been deleted a day ago; `bloated`: tables of which most rows are dead."""
+async def of_retention(settings: Settings, database: Database) -> Finding:
+    """About rows that should have been deleted a day ago, and tables of which most rows are dead."""
+    retention = Retention(database, times_of(settings))
+    late, bloated = await retention.late(), await retention.bloated()
     sentences = [f"{', '.join(late)}: overdue for more than a day; is a worker running?"] if late else []
     if bloated:
         sentences.append(f"more than half of {', '.join(bloated)} is dead rows; is autovacuum on?")
@@ -185,6 +192,15 @@ def of_retention(late: Sequence[str], bloated: Sequence[str]) -> Finding:
 
 def of_machine(settings: Settings) -> Iterator[Finding]:
     """Verification, the embedding model, and what reads each format."""
+
+    def model() -> str:
+        if not settings.embedding_model_dir:
+            packaged_folder()
+        return (
+            settings.embedding_model_dir
+            or "the bundled all-MiniLM-L6-v2; for others: switchboard models list"
+        )
+
     yield from _verification(settings)
     yield tried("model", lambda: _model(settings))
     if settings.embedding_prepared_dir:
@@ -263,19 +279,14 @@ async def state_of(
     row = await database.fetch_one("SELECT count(*), max(last_error) FROM memory_task")
     done, others = await chunks.progress(model.fingerprint)
     tasks, error = row or (0, None)
-    missing, prepared = await _missing_bases(settings, database), await embedder.is_prepared()
-    return KnowledgeState(orphans, model.name, done, others, tasks, error, missing, prepared)
-
-
-async def _missing_bases(settings: Settings, database: Database) -> Sequence[tuple[int, int]]:
-    """None if the rules cannot be read, which is a finding of its own."""
-    try:
+    named: list[tuple[int, int]] = []
+    with suppress(SettingsError):  # rules that cannot be read are a finding of their own
         named = list(named_bases(await asyncio.to_thread(rules_of, settings)))
-    except SettingsError:
-        return ()
     ids = [base_id for base_id, _ in named]
     known = await database.fetch_column("SELECT id FROM knowledge_base WHERE id = ANY(%s::bigint[])", (ids,))
-    return [(base_id, line) for base_id, line in named if base_id not in known]
+    missing = [(base_id, line) for base_id, line in named if base_id not in known]
+    prepared = await embedder.is_prepared()
+    return KnowledgeState(orphans, model.name, done, others, tasks, error, missing, prepared)
 
 
 def of_tls(settings: Settings) -> Iterator[Finding]:
@@ -307,26 +318,23 @@ def _of_files(files: TlsFiles | None) -> Iterator[Finding]:
         soon = valid_until - now < WARN_BEFORE
         text = f"{name} is valid until {valid_until:%Y-%m-%d %H:%M} UTC{'; renew it' if soon else ''}"
         yield Finding(Grade.NOTE if soon else Grade.OK, "certificates", text)
-    yield from _of_key(files.key)
-    yield from _of_chain(files.certificate)
-
-
-def _of_key(key: PemSetting | None) -> Iterator[Finding]:
+    key, chain = files.key, files.certificate
     if key and key.path.stat().st_mode & S_IROTH:
         text = f"{key.name}: everybody on this machine can read {key.path}; run: chmod 640 {key.path}"
         yield Finding(Grade.NOTE, "certificates", text)
+    if chain and not _is_in_order(certificates(chain, chain.read())):
+        text = f"{chain.name}: in {chain.path} each certificate must be followed by the one that signed it"
+        yield Finding(Grade.NOTE, "certificates", text)
 
 
-def _of_chain(file: PemSetting | None) -> Iterator[Finding]:
-    chain = certificates(file, file.read()) if file else []
-    for link, issuer in pairwise(chain):
-        try:
+def _is_in_order(chain: Sequence[x509.Certificate]) -> bool:
+    """Return True if each certificate is followed by the one that signed it."""
+    try:
+        for link, issuer in pairwise(chain):
             link.verify_directly_issued_by(issuer)
-        except (ValueError, TypeError, InvalidSignature):
-            assert file is not None
-            text = f"{file.name}: in {file.path} each certificate must be followed by the one that signed it"
-            yield Finding(Grade.NOTE, "certificates", text)
-            return
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
 
 
 def _uncovered(settings: Settings, core: TlsFiles) -> Iterator[Finding]:
@@ -370,3 +378,58 @@ def _of_core(settings: Settings, target: Target) -> Finding:
         return Finding(Grade.FAIL, "core", f"CORE_TARGET {where}: {result.fault}")
     until = f" over TLS, with a certificate until {result.valid_until:%Y-%m-%d}" if result.valid_until else ""
     return Finding(Grade.OK, "core", f"CORE_TARGET {where} answers{until}")
+
+
+class RunningInstallation:
+    """`ports.monitoring.Installation`: what the doctor finds out inside a running service, through the connections
+    that it has. `checks` are those of readiness. One look at a time."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        checks: Mapping[str, Check],
+        knowledge: Knowledge,
+        embedder: InstalledEmbedders,
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._checks = checks
+        self._knowledge = knowledge
+        self._embedder = embedder
+        self._one = asyncio.Lock()
+
+    async def findings(self) -> Sequence[Finding]:
+        async with self._one:
+            settings, checks = self._settings, self._checks
+            findings = await asyncio.to_thread(lambda: [*of_settings(settings), *of_tls(settings)])
+            findings += [
+                await awaited("database", self._database_text()),
+                await awaited("encryption", self._key_text()),
+                await awaited("queue", queue_text(settings, checks["queue"])),
+                await awaited("files", files_text(settings, blob_store(settings).check)),
+                await awaited("workers", workers_text(checks["workers"])),
+            ]
+            try:
+                findings.append(await of_retention(settings, self._database))
+            except FAILURES as error:
+                findings.append(Finding(Grade.FAIL, "old rows", str(error)))
+            findings.append(await asyncio.to_thread(of_resources, settings))
+            try:
+                state = await state_of(settings, self._knowledge, self._embedder, self._database)
+                findings += of_knowledge(settings, state)
+            except FAILURES as error:
+                findings.append(Finding(Grade.FAIL, "knowledge", str(error)))
+            return findings + await asyncio.to_thread(lambda: [*of_machine(settings)])
+
+    async def _database_text(self) -> str:
+        for name in ("database", "migrations"):
+            await self._checks[name]()
+        return database_text(self._settings)
+
+    async def _key_text(self) -> str:
+        cipher = ConfigCipher(self._settings.config_encryption_key)
+        try:
+            return key_text(await asyncio.to_thread(check_key, self._database.dsn, cipher))
+        except psycopg.Error as error:
+            raise RuntimeError(f"the database does not answer: {first_line(error)}") from error

@@ -18,8 +18,18 @@ PROCESSES = {"up": "HTTP_PORT", "gateway": "HTTP_PORT", "core": "METRICS_PORT", 
 def main(settings: Settings, options: Namespace) -> int:
     """0 where the process answers. Where it is not said which process it is, the first port counts on which something
     listens: METRICS_PORT, then HTTP_PORT."""
+    setting = PROCESSES.get(options.process, "")
+    if setting == "METRICS_PORT" and not settings.metrics_port:
+        raise StartError(
+            f"METRICS_PORT is not set: a {options.process} answers there alone; set it for both commands"
+        )
+    metrics, gateway = (
+        (settings.metrics_host, settings.metrics_port),
+        (settings.http_host, settings.http_port),
+    )
+    places = {"METRICS_PORT": [metrics], "HTTP_PORT": [gateway]}.get(setting, [metrics, gateway])
     faults = []
-    for host, port in _places(settings, options.process):
+    for host, port in places if settings.metrics_port else [gateway]:
         try:
             fault = _fault(EVERY_ADDRESS.get(host, host), port)
         except ConnectionRefusedError:
@@ -30,20 +40,6 @@ def main(settings: Settings, options: Namespace) -> int:
     for line in faults:
         print(line, file=sys.stderr)
     return 1 if faults else 0
-
-
-def _places(settings: Settings, process: str | None) -> list[tuple[str, int]]:
-    setting = PROCESSES.get(process or "")
-    if setting == "METRICS_PORT" and not settings.metrics_port:
-        raise StartError(
-            f"METRICS_PORT is not set: a {process} answers there alone; set it for both commands"
-        )
-    places = []
-    if settings.metrics_port and setting != "HTTP_PORT":
-        places.append((settings.metrics_host, settings.metrics_port))
-    if setting != "METRICS_PORT":
-        places.append((settings.http_host, settings.http_port))
-    return places
 
 
 def _fault(host: str, port: int) -> str:

@@ -11,13 +11,13 @@ import logging
 import sys
 import threading
 from asyncio import AbstractEventLoop
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import date
 from enum import Enum
 from pathlib import PurePath
-from types import TracebackType
+from traceback import walk_tb
+from types import FrameType
 from typing import Any, TextIO
 from uuid import UUID
 
@@ -125,7 +125,18 @@ def loop_failed(_: AbstractEventLoop, context: Mapping[str, Any]) -> None:
 class _Formatter(structlog.stdlib.ProcessorFormatter):
     def format(self, record: logging.LogRecord) -> str:
         record = logging.makeLogRecord(record.__dict__)
-        record.msg, record.args = _message(record), ()
+        message = record.msg if isinstance(record.msg, str) else str(shown(record.msg))
+        if record.args:
+            values: Any
+            if isinstance(record.args, Mapping):
+                values = {name: shown(value) for name, value in record.args.items()}
+            else:
+                values = tuple(map(shown, record.args))
+            try:
+                message = str(message % values)
+            except (TypeError, ValueError, KeyError) as error:
+                message = f"{message} ({message_of(error)})"
+        record.msg, record.args = message, ()
         return super().format(record)
 
 
@@ -137,21 +148,6 @@ class _Handler(logging.StreamHandler[TextIO]):
         error = sys.exc_info()[1]
         with contextlib.suppress(Exception):
             self.stream.write(f"a log record of {record.name} could not be written: {type(error).__name__}\n")
-
-
-def _message(record: logging.LogRecord) -> str:
-    message = record.msg if isinstance(record.msg, str) else str(shown(record.msg))
-    if not record.args:
-        return message
-    values: Any
-    if isinstance(record.args, Mapping):
-        values = {name: shown(value) for name, value in record.args.items()}
-    else:
-        values = tuple(map(shown, record.args))
-    try:
-        return str(message % values)
-    except (TypeError, ValueError, KeyError) as error:
-        return f"{message} ({message_of(error)})"
 
 
 def _bounded(_logger: Any, _method: str, event: Any) -> Any:
@@ -250,13 +246,18 @@ def traceback_of(error: BaseException) -> str:
 
 
 def _lines(error: BaseException, seen: set[int], groups: int) -> Iterator[str]:
-    chain = _chain(error, seen)
-    for position, (exception, link) in enumerate(chain):
+    for position, (exception, link) in enumerate(_chain(error, seen)):
         if position:
             yield from ("", link, "")
         yield from _own_lines(exception)
-        if isinstance(exception, BaseExceptionGroup):
-            yield from _group_lines(exception, seen, groups)
+        if not isinstance(exception, BaseExceptionGroup):
+            continue
+        if not groups:
+            yield "  … the exceptions of this group are left out"
+            continue
+        for number, member in enumerate(exception.exceptions[:MAX_CHAIN], start=1):
+            yield f"  --- {number} of {len(exception.exceptions)} ---"
+            yield from (f"  {line}" for line in _lines(member, {*seen, id(member)}, groups - 1))
 
 
 def _chain(error: BaseException, seen: set[int]) -> list[tuple[BaseException, str]]:
@@ -274,19 +275,15 @@ def _chain(error: BaseException, seen: set[int]) -> list[tuple[BaseException, st
     return chain[::-1]
 
 
-def _group_lines(group: BaseExceptionGroup[Any], seen: set[int], groups: int) -> Iterator[str]:
-    if not groups:
-        yield "  … the exceptions of this group are left out"
-        return
-    for number, member in enumerate(group.exceptions[:MAX_CHAIN], start=1):
-        yield f"  --- {number} of {len(group.exceptions)} ---"
-        yield from (f"  {line}" for line in _lines(member, {*seen, id(member)}, groups - 1))
-
-
 def _own_lines(error: BaseException) -> Iterator[str]:
     if error.__traceback__ is not None:
         yield "Traceback (most recent call last):"
-        yield from _frames(error.__traceback__)
+        frames = [*walk_tb(error.__traceback__)]
+        first, last = frames[:FIRST_FRAMES], frames[FIRST_FRAMES:][-LAST_FRAMES:]
+        yield from _frame_lines(first)
+        if left_out := len(frames) - len(first) - len(last):
+            yield f"  … {left_out} frames are left out …"
+        yield from _frame_lines(last)
     kind = type(error).__qualname__
     if type(error).__module__ not in ("builtins", "__main__"):
         kind = f"{type(error).__module__}.{kind}"
@@ -296,26 +293,9 @@ def _own_lines(error: BaseException) -> Iterator[str]:
         yield str(shown(note))
 
 
-def _frames(traceback: TracebackType) -> Iterator[str]:
-    first: list[TracebackType] = []
-    last: deque[TracebackType] = deque(maxlen=LAST_FRAMES)
-    count = 0
-    current: TracebackType | None = traceback
-    while current is not None:
-        count += 1
-        (first if count <= FIRST_FRAMES else last).append(current)
-        current = current.tb_next
-    for frame in first:
-        yield from _frame(frame)
-    if left_out := count - len(first) - len(last):
-        yield f"  … {left_out} frames are left out …"
-    for frame in last:
-        yield from _frame(frame)
-
-
-def _frame(entry: TracebackType) -> Iterator[str]:
-    code, number = entry.tb_frame.f_code, entry.tb_lineno
-    yield f'  File "{cut(code.co_filename, LONGEST_SOURCE)}", line {number}, in {code.co_name}'
-    source = linecache.getline(code.co_filename, number, entry.tb_frame.f_globals).strip()
-    if source:
-        yield f"    {cut(source, LONGEST_SOURCE)}"
+def _frame_lines(frames: Sequence[tuple[FrameType, int]]) -> Iterator[str]:
+    for frame, number in frames:
+        code = frame.f_code
+        yield f'  File "{cut(code.co_filename, LONGEST_SOURCE)}", line {number}, in {code.co_name}'
+        if source := linecache.getline(code.co_filename, number, frame.f_globals).strip():
+            yield f"    {cut(source, LONGEST_SOURCE)}"

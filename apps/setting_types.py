@@ -20,7 +20,6 @@ from pydantic import (
     ValidationError,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
 
 from adapters.outbound.channels.enterprise_chat.connector import is_host_entry
 from adapters.outbound.core_client.cores import parse_targets
@@ -75,25 +74,21 @@ def check_service_key(key: str) -> None:
 def first_error(invalid: ValidationError, fields: Mapping[str, FieldInfo]) -> SettingsError:
     """`fields`: the settings by their names."""
     error = invalid.errors()[0]
-    name = str(error["loc"][0])
-    return SettingsError(_error_text(name, fields[name], error))
-
-
-def _error_text(name: str, field: FieldInfo, error: ErrorDetails) -> str:
-    """What a wrong value must be. The types of secrets raise errors of their own, which do not repeat it."""
-    value = error["input"]
+    name, value = str(error["loc"][0]), error["input"]
     match error["type"]:
-        case "value_error":
-            return f"{name} {error['ctx']['error']}"
+        case "value_error":  # secrets have errors of their own, which do not repeat the value
+            return SettingsError(f"{name} {error['ctx']['error']}")
         case "literal_error":
             choices = error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
-            return f"{name} must be one of {choices}, not '{value}'"
+            return SettingsError(f"{name} must be one of {choices}, not '{value}'")
         case "bool_parsing":
-            return f"{name} must be true or false, not '{value}'"
+            return SettingsError(f"{name} must be true or false, not '{value}'")
     bounds: dict[str, int] = {}
-    for limit in field.metadata:
+    for limit in fields[name].metadata:
         bounds |= asdict(limit) if is_dataclass(limit) and not isinstance(limit, type) else {}
-    return f"{name} must be a whole number from {bounds['ge']} to {bounds['le']}, not '{value}'"
+    return SettingsError(
+        f"{name} must be a whole number from {bounds['ge']} to {bounds['le']}, not '{value}'"
+    )
 
 
 def _bearer(value: str) -> str:

@@ -4,7 +4,7 @@ makes the secrets that are missing, kept in DATA_DIR with mode 0600.
 
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib.metadata import entry_points
@@ -129,16 +129,12 @@ def _misspelt(settings: Settings) -> dict[str, str]:
     readable = known | {f"{name}_FILE" for name in known}
     strange = {}
     for name in sorted(set(settings.environment) - readable):
-        if name in settings.env_file_names:
-            strange[name] = _alike(name, readable, ALIKE)
-        elif alike := _alike(name, {other for other in readable if abs(len(other) - len(name)) < 3}, CLOSE):
+        is_own = name in settings.env_file_names
+        similar = [other for other in readable if is_own or abs(len(other) - len(name)) < 3]
+        alike = next(iter(get_close_matches(name, similar, 1, ALIKE if is_own else CLOSE)), "")
+        if is_own or alike:
             strange[name] = alike
     return strange
-
-
-def _alike(name: str, settings: Iterable[str], least: float) -> str:
-    """The setting that is most like the name, or an empty text."""
-    return next(iter(get_close_matches(name, settings, 1, least)), "")
 
 
 FOLDER = "secrets"
@@ -177,38 +173,26 @@ def complete(settings: Settings) -> Settings:
 def folder_of_encryption_key(settings: Settings) -> Path | None:
     """The folder that holds the encryption key of complete settings, None where the environment gave the key."""
     path = settings.data_dir / FOLDER / ENCRYPTION_KEY
-    try:
-        return (
-            path.parent
-            if path.read_text(encoding="utf-8").strip() == settings.config_encryption_key
-            else None
-        )
-    except (OSError, ValueError):
-        return None
+    with suppress(OSError, ValueError):
+        if path.read_text(encoding="utf-8").strip() == settings.config_encryption_key:
+            return path.parent
+    return None
 
 
 def _kept(path: Path, make: Callable[[], str]) -> str:
-    """The secret in the file; made first when the file is not there."""
+    """The secret in the file, which is made first if it does not exist: the whole file or none. Of several processes
+    that write it at once one wins, and all read the same."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
-            _write(path, make())
+            with NamedTemporaryFile("w", encoding="ascii", dir=path.parent) as file:
+                file.write(make() + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+                with suppress(FileExistsError):
+                    os.link(file.name, path)
     except OSError as error:
         raise SettingsError(f"DATA_DIR {path.parent.parent} cannot be written: {error.strerror}") from error
-    return _read(path)
-
-
-def _write(path: Path, secret: str) -> None:
-    """The whole file or none. Of several processes that write it at once one wins, and all read the same."""
-    with NamedTemporaryFile("w", encoding="ascii", dir=path.parent) as file:
-        file.write(secret + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(file.name, path)
-
-
-def _read(path: Path) -> str:
     try:
         secret = path.read_text(encoding="ascii").strip()
     except (OSError, ValueError) as error:

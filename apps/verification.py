@@ -35,21 +35,12 @@ REGISTER_AGAIN = 3600.0
 
 def offered(settings: Settings) -> frozenset[Provider]:
     """The providers whose settings are all there."""
-    needed: Mapping[Provider, tuple[str, ...]] = {
+    needed: dict[Provider, tuple[str, ...]] = {
         Provider.BOT_MESSENGER: (settings.verification_bot_token, settings.verification_bot_username),
         Provider.EMAIL: (settings.smtp_host, settings.smtp_from),
-        Provider.WORKSPACE_CHAT: (settings.workspace_chat_client_id, settings.workspace_chat_client_secret),
-        Provider.GAMING_CHAT: (settings.gaming_chat_client_id, settings.gaming_chat_client_secret),
-        Provider.COMMUNITY_CHAT: (
-            settings.community_chat_client_id,
-            settings.community_chat_client_secret,
-            settings.community_chat_server_url,
-        ),
-        Provider.ENTERPRISE_CHAT: (
-            settings.enterprise_chat_client_id,
-            settings.enterprise_chat_client_secret,
-        ),
+        **{provider: (client.id, client.secret) for provider, client in _clients(settings).items()},
     }
+    needed[Provider.COMMUNITY_CHAT] += (settings.community_chat_server_url,)
     return frozenset(provider for provider, values in needed.items() if all(values))
 
 

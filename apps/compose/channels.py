@@ -7,6 +7,7 @@ from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.net.addresses import AllowedAddresses
 from adapters.outbound.net.websockets import AioWebSockets
+from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.files import PostgresFileChanges
 from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
 from adapters.outbound.storage.knowledge.sources import (
@@ -25,6 +26,7 @@ from apps import verification
 from apps.compose.knowledge import Uploads
 from apps.compose.storage import Files, Foundation, Storage
 from domain.callbacks import SessionRenames
+from domain.conversations.forwarding import DestinationService
 from domain.delivery.concurrency import ConcurrencyLimiter, ReadLimiter
 from domain.files import MessageFilesService
 from domain.instances.pairing import PairingService
@@ -43,14 +45,34 @@ class Channels:
 
     def __init__(self, foundation: Foundation, storage: Storage, files: Files) -> None:
         instances, health = storage.instances, storage.health
-        self.dependencies = _dependencies(foundation, storage, files)
-        self.registry = registry = _registry(self.dependencies)
+        settings, clock, policy = foundation.settings, foundation.clock, foundation.policy
+        self.dependencies = ChannelDependencies(
+            http=foundation.traced_http,
+            websockets=AioWebSockets(policy),
+            artifacts=files.artifacts,
+            clock=clock,
+            ids=foundation.ids,
+            address=cache(settings.address),
+            hosts=AllowedAddresses(policy),
+            data_folder=settings.data_dir,
+            web_chat=storage.chat_log,
+        )
+        self.registry = registry = Registry.build(self.dependencies)
+        for channel in registry.all():
+            for address in channel.addresses:
+                self.dependencies.address(address)  # a wrong setting stops the start
+        self.destinations = DestinationService(instances, registry, PostgresBases(storage.database))
         self.slots = ConcurrencyLimiter()
         self.reads = ReadLimiter(self.slots)
         self.files = MessageFilesService(files.shared, registry, health, self.reads)
-        self.links = PairingStore(
-            storage.database, foundation.worker_id, instances, health, _notifier(foundation, storage)
+        notifier = OwnerNotifier(
+            instances,
+            storage.identities,
+            verification.mailer(settings, clock, foundation.ids),
+            verification.bot(settings, foundation.http),
+            verification.offered(settings),
         )
+        self.links = PairingStore(storage.database, foundation.worker_id, instances, health, notifier)
         self.pairings = PairingService(self.links, registry)
         self.renames = SessionRenames(storage.sessions, instances)
         self.supervisor = Supervisor(
@@ -65,52 +87,19 @@ class Channels:
         )
         storage.event_bus.on_change(self.supervisor.changed)
         self.registration = RegistrationService(
-            instances, registry, health, storage.connections, foundation.settings.agent_url
+            instances, registry, health, storage.connections, settings.agent_url
         )
-        self.schedules = ScheduleService(storage.schedules, instances, registry, foundation.clock)
+        self.schedules = ScheduleService(storage.schedules, instances, registry, clock)
         self.polling = PollingService(
             storage.scheduled_runs,
             instances,
             registry,
             health,
-            foundation.clock,
+            clock,
             foundation.meter,
             self.reads,
             FolderSync(PostgresSources(storage.database)),
         )
-
-
-def _registry(dependencies: ChannelDependencies) -> Registry:
-    registry = Registry.build(dependencies)
-    for address in (address for channel in registry.all() for address in channel.addresses):
-        dependencies.address(address)  # a wrong setting stops the start
-    return registry
-
-
-def _dependencies(foundation: Foundation, storage: Storage, files: Files) -> ChannelDependencies:
-    settings = foundation.settings
-    return ChannelDependencies(
-        http=foundation.traced_http,
-        websockets=AioWebSockets(foundation.policy),
-        artifacts=files.artifacts,
-        clock=foundation.clock,
-        ids=foundation.ids,
-        address=cache(settings.address),
-        hosts=AllowedAddresses(foundation.policy),
-        data_folder=settings.data_dir,
-        web_chat=storage.chat_log,
-    )
-
-
-def _notifier(foundation: Foundation, storage: Storage) -> OwnerNotifier:
-    settings = foundation.settings
-    return OwnerNotifier(
-        storage.instances,
-        storage.identities,
-        verification.mailer(settings, foundation.clock, foundation.ids),
-        verification.bot(settings, foundation.http),
-        verification.offered(settings),
-    )
 
 
 class Sources:

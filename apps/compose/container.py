@@ -26,7 +26,7 @@ from apps.compose.core import (
 from apps.compose.knowledge import Knowledge, Uploads, build_embedder, build_model_files
 from apps.compose.storage import Files, Foundation, Storage
 from apps.compose.work import Work, build_transcriber
-from apps.installation import RunningInstallation
+from apps.findings import RunningInstallation
 from apps.processes.readiness import checks_of
 from apps.settings import Settings
 

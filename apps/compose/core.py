@@ -7,7 +7,6 @@ from adapters.outbound.storage.conversations.erasure import PostgresDeadLetters
 from adapters.outbound.storage.conversations.listing import PostgresHistory
 from adapters.outbound.storage.conversations.timelines import PostgresTimelines
 from adapters.outbound.storage.instances import PostgresInstanceNames
-from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.schedules import PostgresScheduleOverview
 from adapters.outbound.system.signed_tokens import Signer
@@ -18,7 +17,6 @@ from apps.compose.storage import Files, Foundation, Storage
 from apps.compose.work import Resources
 from domain.access.service import AccessService, KeyService, SessionService
 from domain.callbacks import CallbackService, CallVerifier, ReplyWaiter
-from domain.conversations.forwarding import DestinationService
 from domain.conversations.history import HistoryService
 from domain.conversations.sending import MessageService, SendingService
 from domain.instances.checks import ConfigCheckService
@@ -65,15 +63,8 @@ def build_instances(foundation: Foundation, storage: Storage, channels: Channels
         storage.processes,
         channels.pairings,
         channels.schedules,
-        DestinationService(storage.instances, channels.registry, PostgresBases(storage.database)),
+        channels.destinations,
         foundation.settings.agent_url,
-    )
-
-
-def build_config_checks(foundation: Foundation, storage: Storage, channels: Channels) -> ConfigCheckService:
-    destinations = DestinationService(storage.instances, channels.registry, PostgresBases(storage.database))
-    return ConfigCheckService(
-        storage.instances, channels.registry, channels.registration, destinations, foundation.clock
     )
 
 
@@ -132,13 +123,6 @@ def build_conversations(
     )
 
 
-def build_schedules(foundation: Foundation, storage: Storage, channels: Channels) -> ScheduleListService:
-    overview = PostgresScheduleOverview(storage.database, storage.instances.read)
-    return ScheduleListService(
-        overview, storage.schedules, storage.instances, channels.registry, foundation.clock
-    )
-
-
 def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowledge) -> Resources:
     history, answers = storage.chat_history, knowledge.answers
     return Resources(foundation.settings, foundation.http, history, answers, answers)
@@ -146,15 +130,6 @@ def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowled
 
 def build_downstream(foundation: Foundation, resources: Resources) -> Downstream:
     return foundation.traces.downstream(resources.runner)
-
-
-def build_trials(foundation: Foundation, resources: Resources) -> TrialService:
-    downstream = build_downstream(foundation, resources)
-    return TrialService(resources.directory, downstream, foundation.steady_clock, foundation.ids)
-
-
-def build_questions(foundation: Foundation, knowledge: Knowledge, resources: Resources) -> AskService:
-    return AskService(knowledge.access, knowledge.answers, resources.models, foundation.ids)
 
 
 def build_monitoring(
@@ -184,49 +159,45 @@ def build_monitoring(
 def build_use_cases(
     foundation: Foundation, storage: Storage, files: Files, channels: Channels, services: Services
 ) -> UseCases:
+    settings, clock, ids = foundation.settings, foundation.clock, foundation.ids
+    instances, registry = storage.instances, channels.registry
+    knowledge, resources = services.knowledge, services.resources
+    downstream = build_downstream(foundation, resources)
+    signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
+    schedule_overview = PostgresScheduleOverview(storage.database, instances.read)
     return UseCases(
         access=services.access,
-        sessions=SessionService(storage.keys, foundation.ids, foundation.clock),
-        keys=KeyService(services.access, storage.keys, foundation.clock),
-        catalogue=CatalogueService(channels.registry, channels.links),
+        sessions=SessionService(storage.keys, ids, clock),
+        keys=KeyService(services.access, storage.keys, clock),
+        catalogue=CatalogueService(registry, channels.links),
         instances=services.instances,
-        checks=build_config_checks(foundation, storage, channels),
-        operations=OperationsService(
-            storage.instances, channels.registry, storage.health, storage.outbox, storage.unanswered
-        ),
+        checks=ConfigCheckService(instances, registry, channels.registration, channels.destinations, clock),
+        operations=OperationsService(instances, registry, storage.health, storage.outbox, storage.unanswered),
         messages=services.messages,
         conversations=services.conversations,
         callbacks=foundation.traces.callbacks(services.callbacks),
         verification=verification.service(foundation, storage),
-        bases=services.knowledge.bases,
-        files=services.knowledge.files,
-        base_files=services.knowledge.base_files,
+        bases=knowledge.bases,
+        files=knowledge.files,
+        base_files=knowledge.base_files,
         sources=services.sources.service,
-        search=services.knowledge.search,
-        questions=build_questions(foundation, services.knowledge, services.resources),
+        search=knowledge.search,
+        questions=AskService(knowledge.access, knowledge.answers, resources.models, ids),
         shared=files.shared,
-        events=EventStreams(storage.instances, storage.event_feed),
+        events=EventStreams(instances, storage.event_feed),
         subscriptions=services.subscriptions.service,
         pushes=services.subscriptions.service,
-        schedules=build_schedules(foundation, storage, channels),
-        resources=build_trials(foundation, services.resources),
+        schedules=ScheduleListService(schedule_overview, storage.schedules, instances, registry, clock),
+        resources=TrialService(resources.directory, downstream, foundation.steady_clock, ids),
         monitoring=services.monitoring,
-        web_chat=web_chat_service(foundation, storage, files, channels),
-    )
-
-
-def web_chat_service(
-    foundation: Foundation, storage: Storage, files: Files, channels: Channels
-) -> WebChatService:
-    settings = foundation.settings
-    signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
-    return WebChatService(
-        VisitorService(storage.instances, channels.registry, signer, foundation.clock, foundation.ids),
-        storage.chat_log,
-        storage.chat_feed,
-        files.shared,
-        storage.inbox,
-        foundation.meter,
-        own_origin(settings.agent_url),
-        min(MOST_FILE_BYTES, settings.max_message_file_mb * 1024 * 1024),
+        web_chat=WebChatService(
+            VisitorService(instances, registry, signer, clock, ids),
+            storage.chat_log,
+            storage.chat_feed,
+            files.shared,
+            storage.inbox,
+            foundation.meter,
+            own_origin(settings.agent_url),
+            min(MOST_FILE_BYTES, settings.max_message_file_mb * 1024 * 1024),
+        ),
     )

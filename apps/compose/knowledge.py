@@ -69,7 +69,12 @@ class Uploads:
         embedder: InstalledEmbedders,
     ) -> None:
         settings, database, blobs = foundation.settings, storage.database, files.blobs
-        self.parser = parser = _parser(settings, model)
+        options = ParsingOptions(
+            slots=settings.parsing_slots,
+            whisper_dir=whisper_folder(settings),
+            model_dir=lambda: model.folder,
+        )
+        self.parser = parser = SandboxedParser(options)
         self.access = BaseAccess(
             PostgresBases(database),
             ReadPolicy(settings.kb_read_policy),
@@ -78,8 +83,9 @@ class Uploads:
         self.retention = retention = Retention(blobs, files.references)
         self.news = asyncio.Event()
         self.store = store = PostgresUploads(database)
+        self.limits = UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
         self.service = UploadService(
-            self.access, blobs, files.references, store, parser, retention, self.news.set, _limits(settings)
+            self.access, blobs, files.references, store, parser, retention, self.news.set, self.limits
         )
         self.ingest = IngestService(
             store,
@@ -111,7 +117,15 @@ class Knowledge:
         bases = PostgresBases(database)
         self.bases = BasesService(bases, access, retention, memory_sync=settings.kb_memory_sync)
         self.files = FilesService(access, PostgresFiles(database), files.blobs, uploads.service)
-        self.base_files = _base_files(foundation, storage, uploads)
+        self.base_files = BaseFilesService(
+            access,
+            PostgresFileStates(database),
+            PostgresFileChanges(database),
+            retention,
+            uploads.parser,
+            uploads.news.set,
+            uploads.limits,
+        )
         self.vector_indexes = VectorIndexes(database)
         self.word_index = PostgresWordIndex(database)
         self.chunk_index = PostgresChunkIndex(database)
@@ -121,20 +135,3 @@ class Knowledge:
         self.reindex = ReindexService(self.reindexing, embedder, foundation.worker_id)
         memory = HttpMemory(foundation.http, settings.memory_url, settings.internal_service_key)
         self.memory = MemoryService(PostgresMemoryTasks(database), memory)
-
-
-def _base_files(foundation: Foundation, storage: Storage, uploads: Uploads) -> BaseFilesService:
-    states, changes = PostgresFileStates(storage.database), PostgresFileChanges(storage.database)
-    rules = uploads.parser, uploads.news.set, _limits(foundation.settings)
-    return BaseFilesService(uploads.access, states, changes, uploads.retention, *rules)
-
-
-def _parser(settings: Settings, model: ModelFiles) -> SandboxedParser:
-    options = ParsingOptions(
-        slots=settings.parsing_slots, whisper_dir=whisper_folder(settings), model_dir=lambda: model.folder
-    )
-    return SandboxedParser(options)
-
-
-def _limits(settings: Settings) -> UploadLimits:
-    return UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)

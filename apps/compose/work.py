@@ -14,7 +14,6 @@ from adapters.outbound.resources.rules import BadRules, Rule
 from adapters.outbound.resources.rules_file import Build, Directory, RulesFile
 from adapters.outbound.storage.confirmations import PostgresConfirmations, PostgresOffers
 from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
-from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.queue.conversations import PostgresRounds
 from apps.compose.channels import Channels
@@ -23,7 +22,7 @@ from apps.compose.storage import Files, Foundation, Storage
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 from domain.confirmations.service import ConfirmationService
-from domain.conversations.forwarding import DestinationService, ForwardingService
+from domain.conversations.forwarding import ForwardingService
 from domain.conversations.sending import SendingService
 from domain.delivery.drafts import LimitedDrafts
 from domain.delivery.rate_limits import RateLimiter
@@ -61,11 +60,25 @@ class Work:
         sending: SendingService,
         delivery_channels: AllChannels,
     ) -> None:
-        clock, ids, meter = foundation.clock, foundation.ids, foundation.meter
-        database, health = storage.database, storage.health
+        settings, clock, ids, meter = foundation.settings, foundation.clock, foundation.ids, foundation.meter
+        database, health, instances, bus = (
+            storage.database,
+            storage.health,
+            storage.instances,
+            storage.event_bus,
+        )
         self.approvals = ConfirmationService(PostgresConfirmations(database), clock, ids)
         self.shared_limits = PostgresSharedLimits(database, foundation.worker_id)
-        self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
+        self.rate_limiter = RateLimiter(
+            self.shared_limits,
+            foundation.steady_clock,
+            asyncio.sleep,
+            bus.limits_changed,
+            meter,
+            channels.slots,
+            enforce_quotas=settings.platform_limits == "published",
+        )
+        bus.on_change(self.rate_limiter.forget)
         self.prompt_feedback = PromptFeedback(storage.outbox)
         self.typing = LingeringTyping()
         invocation = InvocationService(
@@ -78,12 +91,34 @@ class Work:
             ChoiceService(PostgresOffers(database)),
             foundation.steady_clock,
             meter,
-            foundation.settings.agent_url,
+            settings.agent_url,
         )
-        self.conversations = _conversations(foundation, storage, channels, invocation, sending, self.typing)
+        events = EventService(
+            invocation,
+            storage.identities,
+            PostgresRounds(database),
+            health,
+            clock,
+            meter,
+            storage.unanswered,
+            settings.verification_page,
+        )
+        withdrawals = Withdrawals()
+        bus.on_withdrawal(withdrawals.withdraw)
+        self.conversations = ConversationService(
+            storage.conversations,
+            instances,
+            channels.registry,
+            events,
+            health,
+            ForwardingService(channels.destinations, sending, health),
+            withdrawals,
+            self.typing,
+            foundation.traces.span,
+        )
         self.deliveries = DeliveryService(
             storage.outbox,
-            storage.instances,
+            instances,
             delivery_channels,
             health,
             self.rate_limiter,
@@ -94,58 +129,6 @@ class Work:
             self.typing,
             foundation.traces.span,
         )
-
-
-def _conversations(
-    foundation: Foundation,
-    storage: Storage,
-    channels: Channels,
-    invocation: InvocationService,
-    sending: SendingService,
-    typing: LingeringTyping,
-) -> ConversationService:
-    instances, health = storage.instances, storage.health
-    events = EventService(
-        invocation,
-        storage.identities,
-        PostgresRounds(storage.database),
-        health,
-        foundation.clock,
-        foundation.meter,
-        storage.unanswered,
-        foundation.settings.verification_page,
-    )
-    destinations = DestinationService(instances, channels.registry, PostgresBases(storage.database))
-    forwarding = ForwardingService(destinations, sending, health)
-    withdrawals = Withdrawals()
-    storage.event_bus.on_withdrawal(withdrawals.withdraw)
-    return ConversationService(
-        storage.conversations,
-        instances,
-        channels.registry,
-        events,
-        health,
-        forwarding,
-        withdrawals,
-        typing,
-        foundation.traces.span,
-    )
-
-
-def _rate_limiter(
-    foundation: Foundation, storage: Storage, channels: Channels, shared_limits: PostgresSharedLimits
-) -> RateLimiter:
-    rate_limiter = RateLimiter(
-        shared_limits,
-        foundation.steady_clock,
-        asyncio.sleep,
-        storage.event_bus.limits_changed,
-        foundation.meter,
-        channels.slots,
-        enforce_quotas=foundation.settings.platform_limits == "published",
-    )
-    storage.event_bus.on_change(rate_limiter.forget)
-    return rate_limiter
 
 
 class Resources:
