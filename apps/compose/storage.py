@@ -29,14 +29,13 @@ from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
 from adapters.outbound.storage.web_chat import PostgresChatFeed, PostgresChatLog
-from adapters.outbound.system.blobs import FileBlobs
+from adapters.outbound.system.blobs import Bucket, FileBlobs, S3Blobs
 from adapters.outbound.system.clock import RandomIds, SteadyClock, SystemClock
 from adapters.outbound.system.encryption import ConfigCipher
 from adapters.outbound.system.event_bus import EventBus
 from adapters.outbound.system.event_feed import LogFeed
 from adapters.outbound.system.metadata import MemoryMetadata
 from adapters.outbound.system.metrics import PrometheusMeter
-from adapters.outbound.system.s3 import Bucket, S3Blobs
 from adapters.outbound.system.signed_tokens import SignedTokens
 from adapters.outbound.system.tracing import Traces
 from apps.settings import Settings

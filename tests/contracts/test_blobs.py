@@ -13,8 +13,7 @@ from typing import IO, Any
 import pytest
 
 from adapters.outbound.system import blobs as incoming
-from adapters.outbound.system.blobs import FileBlobs
-from adapters.outbound.system.s3 import Bucket, S3Blobs
+from adapters.outbound.system.blobs import Bucket, FileBlobs, S3Blobs
 from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
 from ports.files import Blobs, StoredBlob
 from tests.support.knowledge import pieces, read

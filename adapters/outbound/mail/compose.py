@@ -16,7 +16,7 @@ from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.mail.headers import Headers, message_id, reply_subject, thread_id
 from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
-from domain.channels.answers import Answer, Artifact, OutboundMessage
+from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.typed import ChannelTarget, stored_as
 from domain.refusals import Fault, Invalid
 from domain.values import value
@@ -91,15 +91,13 @@ def reply_target(headers: Headers, target: Callable[..., R]) -> R:
 
 def mail_messages(answer: Answer) -> list[OutboundMessage]:
     """The Markdown answer as plain text and as HTML, its files as download links below; none for nothing."""
-    links = "\n".join(_link_line(artifact) for artifact in answer.artifacts)
-    markdown = "\n\n".join(filter(None, (answer.text.strip(), links)))
+    links = []
+    for artifact in answer.artifacts:
+        name = _MARKS.sub(r"\\\1", " ".join(artifact.name.split()))
+        links.append(f"- [{name}](<{quote(artifact.url, safe=_URL_SAFE)}>)")
+    markdown = "\n\n".join(filter(None, (answer.text.strip(), "\n".join(links))))
     rendered = render(Markup.EMAIL, markdown, None)[:1]
     return [OutboundMessage({"plain": document.plain, "html": document.text}) for document in rendered]
-
-
-def _link_line(artifact: Artifact) -> str:
-    name = _MARKS.sub(r"\\\1", " ".join(artifact.name.split()))
-    return f"- [{name}](<{quote(artifact.url, safe=_URL_SAFE)}>)"
 
 
 def compose_reply(
@@ -111,7 +109,11 @@ def compose_reply(
     mail = EmailMessage(policy=_POLICY)
     mail["From"] = header_address(own_address.strip())
     mail["To"] = [header_address(to, name[:200]) for to, name in target.recipients(own_address)]
-    mail["Subject"] = _first_subject(target, plain) if target.opened else reply_subject(target.subject)
+    if target.opened:  # the subject as given, else the beginning of the text
+        text = " ".join((target.subject or plain.strip().partition("\n")[0]).split())
+        mail["Subject"] = shorten(text, MAX_FIRST_SUBJECT, placeholder="\N{HORIZONTAL ELLIPSIS}")
+    else:
+        mail["Subject"] = reply_subject(target.subject)
     mail["Date"] = format_datetime(at)
     mail["Message-ID"] = message_id(key, own_address, target.references)
     if in_reply_to := _ascii_ids([target.in_reply_to]):
@@ -122,12 +124,6 @@ def compose_reply(
     mail["X-Auto-Response-Suppress"] = "All"
     set_body(mail, plain, str(message.payload["html"]))
     return mail
-
-
-def _first_subject(target: MailTarget, plain: str) -> str:
-    """The subject of a mail that answers none: as given, else the beginning of its text."""
-    text = target.subject or plain.strip().partition("\n")[0]
-    return shorten(" ".join(text.split()), MAX_FIRST_SUBJECT, placeholder="\N{HORIZONTAL ELLIPSIS}")
 
 
 def set_body(mail: EmailMessage, plain: str, html: str) -> None:

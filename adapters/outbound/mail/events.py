@@ -32,7 +32,12 @@ def mail_event(
 ) -> Event:
     """`own_domains` are those of the mailbox and its servers. A mail without a text hands on its subject.
     `session_id` is that of the thread, which `shared_threads` joins all its senders in."""
-    headers = mail.headers
+    headers, summary = mail.headers, mail.headers.summary()
+    try:
+        at = parsedate_to_datetime(headers.raw("Date") or "")
+        date = iso_milliseconds(at if at.tzinfo else at.replace(tzinfo=UTC))
+    except (ValueError, TypeError, OverflowError, IndexError):
+        date = ""
     correspondent = ",".join(sorted(address.email.lower() for address in headers.reply_addresses()))
     return Event(
         key=key,
@@ -46,19 +51,9 @@ def mail_event(
         automated=True,
         correspondent=correspondent,
         separate_session_id="" if shared_threads or not correspondent else f"{session_id}:{correspondent}",
-        context=_context(headers),
-        raw={**headers.summary(), **raw},
+        context={name: value for name, value in {**summary, "date": date}.items() if value},
+        raw={**summary, **raw},
     )
-
-
-def _context(headers: Headers) -> Mapping[str, object]:
-    summary = headers.summary()
-    try:
-        at = parsedate_to_datetime(headers.raw("Date") or "")
-        date = iso_milliseconds(at if at.tzinfo else at.replace(tzinfo=UTC))
-    except (ValueError, TypeError, OverflowError, IndexError):
-        date = ""
-    return {name: value for name, value in {**summary, "date": date}.items() if value}
 
 
 def _sender(headers: Headers, own_domains: Sequence[str]) -> Sender:

@@ -48,13 +48,18 @@ def reason_not_to_answer(
     headers: Headers, own_address: str, answered_reasons: Set[str] = frozenset()
 ) -> str | None:
     """Why the mail is not answered, in one word; None when it may be answered. `answered_reasons` do not count."""
+    auto_submitted = headers.raw("Auto-Submitted")
+    return_path = headers.raw("Return-Path") or ""
     checks = (
         _is_own(headers, own_address),
-        _is_auto_submitted(headers),
+        auto_submitted is not None and auto_submitted.split(";")[0].strip().lower() != "no",
         headers.text("Precedence").lower() in _BULK,
         headers.has_any(_LIST),
-        _is_bounce(headers),
-        _is_auto_reply(headers),
+        return_path.replace(" ", "").strip() == "<>"
+        or headers.text("Content-Type").lower().startswith("multipart/report")
+        or any(sender.email.lower().startswith("mailer-daemon@") for sender in headers.addresses("From"))
+        or headers.raw("X-Failed-Recipients") is not None,
+        headers.has_any(_AUTO_REPLY) or bool(_SUPPRESS.search(headers.text("X-Auto-Response-Suppress"))),
         _is_unread(headers.reply_addresses()),
         not headers.addresses("From"),
     )
@@ -70,32 +75,9 @@ def _is_own(headers: Headers, own_address: str) -> bool:
     answered = headers.reply_addresses()
     if answered and all(address.email.lower() == own for address in answered):
         return True
-    return any(_is_own_id(message_id, own) for message_id in headers.message_ids("Message-ID"))
-
-
-def _is_own_id(message_id: str, own_address: str) -> bool:
-    local, _, domain = message_id.strip("<>").rpartition("@")
-    return local.startswith(OWN_PREFIX) and domain.lower() == own_address.rpartition("@")[2].strip().lower()
-
-
-def _is_auto_submitted(headers: Headers) -> bool:
-    value = headers.raw("Auto-Submitted")
-    return value is not None and value.split(";")[0].strip().lower() != "no"
-
-
-def _is_bounce(headers: Headers) -> bool:
-    return_path = headers.raw("Return-Path")
-    senders = headers.addresses("From")
-    return (
-        (return_path is not None and return_path.replace(" ", "").strip() == "<>")
-        or headers.text("Content-Type").lower().startswith("multipart/report")
-        or any(sender.email.lower().startswith("mailer-daemon@") for sender in senders)
-        or headers.raw("X-Failed-Recipients") is not None
-    )
-
-
-def _is_auto_reply(headers: Headers) -> bool:
-    return headers.has_any(_AUTO_REPLY) or bool(_SUPPRESS.search(headers.text("X-Auto-Response-Suppress")))
+    own_domain = own.rpartition("@")[2].strip()
+    ids = (message_id.strip("<>").rpartition("@") for message_id in headers.message_ids("Message-ID"))
+    return any(local.startswith(OWN_PREFIX) and domain.lower() == own_domain for local, _, domain in ids)
 
 
 def _is_unread(addresses: Sequence[Address]) -> bool:
@@ -131,24 +113,17 @@ def authenticated_sender(headers: Headers, own_domains: Sequence[str]) -> Addres
     senders = headers.addresses("From")
     if len(senders) != 1 or len(headers.all("From")) != 1:
         return None
-    results = headers.raw("Authentication-Results") or ""
-    server, _, verdicts = _without_comments(results).partition(";")
-    if not _is_ours(server, own_domains):
+    # A local part may be a quoted string (RFC 5321, 4.1.2), so the sender may have written what stands in quotes:
+    # semicolons, parentheses and verdicts. A field in which quotes or escapes are left proves nothing.
+    results = _REASON.sub(" ", headers.raw("Authentication-Results") or "")
+    results = _QUOTED_VALUE.sub(r"=\1", results)
+    while (shorter := _COMMENT.sub(" ", results)) != results:
+        results = shorter
+    server, _, verdicts = results.partition(";")
+    if {'"', "\\"}.intersection(results) or not _is_ours(server, own_domains):
         return None
     domain = senders[0].domain
     return senders[0] if any(_proves(verdict, domain) for verdict in verdicts.split(";")) else None
-
-
-def _without_comments(results: str) -> str:
-    """The field without comments, reasons and needless quotes; empty where quotes or escapes are left.
-
-    A local part may be a quoted string (RFC 5321, 4.1.2), so the sender may have written what stands in quotes,
-    semicolons, parentheses and verdicts included: such a field proves nothing.
-    """
-    text = _QUOTED_VALUE.sub(r"=\1", _REASON.sub(" ", results))
-    while (shorter := _COMMENT.sub(" ", text)) != text:
-        text = shorter
-    return "" if '"' in text or "\\" in text else text
 
 
 def _is_ours(server: str, own_domains: Sequence[str]) -> bool:

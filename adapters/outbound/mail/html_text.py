@@ -100,25 +100,19 @@ class _TextBuilder:
         if self._skipped_from == self._depth:
             self._skipped_from = None
         elif self._skipped_from is None:
-            self._end(tag)
+            if tag == "a" and self._links:
+                href, start = self._links.pop()
+                label = "".join(self._out[start : start + _LONGEST_LABEL]).strip()
+                self.links.append((label, href))
+                self._write(address_behind(label, href))
+            if tag in _BLOCKS:
+                self._begin_line()
+            self._write(_PARAGRAPHS.get(tag, ""))
+            if tag == "pre":
+                self._preformatted = max(0, self._preformatted - 1)
         if self._quoted_from == self._depth:
             self._quoted_from, self._out = None, self.own
         self._depth -= 1
-
-    def _end(self, tag: str) -> None:
-        if tag == "a" and self._links:
-            self._end_link()
-        if tag in _BLOCKS:
-            self._begin_line()
-        self._write(_PARAGRAPHS.get(tag, ""))
-        if tag == "pre":
-            self._preformatted = max(0, self._preformatted - 1)
-
-    def _end_link(self) -> None:
-        href, start = self._links.pop()
-        label = "".join(self._out[start : start + _LONGEST_LABEL]).strip()
-        self.links.append((label, href))
-        self._write(address_behind(label, href))
 
     def data(self, data: str) -> None:
         if self._skipped_from is None:

@@ -25,14 +25,6 @@ class SmtpMailer:
         self._ids = ids
 
     async def send(self, recipient: str, subject: str, text: str) -> None:
-        message = self._message(recipient, subject, text)
-        sent = await self._submission.submit(self._server, message, self._sender, recipient)
-        if sent.outcome is not Outcome.SENT:
-            of_recipient = sent.of_recipient or not recipient.isascii()
-            refused = sent.outcome is Outcome.PERMANENT and of_recipient
-            raise MailFailed(sent.detail, refused=refused)
-
-    def _message(self, recipient: str, subject: str, text: str) -> EmailMessage:
         message = EmailMessage(policy=SMTP)
         try:
             message["To"] = header_address(recipient)
@@ -47,7 +39,11 @@ class SmtpMailer:
         message["Message-ID"] = f"<{self._ids.request_id()}@{self._sender.rpartition('@')[2]}>"
         message["Auto-Submitted"] = "auto-generated"
         set_body(message, text, _as_html(subject, text))
-        return message
+        sent = await self._submission.submit(self._server, message, self._sender, recipient)
+        if sent.outcome is not Outcome.SENT:
+            of_recipient = sent.of_recipient or not recipient.isascii()
+            refused = sent.outcome is Outcome.PERMANENT and of_recipient
+            raise MailFailed(sent.detail, refused=refused)
 
 
 def _as_html(title: str, text: str) -> str:

@@ -215,12 +215,11 @@ def _parts(part: Message) -> list[Message]:
 
 
 def _children(part: Message) -> list[Message]:
+    """Of alternatives the plain text unless it is empty, else HTML, else the last; and calendars or other files
+    besides."""
     children = _parts(part)
-    return _best_alternative(children) if part.get_content_type() == "multipart/alternative" else children
-
-
-def _best_alternative(children: list[Message]) -> list[Message]:
-    """Plain text unless it is empty, else HTML, else the last; and calendars or other files besides."""
+    if part.get_content_type() != "multipart/alternative":
+        return children
     plain = [child for child in children if child.get_content_type() == "text/plain"]
     chosen = _chosen_text(children, plain)
     others = (
@@ -232,7 +231,7 @@ def _best_alternative(children: list[Message]) -> list[Message]:
 
 
 def _chosen_text(children: list[Message], plain: list[Message]) -> list[Message]:
-    html = [child for child in children if any(map(_is_html, child.walk()))][-1:]
+    html = [child for child in children if _html_parts([child])][-1:]
     text = "\n".join(_whole_text(child) for child in plain).strip()
     if not text:
         return html or children[-1:]
@@ -241,32 +240,29 @@ def _chosen_text(children: list[Message], plain: list[Message]) -> list[Message]
     return [_with_addresses(child, html) for child in plain]
 
 
-def _is_html(part: Message) -> bool:
-    return part.get_content_type() == "text/html"
+def _html_parts(children: list[Message]) -> list[Message]:
+    return [part for child in children for part in child.walk() if part.get_content_type() == "text/html"]
 
 
 def _with_addresses(plain: Message, html: list[Message]) -> Message:
     """The plain text with the addresses of links, where the HTML beside it alone has them."""
-    parts = (part for child in html for part in child.walk() if part.get_content_type() == "text/html")
-    links = [link for part in parts for link in links_in(_decoded(part)[0].replace("\0", "")[: 2 * MAX_TEXT])]
+    texts = [_decoded(part)[0].replace("\0", "")[: 2 * MAX_TEXT] for part in _html_parts(html)]
+    links = [link for text in texts for link in links_in(text)]
     if not links or filename(plain):
         return plain
     text = _decoded(plain)[0][: 2 * MAX_TEXT]
     shown = with_addresses(text, links)
-    return (
-        plain if shown == text else made_part("text/plain", shown.encode("utf-8", "replace"), charset="utf-8")
-    )
+    if shown == text:
+        return plain
+    return made_part("text/plain", shown.encode("utf-8", "replace"), charset="utf-8")
 
 
 def _says_else(text: str, html: list[Message]) -> bool:
     """Return True if the HTML is another text, as beside a plain "please view this in HTML": it is much longer or the
     plain text speaks of HTML, and most of the plain text is not in it."""
-    part = next(
-        (part for child in html for part in child.walk() if part.get_content_type() == "text/html"), None
-    )
-    letters = (
-        "".join(filter(str.isalnum, _whole_text(part)[: 20 * _STUB].lower())) if part is not None else ""
-    )
+    letters = ""
+    for part in _html_parts(html)[:1]:
+        letters = "".join(filter(str.isalnum, _whole_text(part)[: 20 * _STUB].lower()))
     own = "".join(filter(str.isalnum, text.lower()))
     if "html" not in own and len(letters) < _MUCH_LONGER * len(own):
         return False
@@ -293,12 +289,8 @@ def is_file(part: Message, *, is_first: bool) -> bool:
         return False
     if part.get_content_type() not in _TEXTS:
         return True
-    is_attached = part.get_content_disposition() == "attachment"
-    return (
-        bool(filename(part))
-        if is_first and is_attached
-        else not is_first and (is_attached or bool(filename(part)))
-    )
+    is_attached, has_name = part.get_content_disposition() == "attachment", bool(filename(part))
+    return (is_attached and has_name) if is_first else (is_attached or has_name)
 
 
 def _file(leaf: _Leaf, index: int, member: int | None) -> MailFile:

@@ -167,13 +167,14 @@ def _history_start(text: _Lines) -> int:
     """The first line of the conversation that a mail program added below the answer, or the number of lines."""
     lines = text.lines
     for index, line in enumerate(lines):
-        if index and (_SEPARATOR.match(line) or (_RULE.match(line) and _is_header_block(lines, index + 1))):
+        is_rule = _RULE.match(line) and _is_header_block(lines, index + 1)
+        if index and (_SEPARATOR.match(line) or is_rule or _is_header_block(lines, index)):
             return index
-        if index and _is_header_block(lines, index):
-            return index
-        span = _attribution_span(text, index)
-        if span and not _continues_after(text, min(index + span, len(lines))):
-            return index
+        if span := _attribution_span(text, index):
+            end = min(index + span, len(lines))
+            continues = _is_quoted(text.following[end]) and text.last_own >= end
+            if not continues:  # the sender wrote nothing below the quotation
+                return index
     return len(lines)
 
 
@@ -204,11 +205,6 @@ def _attribution_span(text: _Lines, index: int) -> int:
         if span == 1 and is_followed and _ADDRESSED.match(candidate):
             return span
     return 0
-
-
-def _continues_after(text: _Lines, index: int) -> bool:
-    """Return True if the sender's text continues below a quotation that begins here and is marked with '>'."""
-    return _is_quoted(text.following[index]) and text.last_own >= index
 
 
 def _is_quoted(line: str) -> bool:

@@ -30,7 +30,7 @@ from aiosmtplib import (
 
 from adapters.system_errors import system_reason
 from domain.channels.messages import Outcome, Sent
-from ports.http import Address, Addresses, AddressRefused, HttpFailed
+from ports.http import Addresses, AddressRefused, HttpFailed
 
 TlsContexts = Callable[[], ssl.SSLContext]
 
@@ -108,25 +108,22 @@ def plain_text_message(server: str, tls_field: str, tls_port: int) -> str:
 async def _open_socket(addresses: Addresses, host: str, port: int, timeout: float) -> socket.socket:
     failure: OSError | None = None
     for address in await addresses.resolve_allowed(host, port):
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        connection = socket.socket(family, socket.SOCK_STREAM)
+        connection.setblocking(False)
         try:
-            return await _connected(address, timeout)
+            async with asyncio.timeout(timeout):
+                await asyncio.get_running_loop().sock_connect(connection, (address.host, address.port))
         except OSError as error:  # TimeoutError is one of them
+            connection.close()
             failure = error
+        except BaseException:
+            connection.close()
+            raise
+        else:
+            return connection
     reason = (failure and system_reason(failure)) or "no answer in time"
     raise HttpFailed(f"{host}:{port} cannot be reached: {reason}", before_request=True) from failure
-
-
-async def _connected(address: Address, timeout: float) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    connection = socket.socket(family, socket.SOCK_STREAM)
-    connection.setblocking(False)
-    try:
-        async with asyncio.timeout(timeout):
-            await asyncio.get_running_loop().sock_connect(connection, (address.host, address.port))
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 async def _greets(connection: socket.socket) -> bool:
@@ -192,12 +189,12 @@ class SmtpServer:
         return f"{self.host}:{self.port}"
 
 
+@dataclass(frozen=True, slots=True)
 class Submission:
     """Sends mail over SMTP."""
 
-    def __init__(self, addresses: Addresses, tls_contexts: TlsContexts = checked_tls) -> None:
-        self._addresses = addresses
-        self._tls_contexts = tls_contexts
+    addresses: Addresses
+    tls_contexts: TlsContexts = checked_tls
 
     async def submit(self, server: SmtpServer, message: EmailMessage, sender: str, *recipients: str) -> Sent:
         """Sends the mail to its recipients, of whom the server takes at least one. Never raises for errors of the
@@ -225,8 +222,9 @@ class Submission:
 
     async def _connect(self, server: SmtpServer) -> SMTP:
         connection = await open_mail_socket(
-            self._addresses, server.host, server.port, server.timeout, server.security, server.tls_field
+            self.addresses, server.host, server.port, server.timeout, server.security, server.tls_field
         )
+        own = connection.getsockname()[0]
         try:
             client = SMTP(
                 hostname=server.host,
@@ -234,8 +232,9 @@ class Submission:
                 timeout=server.timeout,
                 use_tls=server.security is Security.IMPLICIT,
                 start_tls=_START_TLS[server.security],
-                tls_context=self._tls_contexts(),
-                local_hostname=_greeting_name(connection.getsockname()[0]),
+                tls_context=self.tls_contexts(),
+                # an address literal (RFC 5321, 4.1.3): true everywhere, and needs no name lookup
+                local_hostname=f"[IPv6:{own}]" if ":" in own else f"[{own}]",
                 username=server.username or None,
                 password=server.password or None,
             )
@@ -263,11 +262,6 @@ async def _announce(client: SMTP, message: EmailMessage, sender: str, recipients
     if len(refused) == len(recipients):
         raise refused[0]
     return content
-
-
-def _greeting_name(address: str) -> str:
-    """An address literal (RFC 5321, 4.1.3): true everywhere, and needs no name lookup."""
-    return f"[IPv6:{address}]" if ":" in address else f"[{address}]"
 
 
 async def _quit(client: SMTP) -> None:

@@ -103,26 +103,13 @@ class AddressPolicy:
 def numeric_host(host: str) -> IPv4Address | None:
     """The address behind a numeric host in any notation that C libraries take: `0x7f.1`, `2130706433`,
     `0177.0.0.1` (inet_aton); None for a name."""
-    pieces = host.removesuffix(".").split(".")
+    plain = host.removesuffix(".")
+    if not plain.isascii() or not plain.replace(".", "").isalnum():
+        return None
     try:
-        numbers = [_number(piece) for piece in pieces]
-    except ValueError:
+        return IPv4Address(socket.inet_aton(plain))
+    except OSError:
         return None
-    *heads, last = numbers
-    if len(numbers) > 4 or any(head > 255 for head in heads) or last >= 256 ** (4 - len(heads)):
-        return None
-    value = last
-    for index, head in enumerate(heads):
-        value |= head << (8 * (3 - index))
-    return IPv4Address(value)
-
-
-def _number(piece: str) -> int:
-    if not piece.isascii() or not piece.isalnum():
-        raise ValueError(piece)
-    if piece[:2].lower() == "0x":
-        return int(piece[2:] or "0", 16)
-    return int(piece, 8) if piece[0] == "0" else int(piece)
 
 
 def _destinations(ip: Ip) -> tuple[Ip, ...]:
@@ -176,41 +163,36 @@ def refused(host: str) -> AddressRefused:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class PolicedSockets:
     """A socket factory: the last gate, asked with the very address that is about to be connected to."""
 
-    def __init__(self, policy: AddressPolicy) -> None:
-        self._policy = policy
+    policy: AddressPolicy
 
     def __call__(self, info: AddrInfo) -> socket.socket:
         family, kind, protocol, _, address = info
-        if not self._policy.allows(str(address[0])):
+        if not self.policy.allows(str(address[0])):
             raise Forbidden("the address is not allowed")
         return socket.socket(family, kind, protocol)
 
 
+@dataclass(frozen=True, slots=True)
 class AllowedAddresses:
     """`ports.http.Addresses` over the system's resolver."""
 
-    def __init__(self, policy: AddressPolicy) -> None:
-        self._policy = policy
+    policy: AddressPolicy
 
     async def resolve_allowed(self, host: str, port: int) -> Sequence[Address]:
         name = host.strip().removeprefix("[").removesuffix("]")
         literal = numeric_host(name)
         if literal is not None:
             name = str(literal)
-        addresses = await _lookup(name, port)
-        allowed = [address for address in addresses if self._policy.allows(address.host)]
+        try:
+            infos = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise HttpFailed(f"the host name {name!r} cannot be resolved", before_request=True) from error
+        unique = dict.fromkeys((str(info[4][0]), int(info[4][1])) for info in infos)
+        allowed = [Address(ip, number) for ip, number in unique if self.policy.allows(ip)]
         if not allowed:
             raise refused(host)
         return allowed
-
-
-async def _lookup(name: str, port: int) -> list[Address]:
-    try:
-        infos = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise HttpFailed(f"the host name {name!r} cannot be resolved", before_request=True) from error
-    unique = dict.fromkeys((str(info[4][0]), int(info[4][1])) for info in infos)
-    return [Address(ip, number) for ip, number in unique]

@@ -134,7 +134,10 @@ class GoogleApi:
             raise GoogleError(f"{self.product} cannot be reached: {error}", failed(error)) from error
         body = {} if answer.status == 204 else await off_loop(len(answer.body), answer.json)
         if not answer.ok or not isinstance(body, dict):
-            raise self._refused(answer)
+            message = f"{self.product} answered {answer.status} {text(answer.json(), 'error', 'message')}"
+            wait = answer.retry_after or DEFAULT_WAIT
+            limited = Sent(Outcome.RETRY_AFTER, retry_after=wait) if is_rate_limit(answer) else None
+            raise GoogleError(message.strip()[:300], limited or by_status(answer), answer)
         return body
 
     async def stream(
@@ -166,12 +169,6 @@ class GoogleApi:
     def _token_url(self) -> str:
         url = self.dependencies.address(TOKEN_URL)
         return url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/token"
-
-    def _refused(self, answer: HttpAnswer) -> GoogleError:
-        message = f"{self.product} answered {answer.status} {text(answer.json(), 'error', 'message')}"
-        wait = answer.retry_after or DEFAULT_WAIT
-        limited = Sent(Outcome.RETRY_AFTER, retry_after=wait) if is_rate_limit(answer) else None
-        return GoogleError(message.strip()[:300], limited or by_status(answer), answer)
 
 
 def is_rate_limit(answer: HttpAnswer) -> bool:

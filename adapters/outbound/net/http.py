@@ -238,11 +238,15 @@ class AioHttp:
         try:
             yield
         except (HttpFailed, aiohttp.ClientError, OSError, TimeoutError, UnicodeError) as error:
-            failed = (
-                error if isinstance(error, HttpFailed) else failure(error, exchange.request, exchange.sent)
-            )
-            if exchange.source_error is not None:
-                failed = _source_failure(exchange.source_error)
+            source = exchange.source_error
+            if isinstance(source, HttpFailed):
+                failed = source
+            elif source is not None:
+                failed = HttpFailed("the content to send cannot be read", before_request=False)
+            elif isinstance(error, HttpFailed):
+                failed = error
+            else:
+                failed = failure(error, exchange.request, exchange.sent)
             self._report(exchange, failed)
             if failed is error:
                 raise
@@ -266,15 +270,16 @@ class AioHttp:
 
 def connector(policy: AddressPolicy | None, limit: int = 100) -> aiohttp.TCPConnector:
     """A connection pool; with a `policy` every connection passes it. A `limit` of 0 means no limit."""
-    if policy is None:
-        return aiohttp.TCPConnector(limit=limit, ttl_dns_cache=NAME_SECONDS, keepalive_timeout=KEPT_SECONDS)
+    policed: dict[str, Any] = {}
+    if policy is not None:
+        sockets = PolicedSockets(policy)
+        policed = {
+            "limit_per_host": PER_HOST,
+            "resolver": _PolicedResolver(policy),
+            "socket_factory": sockets,
+        }
     return aiohttp.TCPConnector(
-        limit=limit,
-        limit_per_host=PER_HOST,
-        ttl_dns_cache=NAME_SECONDS,
-        keepalive_timeout=KEPT_SECONDS,
-        resolver=_PolicedResolver(policy),
-        socket_factory=PolicedSockets(policy),
+        limit=limit, ttl_dns_cache=NAME_SECONDS, keepalive_timeout=KEPT_SECONDS, **policed
     )
 
 
@@ -451,12 +456,6 @@ def _reason(error: Exception, request: HttpRequest, sent: bool) -> str:
         case OSError() | aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError():
             return "broke the connection before the answer was whole"
     return "cannot be called: the connection failed"
-
-
-def _source_failure(error: Exception) -> HttpFailed:
-    if isinstance(error, HttpFailed):
-        return error
-    return HttpFailed("the content to send cannot be read", before_request=False)
 
 
 def _too_large(url: str, limit: int) -> HttpFailed:

@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from urllib.parse import urlencode, urlsplit
 
 from adapters.outbound.channels.common.bodies import at, text
@@ -96,7 +95,12 @@ class Tokens:
         token = text(body, "access_token")
         if answer.ok and token:
             return token, _lifetime(at(body, "expires_in")), frozenset(text(body, "scope").split())
-        raise _failure(answer, body)
+        fault = text(body, "error")
+        reason = f"{fault} {text(body, 'error_description')}".strip() or f"HTTP {answer.status}"
+        message = f"The token endpoint answered {reason[:300]}"
+        if answer.ok or answer.status == 429 or answer.status >= 500 or fault in _TRANSIENT:
+            raise TokenUnavailable(message, answer.retry_after)
+        raise TokenRefused(message)
 
 
 def _key(url: str, grant: Mapping[str, str]) -> str:
@@ -112,14 +116,6 @@ def _lifetime(given: object) -> float:
     return min(max(seconds, 0.0), 86_400.0) if seconds == seconds else _DEFAULT_LIFETIME
 
 
-def _failure(answer: HttpAnswer, body: object) -> Exception:
-    error = text(body, "error")
-    reason = f"{error} {text(body, 'error_description')}".strip() or f"HTTP {answer.status}"
-    message = f"The token endpoint answered {reason[:300]}"
-    is_transient = answer.ok or answer.status == 429 or answer.status >= 500 or error in _TRANSIENT
-    return TokenUnavailable(message, answer.retry_after) if is_transient else TokenRefused(message)
-
-
 CALLBACK_PATH = "/api/agent/verification/callback/"
 
 
@@ -133,16 +129,14 @@ class _Platform:
     pkce: bool
 
 
-_PLATFORMS: Mapping[Provider, _Platform] = MappingProxyType(
-    {
-        Provider.WORKSPACE_CHAT: _Platform(
-            "WORKSPACE_CHAT", "openid profile", ("https://slack.com/user_id", "sub"), pkce=False
-        ),
-        Provider.GAMING_CHAT: _Platform("GAMING_CHAT", "identify", ("id",), pkce=True),
-        Provider.COMMUNITY_CHAT: _Platform("COMMUNITY_CHAT", "", ("id",), pkce=True),
-        Provider.ENTERPRISE_CHAT: _Platform("ENTERPRISE_CHAT", "openid User.Read", ("id",), pkce=True),
-    }
-)
+_PLATFORMS: Mapping[Provider, _Platform] = {
+    Provider.WORKSPACE_CHAT: _Platform(
+        "WORKSPACE_CHAT", "openid profile", ("https://slack.com/user_id", "sub"), pkce=False
+    ),
+    Provider.GAMING_CHAT: _Platform("GAMING_CHAT", "identify", ("id",), pkce=True),
+    Provider.COMMUNITY_CHAT: _Platform("COMMUNITY_CHAT", "", ("id",), pkce=True),
+    Provider.ENTERPRISE_CHAT: _Platform("ENTERPRISE_CHAT", "openid User.Read", ("id",), pkce=True),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,22 +178,7 @@ class OAuthIdentities:
         return f"{base}{'&' if urlsplit(base).query else '?'}{urlencode(query)}"
 
     async def identify(self, provider: Provider, code: str, verifier: str) -> Identity:
-        platform = _PLATFORMS[provider]
-        token = await self._token(provider, platform, code, verifier)
-        request = HttpRequest(
-            "GET",
-            self._address(f"{platform.settings}_USERINFO_URL"),
-            headers={"Authorization": f"Bearer {token}"},
-        )
-        answer = await self._send(request)
-        claims = answer.json()
-        user_id = next(filter(None, (text(claims, name) for name in platform.claims)), "")
-        if not answer.ok or not user_id:
-            raise OAuthFailed(f"the user information answered {_reason(answer)}")
-        return Identity(provider.value, user_id)
-
-    async def _token(self, provider: Provider, platform: _Platform, code: str, verifier: str) -> str:
-        client = self._clients[provider]
+        platform, client = _PLATFORMS[provider], self._clients[provider]
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -215,7 +194,17 @@ class OAuthIdentities:
         token = text(answer.json(), "access_token")
         if not answer.ok or not token:
             raise OAuthFailed(f"the token endpoint answered {_reason(answer)}")
-        return token
+        request = HttpRequest(
+            "GET",
+            self._address(f"{platform.settings}_USERINFO_URL"),
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        answer = await self._send(request)
+        claims = answer.json()
+        user_id = next(filter(None, (text(claims, name) for name in platform.claims)), "")
+        if not answer.ok or not user_id:
+            raise OAuthFailed(f"the user information answered {_reason(answer)}")
+        return Identity(provider.value, user_id)
 
     async def _send(self, request: HttpRequest) -> HttpAnswer:
         try:

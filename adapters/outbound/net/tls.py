@@ -277,18 +277,16 @@ async def probe(host: str, port: int, files: WatchedFiles | None, server_name: s
     """Connects once; over TLS where there are files."""
     try:
         async with asyncio.timeout(SECONDS):
-            return await (_over_tls(host, port, files, server_name or host) if files else _plain(host, port))
+            if files:
+                return await _over_tls(host, port, files, server_name or host)
+            answer = await _greeted(*await asyncio.open_connection(host, port))
+            return ProbeResult("" if answer[3:4] == SETTINGS else ONLY_TLS)
     except TimeoutError:
         return ProbeResult(f"no answer within {SECONDS:g} seconds")
     except socket.gaierror as error:
         return ProbeResult(f"its name cannot be resolved: {error.strerror}")
     except OSError as error:
         return ProbeResult(f"it cannot be reached: {system_reason(error) or error}")
-
-
-async def _plain(host: str, port: int) -> ProbeResult:
-    answer = await _greeted(*await asyncio.open_connection(host, port))
-    return ProbeResult("" if answer[3:4] == SETTINGS else ONLY_TLS)
 
 
 async def _over_tls(host: str, port: int, files: WatchedFiles, server_name: str) -> ProbeResult:
@@ -299,7 +297,8 @@ async def _over_tls(host: str, port: int, files: WatchedFiles, server_name: str)
         return ProbeResult(_verification_fault(error, files, server_name))
     except (ssl.SSLError, ConnectionResetError):
         return ProbeResult(NO_TLS)
-    valid_until = _valid_until(writer.get_extra_info("peercert"))
+    end = (writer.get_extra_info("peercert") or {}).get("notAfter")
+    valid_until = datetime.fromtimestamp(ssl.cert_time_to_seconds(end), UTC) if end else None
     refused = CERTIFICATE_REFUSED if files.contents.certificate else NEEDS_CERTIFICATE
     try:
         answer = await _greeted(reader, writer)
@@ -347,8 +346,3 @@ def _verification_fault(error: ssl.SSLCertVerificationError, files: WatchedFiles
         f"its certificate is of no CA that {trusted} lists ({error.verify_message}): set CORE_TLS_CA_FILE to the CA"
         " that signed it"
     )
-
-
-def _valid_until(certificate: dict[str, str] | None) -> datetime | None:
-    end = (certificate or {}).get("notAfter")
-    return datetime.fromtimestamp(ssl.cert_time_to_seconds(end), UTC) if end else None

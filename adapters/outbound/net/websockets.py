@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import aiohttp
 
@@ -19,11 +20,11 @@ CLOSE_SECONDS = 0.5
 """How long the other side may take to answer the closing of a connection."""
 
 
+@dataclass(frozen=True, slots=True)
 class AioWebSockets:
     """A connection pool for each connection: they last, and are few."""
 
-    def __init__(self, policy: AddressPolicy) -> None:
-        self._policy = policy
+    policy: AddressPolicy
 
     @asynccontextmanager
     async def open(self, handshake: Handshake) -> AsyncIterator[AioWebSocket]:
@@ -31,7 +32,7 @@ class AioWebSockets:
         tracing = aiohttp.TraceConfig()
         tracing.on_request_redirect.append(_refuse_redirect)
         async with aiohttp.ClientSession(
-            connector=connector(self._policy if handshake.user_address else None),
+            connector=connector(self.policy if handshake.user_address else None),
             timeout=timeout,
             trace_configs=[tracing],
         ) as session:
@@ -66,22 +67,22 @@ async def _connected(session: aiohttp.ClientSession, handshake: Handshake) -> ai
         raise failure(error, request, sent=False) from None
 
 
+@dataclass(frozen=True, slots=True)
 class AioWebSocket:
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        self._socket = socket
+    socket: aiohttp.ClientWebSocketResponse
 
     async def receive(self) -> str | bytes:
-        message = await self._socket.receive()
+        message = await self.socket.receive()
         if message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
             content: str | bytes = message.data
             return content
-        raise ConnectionClosed(self._socket.close_code or 0)
+        raise ConnectionClosed(self.socket.close_code or 0)
 
     async def send(self, message: str) -> None:
         try:
-            await self._socket.send_str(message)
+            await self.socket.send_str(message)
         except ConnectionError:
-            raise ConnectionClosed(self._socket.close_code or 0) from None
+            raise ConnectionClosed(self.socket.close_code or 0) from None
 
     async def close(self, code: int = 1000) -> None:
-        await self._socket.close(code=code)
+        await self.socket.close(code=code)

@@ -1,6 +1,7 @@
 """The resources that need no other service: `agent::echo` and `agent::kb-<id>`."""
 
 import re
+from dataclasses import dataclass
 
 from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult
 from ports.resources import Downstream, KnowledgeAnswers
@@ -15,15 +16,15 @@ class Echo:
         return RunResult(request.text)
 
 
+@dataclass(frozen=True, slots=True)
 class KnowledgeBase:
     """Answers from one knowledge base, as far as the instance's owner may read it."""
 
-    def __init__(self, answers: KnowledgeAnswers, base_id: int) -> None:
-        self._answers = answers
-        self._base_id = base_id
+    answers: KnowledgeAnswers
+    base_id: int
 
     async def run(self, request: RunRequest) -> RunResult:
-        return await self._answers.answer(request.owner, self._base_id, request.text)
+        return await self.answers.answer(request.owner, self.base_id, request.text)
 
 
 def is_builtin(resource: Resource) -> bool:
@@ -39,11 +40,11 @@ def knowledge_base_of(resource: Resource) -> int | None:
     return int(base[1]) if base else None
 
 
+@dataclass(frozen=True, slots=True)
 class Builtins:
     """Finds the built-in resource that an id names."""
 
-    def __init__(self, answers: KnowledgeAnswers) -> None:
-        self._answers = answers
+    answers: KnowledgeAnswers
 
     def find(self, resource: Resource) -> Downstream | None:
         """None if the id names no built-in."""
@@ -52,4 +53,4 @@ class Builtins:
     def get(self, resource: Resource) -> Downstream:
         """The built-in of an id for which `is_builtin` holds."""
         base = knowledge_base_of(resource)
-        return Echo() if base is None else KnowledgeBase(self._answers, base)
+        return Echo() if base is None else KnowledgeBase(self.answers, base)

@@ -89,12 +89,12 @@ class Extra:
     closed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class ModelClient:
     """Asks the model for one reply at a time."""
 
-    def __init__(self, http: Http, model: ChatModel) -> None:
-        self._http = http
-        self._model = model
+    http: Http
+    model: ChatModel
 
     async def ask(
         self, turns: Sequence[Turn], seconds: float, reply: Reply, extra: Extra
@@ -102,9 +102,9 @@ class ModelClient:
         """The texts of one reply; `reply` holds all of it afterwards. Raises `DownstreamFailed`, `BadAnswer`."""
         request, has_text = self._request(turns, seconds, extra), False
         try:
-            if self._model.stream:
+            if self.model.stream:
                 events = EventStream()
-                async for piece in self._http.stream(request):
+                async for piece in self.http.stream(request):
                     for text in events.feed(piece):
                         has_text = True
                         yield text
@@ -112,7 +112,7 @@ class ModelClient:
                 if not complete.ended:
                     raise DownstreamFailed("the model's answer broke off", retryable=True)
             else:
-                answer = await self._http.send(request)
+                answer = await self.http.send(request)
                 if not answer.ok:
                     raise refused_answer(answer)
                 complete = reply_of(await off_loop(len(answer.body), answer.json))
@@ -123,7 +123,7 @@ class ModelClient:
             yield complete.text
 
     def _request(self, turns: Sequence[Turn], seconds: float, extra: Extra) -> HttpRequest:
-        model = self._model
+        model = self.model
         headers = {"Accept": "text/event-stream" if model.stream else "application/json"}
         headers |= trace_context.headers()
         if model.token:

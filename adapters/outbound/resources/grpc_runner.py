@@ -22,7 +22,7 @@ from adapters.rpc.runs import run_request_to_pb
 from adapters.tasks import end
 from domain.channels.answers import Choice
 from domain.json_text import loads
-from domain.routing.model import Confirmation, ResultArtifact, RunDelta, RunRequest, RunResult
+from domain.routing.model import RunDelta, RunRequest, RunResult
 from ports.resources import DownstreamFailed
 
 _OPTIONS = [
@@ -170,33 +170,22 @@ def _retry_after(error: aio.AioRpcError) -> float | None:
 
 
 def _delta(message: pb.RunResponse) -> RunDelta:
-    return RunDelta(
-        message.text_delta,
-        tuple(_artifact(artifact, f"artifacts[{at}]") for at, artifact in enumerate(message.artifacts)),
-        _confirmation(message.confirmation) if message.HasField("confirmation") else None,
-        tuple(Choice(choice.label, choice.value) for choice in message.choices),
-        message.handover,
-    )
-
-
-def _artifact(artifact: pb.Artifact, at: str) -> ResultArtifact:
-    content = artifact.WhichOneof("content")
-    return checked_artifact(
-        artifact.name,
-        artifact.mime_type,
-        artifact.url if content == "url" else None,
-        artifact.data if content == "data" else None,
-        at,
-    )
-
-
-def _confirmation(confirmation: pb.Confirmation) -> Confirmation:
-    parameters: Any = None
-    if confirmation.parameters_json:
-        try:
-            parameters = loads(confirmation.parameters_json)
-        except ValueError:
-            raise BadAnswer("confirmation.parameters_json is not JSON, or nested too deeply") from None
-        if parameters is None:
-            raise BadAnswer("confirmation.parameters_json is not an object")
-    return checked_confirmation(confirmation.tool, parameters)
+    artifacts = []
+    for at, artifact in enumerate(message.artifacts):
+        content = artifact.WhichOneof("content")
+        url = artifact.url if content == "url" else None
+        data = artifact.data if content == "data" else None
+        artifacts.append(checked_artifact(artifact.name, artifact.mime_type, url, data, f"artifacts[{at}]"))
+    confirmation = None
+    if message.HasField("confirmation"):
+        parameters: Any = None
+        if encoded := message.confirmation.parameters_json:
+            try:
+                parameters = loads(encoded)
+            except ValueError:
+                raise BadAnswer("confirmation.parameters_json is not JSON, or nested too deeply") from None
+            if parameters is None:
+                raise BadAnswer("confirmation.parameters_json is not an object")
+        confirmation = checked_confirmation(message.confirmation.tool, parameters)
+    choices = tuple(Choice(choice.label, choice.value) for choice in message.choices)
+    return RunDelta(message.text_delta, tuple(artifacts), confirmation, choices, message.handover)

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import orjson
@@ -30,27 +31,27 @@ _SHORT = MAX_DEPTH
 """Bytes of an event that cannot be nested too deeply, whatever stands in it."""
 
 
+@dataclass(frozen=True, slots=True)
 class HttpRunner:
     """POSTs each message to one address of the operator's, with a Bearer token where there is one.
 
     The request id goes along as `Idempotency-Key`, so that the endpoint can tell a retry from a new message.
     """
 
-    def __init__(self, http: Http, url: str, token: str | None = None) -> None:
-        self._http = http
-        self._url = url
-        self._token = token
+    http: Http
+    url: str
+    token: str | None = field(default=None, repr=False)
 
     async def run(self, request: RunRequest) -> RunResult:
         """The result; what comes after the last event is not read."""
         answer = _Answer(request)
         headers = {"Accept": f"{EVENTS}, application/json", "Idempotency-Key": request.request_id}
         headers |= trace_context.headers()
-        if self._token:
-            headers["Authorization"] = f"Bearer {self._token}"
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
         call = HttpRequest(
             "POST",
-            self._url,
+            self.url,
             headers=headers,
             json=request_json(request),
             timeout=request.timeout,
@@ -60,7 +61,7 @@ class HttpRunner:
         )
         try:
             with usable():
-                async with aclosing(cast(AsyncGenerator[bytes, None], self._http.stream(call))) as pieces:
+                async with aclosing(cast(AsyncGenerator[bytes, None], self.http.stream(call))) as pieces:
                     async for piece in pieces:
                         if result := answer.feed(piece):
                             return result

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from adapters.outbound.resources.builtin import knowledge_base_of
@@ -140,31 +140,31 @@ def kept(turn: Turn) -> Turn:
     return replace(turn, text=without_marks(turn.text)) if turn.role is Role.ASSISTANT else turn
 
 
+@dataclass(frozen=True, slots=True)
 class Knowledge:
     """Where models read: bases with the rights of the instance's owner, or one that is `given`."""
 
-    def __init__(self, reader: KnowledgeReader, given: Base | None = None) -> None:
-        self._reader = reader
-        self._given = given
+    reader: KnowledgeReader
+    given: Base | None = None
 
     async def open(self, request: RunRequest, base_ids: Sequence[int]) -> KnowledgeRun | None:
         """None if there is nothing to search."""
-        if self._given:
-            return KnowledgeRun(self._reader, [self._given])
+        if self.given:
+            return KnowledgeRun(self.reader, [self.given])
         if not base_ids:
             return None
-        return KnowledgeRun(self._reader, await self._reader.readable(request.owner, base_ids))
+        return KnowledgeRun(self.reader, await self.reader.readable(request.owner, base_ids))
 
 
+@dataclass(frozen=True, slots=True)
 class WithSources:
     """Ends each answer with the list of what it cites; that of a knowledge base for which the model did not search,
     with a note."""
 
-    def __init__(self, inner: Downstream) -> None:
-        self._inner = inner
+    inner: Downstream
 
     async def run(self, request: RunRequest) -> RunResult:
-        result = await self._inner.run(request)
+        result = await self.inner.run(request)
         if result.citations:
             return replace(result, text=f"{result.text}\n\n{sources(result.citations)}")
         if result.unsearched and result.text.strip() and knowledge_base_of(request.resource) is not None:

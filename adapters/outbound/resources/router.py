@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ldexp
 from typing import Any
 
@@ -74,14 +74,14 @@ class Retrying:
             attempted = replace(request, timeout=deadline - self._now())
 
 
+@dataclass(frozen=True, slots=True)
 class GivenTurns:
     """`ports.resources.ChatHistory`: the turns that came with a question. Nothing of the answer is kept."""
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
-        self._turns = turns
+    turns: Sequence[Turn]
 
     async def load(self, instance_id: int, session_id: str, request_id: str) -> Sequence[Turn]:
-        return self._turns
+        return self.turns
 
     async def append(
         self,
@@ -99,17 +99,17 @@ Retry = Callable[[Downstream], Downstream]
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True, eq=False)
 class Router:
     """Runs each request where its resource lives. An id that nothing is connected to is answered with a plain
     note: trying again would not help the sender. `default` runs what no rule and no built-in takes."""
 
-    def __init__(self, rules: RulesFile, builtins: Builtins, default: Downstream | None = None) -> None:
-        self._rules = rules
-        self._builtins = builtins
-        self.default = default
+    rules: RulesFile
+    builtins: Builtins
+    default: Downstream | None = None
 
     async def run(self, request: RunRequest) -> RunResult:
-        runner = self._rules.find(request.resource) or self._builtins.find(request.resource) or self.default
+        runner = self.rules.find(request.resource) or self.builtins.find(request.resource) or self.default
         if runner is None:
             log.warning("nothing is connected to a resource id", extra={"resource": str(request.resource)})
             return RunResult(f"No resource is connected to {request.resource}, so nobody can answer.")
@@ -133,80 +133,72 @@ def _clean(value: Any) -> Any:
     return value
 
 
+@dataclass(frozen=True, slots=True)
 class Timed:
     """Gives each run the time that its rule says, in place of the default."""
 
-    def __init__(self, inner: Downstream, seconds: float) -> None:
-        self._inner = inner
-        self._seconds = seconds
+    inner: Downstream
+    seconds: float
 
     async def run(self, request: RunRequest) -> RunResult:
-        if request.timeout != self._seconds:
-            request = replace(request, timeout=self._seconds)
-        return await self._inner.run(request)
+        if request.timeout != self.seconds:
+            request = replace(request, timeout=self.seconds)
+        return await self.inner.run(request)
 
 
+@dataclass(frozen=True, slots=True)
 class Runners:
     """Builds runners over the shared HTTP client, gRPC connections and chat history."""
 
-    def __init__(
-        self,
-        http: Http,
-        channels: GrpcChannels,
-        history: ChatHistory,
-        builtins: Builtins,
-        reader: KnowledgeReader,
-        retry: Retry,
-    ) -> None:
-        self._http = http
-        self._channels = channels
-        self._history = history
-        self._builtins = builtins
-        self._reader = reader
-        self._retry = retry
+    http: Http
+    channels: GrpcChannels
+    history: ChatHistory
+    builtins: Builtins
+    reader: KnowledgeReader
+    retry: Retry
 
     def build(self, rule: Rule) -> Downstream:
         runner: Downstream
         match rule.target:
             case BuiltinTarget(resource):
-                runner = self._builtins.get(resource)
+                runner = self.builtins.get(resource)
             case HttpTarget(url, token):
-                runner = self._retry(HttpRunner(self._http, url, token))
+                runner = self.retry(HttpRunner(self.http, url, token))
             case GrpcTarget(target, tls, token):
                 watched = tls.watched() if tls else None
-                runner = self._retry(GrpcRunner(self._channels, target, tls=watched, token=token))
+                runner = self.retry(GrpcRunner(self.channels, target, tls=watched, token=token))
             case ChatModel() as model:
-                chat = ChatCompletionsRunner(self._http, self._history, model, Knowledge(self._reader))
-                runner = WithSources(self._retry(chat))
+                chat = ChatCompletionsRunner(self.http, self.history, model, Knowledge(self.reader))
+                runner = WithSources(self.retry(chat))
         return runner if rule.timeout is None else Timed(runner, rule.timeout)
 
     def for_url(self, url: str) -> Downstream:
         """What runs everything that no rule and no built-in takes."""
-        return self._retry(HttpRunner(self._http, url))
+        return self.retry(HttpRunner(self.http, url))
 
     def for_question(self, model: ChatModel, base: Base, earlier: Sequence[Turn]) -> Downstream:
         """What answers one question from a base: with no other tools, as nobody could confirm their use."""
-        knowledge = Knowledge(self._reader, base)
+        knowledge = Knowledge(self.reader, base)
         alone = replace(model, tools=())
-        return self._retry(ChatCompletionsRunner(self._http, GivenTurns(earlier), alone, knowledge))
+        return self.retry(ChatCompletionsRunner(self.http, GivenTurns(earlier), alone, knowledge))
 
 
 MOST_SECONDS = 120.0
 """For one question, whatever the rule says."""
 
 
+@dataclass(frozen=True, slots=True)
 class RuleModels:
     """`ports.resources.KnowledgeModels`: the models that rules put behind knowledge bases, for questions over the
     API. `seconds` is the time of rules without one."""
 
-    def __init__(self, rules: RulesFile, runners: Runners, seconds: float) -> None:
-        self._rules = rules
-        self._runners = runners
-        self._seconds = seconds
+    rules: RulesFile
+    runners: Runners
+    seconds: float
 
     async def answer(self, request: RunRequest, base: Base, earlier: Sequence[Turn]) -> RunResult | None:
-        rule = self._rules.rule(request.resource)
+        rule = self.rules.rule(request.resource)
         if rule is None or not isinstance(rule.target, ChatModel):
             return None
-        timed = replace(request, timeout=min(rule.timeout or self._seconds, MOST_SECONDS))
-        return await self._runners.for_question(rule.target, base, earlier).run(timed)
+        timed = replace(request, timeout=min(rule.timeout or self.seconds, MOST_SECONDS))
+        return await self.runners.for_question(rule.target, base, earlier).run(timed)

@@ -5,7 +5,7 @@ The rules in force as people read them, without secrets.
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -86,16 +86,16 @@ BUILTINS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Directory:
     """`ports.resources.ResourceDirectory`; `default_url` takes what no rule and no built-in takes."""
 
-    def __init__(self, file: RulesFile, default_url: str, default_seconds: float) -> None:
-        self._file = file
-        self._default_url = default_url
-        self._default_seconds = default_seconds
+    file: RulesFile
+    default_url: str
+    default_seconds: float
 
     def rules(self) -> ResourceRules:
-        file, default = self._file, self._default()
+        file, default = self.file, self._default()
         rules = [
             *map(self._shown, file.rules),
             *map(self._builtin, BUILTINS),
@@ -104,7 +104,7 @@ class Directory:
         return ResourceRules(tuple(rules), str(file.path or ""), file.read_at, file.fault)
 
     def find(self, resource: Resource) -> ResourceRule | None:
-        rule = self._file.rule(resource)
+        rule = self.file.rule(resource)
         if rule is not None:
             return self._shown(rule)
         if is_builtin(resource):
@@ -112,15 +112,15 @@ class Directory:
         return self._default()
 
     def _builtin(self, match: str) -> ResourceRule:
-        return ResourceRule(BUILTIN, match, "builtin", BUILTINS[match], self._default_seconds)
+        return ResourceRule(BUILTIN, match, "builtin", BUILTINS[match], self.default_seconds)
 
     def _default(self) -> ResourceRule | None:
-        if not self._default_url:
+        if not self.default_url:
             return None
-        return ResourceRule(DEFAULT, "*", "http", safe_url(self._default_url), self._default_seconds)
+        return ResourceRule(DEFAULT, "*", "http", safe_url(self.default_url), self.default_seconds)
 
     def _shown(self, rule: Rule) -> ResourceRule:
-        target, where = rule.target, (rule.timeout or self._default_seconds, rule.line)
+        target, where = rule.target, (rule.timeout or self.default_seconds, rule.line)
         if isinstance(target, BuiltinTarget):
             return ResourceRule(RULE, rule.match, "builtin", str(target.resource), *where)
         has_token = target.token is not None

@@ -16,6 +16,8 @@ from typing import IO, Annotated, BinaryIO
 
 from pydantic import Field, NonNegativeInt, TypeAdapter
 
+from adapters.outbound.system.blobs import sync
+
 FORMAT = 1
 DATABASE = "database.dump"
 MANIFEST = "manifest.json"
@@ -116,7 +118,7 @@ def written(path: Path) -> Iterator[NewArchive]:
         if isinstance(error, OSError) and not error.filename:
             error.filename = str(partial)
         raise
-    _sync_folder(path.parent)
+    sync(path.parent)
 
 
 @contextmanager
@@ -141,7 +143,10 @@ class Archive:
         with ExitStack() as opened, _as_bad_backup(path):
             self._tar = opened.enter_context(tarfile.open(path, mode="r:", tarinfo=_Header))
             for info in self._tar:
-                _check_member(info, self._infos)
+                if info.name in self._infos:
+                    raise _strange(info.name, "twice")
+                if info.issparse() or info.size < 0 or not is_member(info.name):
+                    raise _strange(info.name)
                 self._infos[info.name] = info
             self.manifest = self._manifest(path)
             opened.pop_all()
@@ -226,16 +231,6 @@ class _Header(tarfile.TarInfo):
         return info
 
 
-def _check_member(info: tarfile.TarInfo, earlier: Mapping[str, tarfile.TarInfo]) -> None:
-    """Raises `BadBackup` for what no backup contains: sparse files, negative sizes, a name twice, strange names."""
-    if info.issparse() or info.size < 0:
-        raise _strange(info.name)
-    if info.name in earlier:
-        raise _strange(info.name, "twice")
-    if not is_member(info.name):
-        raise _strange(info.name)
-
-
 def is_member(name: str) -> bool:
     """Return True if a member may have this name: it does not lead out of the folder that the member is restored to,
     here or on another system, and a file there can have it."""
@@ -247,11 +242,3 @@ def is_member(name: str) -> bool:
 
 def _strange(name: str, fault: str = "which is no file of a backup") -> BadBackup:
     return BadBackup(f"the backup holds {name!r}, {fault}: Switchboard did not write it; take another one")
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -51,7 +51,14 @@ def snapshot(dsn: str) -> Iterator[Contents]:
     with connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
-        yield _contents(connection)
+        rows = {}
+        for schema, name in connection.execute(TABLES.encode()).fetchall():
+            counting = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, name))
+            [rows[f"{schema}.{name}"]] = connection.execute(counting).fetchone() or (0,)
+        revision = schema_version(connection).revision
+        stored = connection.execute("SELECT key, size FROM blob").fetchall() if revision else []
+        [identifier] = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
+        yield Contents(revision, rows, dict(stored), identifier)
 
 
 def contents(dsn: str) -> Contents:
@@ -71,9 +78,16 @@ def tables(dsn: str) -> int:
 
 def dump(dsn: str, bin_dir: Path | None, found: Contents, path: Path) -> None:
     """Raises `DumpFailed`."""
-    _check_version(dsn, program("pg_dump", bin_dir))
+    pg_dump, server = program("pg_dump", bin_dir), _server(dsn)
+    output = subprocess.run([pg_dump, "--version"], check=False, capture_output=True, text=True).stdout  # noqa: S603
+    version = re.search(r"(\d+)", output)
+    if not version or int(version[1]) < server:
+        raise DumpFailed(
+            f"the server is PostgreSQL {server}, and {pg_dump} is of version {version[1] if version else 'unknown'}:"
+            f" set PG_BIN_DIR to the folder with pg_dump of version {server}"
+        )
     options = ["-Fc", "--no-owner", "--no-privileges", f"--snapshot={found.snapshot}", f"--file={path}"]
-    _run(dsn, [program("pg_dump", bin_dir), *options])
+    _run(dsn, [pg_dump, *options])
 
 
 def restore(dsn: str, bin_dir: Path | None, path: Path) -> None:
@@ -101,29 +115,6 @@ def program(name: str, bin_dir: Path | None) -> str:
     if program is None or (bin_dir and folder and not (folder / name).is_file()):
         raise DumpFailed(f"there is no {name} here: set PG_BIN_DIR to a folder that has it")
     return program
-
-
-def _contents(connection: psycopg.Connection) -> Contents:
-    names = [(schema, name) for schema, name in connection.execute(TABLES.encode()).fetchall()]
-    rows = {}
-    for schema, name in names:
-        counting = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, name))
-        [rows[f"{schema}.{name}"]] = connection.execute(counting).fetchone() or (0,)
-    revision = schema_version(connection).revision
-    stored = connection.execute("SELECT key, size FROM blob").fetchall() if revision else []
-    [identifier] = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
-    return Contents(revision, rows, dict(stored), identifier)
-
-
-def _check_version(dsn: str, pg_dump: str) -> None:
-    output = subprocess.run([pg_dump, "--version"], check=False, capture_output=True, text=True).stdout  # noqa: S603
-    version = re.search(r"(\d+)", output)
-    server = _server(dsn)
-    if not version or int(version[1]) < server:
-        raise DumpFailed(
-            f"the server is PostgreSQL {server}, and {pg_dump} is of version {version[1] if version else 'unknown'}:"
-            f" set PG_BIN_DIR to the folder with pg_dump of version {server}"
-        )
 
 
 def _server(dsn: str) -> int:

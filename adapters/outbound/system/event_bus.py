@@ -73,7 +73,7 @@ class EventBus:
         self.inbound = Wakeup()
         self.outbound = Wakeup()
         self.limits = Wakeup()
-        self.broadcast: Callable[[str], None] = _nobody
+        self.broadcast: Callable[[str], None] = lambda _: None
         self._solitary = solitary
         self._instances = Listeners[int | None]()
         self._withdrawals = Listeners[int]()
@@ -177,10 +177,6 @@ class EventBus:
         if event is not None:
             event.set()
         return event is not None
-
-
-def _nobody(_: str) -> None:
-    return
 
 
 EACH_SECONDS = 0.02

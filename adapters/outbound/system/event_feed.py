@@ -121,7 +121,9 @@ class LogFeed:
         start = await self._log.position()
         reader = _Reader(wanted, start if cursor is None else cursor)
         yield EventPage((), reader.cursor)
-        self._begin(start)
+        if self._task is None or self._task.done():
+            self._recent = _Recent(start)
+            self._task = asyncio.create_task(self._run(self._recent))
         self._readers.add(reader)
         checked = cursor is None
         try:
@@ -139,28 +141,19 @@ class LogFeed:
             return await self._log.after(reader.wanted, reader.cursor, PAGE)
         waited = False
         while True:
-            page = await self._behind(reader)
+            recent = self._recent
+            if recent is None or reader.cursor < recent.since:
+                page = await self._log.after(reader.wanted, reader.cursor, PAGE)
+            else:
+                page = recent.after(reader.wanted, reader.cursor)
             reader.cursor = page.cursor
             if page.events or page.more or waited or self._closed:
                 return page
             await reader.wait(self._quiet)
             waited = True
 
-    async def _behind(self, reader: _Reader) -> EventPage:
-        recent = self._recent
-        if recent is None or reader.cursor < recent.since:
-            return await self._log.after(reader.wanted, reader.cursor, PAGE)
-        return recent.after(reader.wanted, reader.cursor)
-
-    def _begin(self, cursor: int) -> None:
-        if self._task is None or self._task.done():
-            self._recent = _Recent(cursor)
-            self._task = asyncio.create_task(self._run())
-
-    async def _run(self) -> None:
+    async def _run(self, recent: _Recent) -> None:
         """Until nobody reads any more."""
-        recent = self._recent
-        assert recent is not None
         while True:
             pause = LOOK_SECONDS
             try:

@@ -1,26 +1,28 @@
-"""Prometheus metrics: of messages, and of certificates.
+"""Prometheus metrics: of messages, and of certificates."""
 
-The client library takes a lock for each count, because several threads may count. Here the thread of the event loop
-counts alone, in a third of the time.
-"""
-
-from __future__ import annotations
-
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, Info, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    Info,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from adapters.outbound.net.tls import WatchedFiles
 from adapters.version import VERSION
+
+disable_created_metrics()  # the times at which metrics were made; nobody asks for them
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+"""Bounds of the buckets of histograms."""
 
 
 class PrometheusMeter:
@@ -50,41 +52,42 @@ class PrometheusMeter:
         )
         self._removed = self._counter("removed_rows", "Old rows that were deleted", "table")
 
-    def _counter(self, name: str, meaning: str, *labels: str) -> Counts:
-        return Counts(self.registry, name, meaning, *labels)
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(f"switchboard_{name}", meaning, labels, registry=self.registry)
 
-    def _seconds(self, name: str, meaning: str, *labels: str) -> Durations:
-        return Durations(self.registry, name, meaning, *labels)
+    def _seconds(self, name: str, meaning: str, *labels: str) -> Histogram:
+        name = f"switchboard_{name}_seconds"
+        return Histogram(name, meaning, labels, registry=self.registry, buckets=SECONDS)
 
     def received(self, channel_id: str, kind: str) -> None:
-        self._received.add(channel_id, kind)
+        self._received.labels(channel_id, kind).inc()
 
     def refused(self, channel_id: str, reason: str) -> None:
-        self._refused.add(channel_id, reason)
+        self._refused.labels(channel_id, reason).inc()
 
     def accepted(self, channel_id: str, fresh: bool) -> None:
-        (self._accepted if fresh else self._duplicates).add(channel_id)
+        (self._accepted if fresh else self._duplicates).labels(channel_id).inc()
 
     def processed(self, channel_id: str, outcome: str, waited: float) -> None:
-        self._processed.add(channel_id, outcome)
-        self._waited.add(waited, channel_id)
+        self._processed.labels(channel_id, outcome).inc()
+        self._waited.labels(channel_id).observe(waited)
 
     def downstream(self, kind: str, outcome: str, seconds: float) -> None:
-        self._downstream.add(seconds, kind, outcome)
+        self._downstream.labels(kind, outcome).observe(seconds)
 
     def throttled(self, channel_id: str, reason: str) -> None:
-        self._throttled.add(channel_id, reason)
+        self._throttled.labels(channel_id, reason).inc()
 
     def delivered(self, channel_id: str, outcome: str, seconds: float) -> None:
-        self._delivered.add(seconds, channel_id, outcome)
+        self._delivered.labels(channel_id, outcome).observe(seconds)
 
     def exchanged(self, host: str, outcome: str, seconds: float) -> None:
         """An outbound HTTP exchange ended."""
-        self._http.add(seconds, host, outcome)
+        self._http.labels(host, outcome).observe(seconds)
 
     def answered(self, channel_id: str, status: int, seconds: float) -> None:
         """The gateway answered a call of a platform."""
-        self._answered.add(seconds, channel_id, status)
+        self._answered.labels(channel_id, status).observe(seconds)
 
     def exposition(self) -> bytes:
         """The metrics of this process in Prometheus' text format."""
@@ -92,52 +95,7 @@ class PrometheusMeter:
 
     def removed(self, table: str, count: int) -> None:
         """Old rows were deleted."""
-        self._removed.add(table, count=count)
-
-
-SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
-BOUNDS = (*(str(float(bound)) for bound in SECONDS), "+Inf")
-
-Labels = tuple[object, ...]
-
-
-class Counts(Collector):
-    """A counter for each combination of labels."""
-
-    def __init__(self, registry: CollectorRegistry, name: str, meaning: str, *labels: str) -> None:
-        self._name, self._meaning, self._labels = f"switchboard_{name}", meaning, labels
-        self._counts: defaultdict[Labels, int] = defaultdict(int)
-        registry.register(self)
-
-    def add(self, *labels: object, count: int = 1) -> None:
-        self._counts[labels] += count
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        family = CounterMetricFamily(self._name, self._meaning, labels=self._labels)
-        for labels, count in self._counts.items():
-            family.add_metric([str(label) for label in labels], count)
-        yield family
-
-
-class Durations(Collector):
-    """A histogram of seconds for each combination of labels."""
-
-    def __init__(self, registry: CollectorRegistry, name: str, meaning: str, *labels: str) -> None:
-        self._name, self._meaning, self._labels = f"switchboard_{name}_seconds", meaning, labels
-        self._buckets: defaultdict[Labels, list[int]] = defaultdict(lambda: [0] * len(BOUNDS))
-        self._sums: defaultdict[Labels, float] = defaultdict(float)
-        registry.register(self)
-
-    def add(self, seconds: float, *labels: object) -> None:
-        self._buckets[labels][bisect_left(SECONDS, seconds)] += 1
-        self._sums[labels] += seconds
-
-    def collect(self) -> Iterator[HistogramMetricFamily]:
-        family = HistogramMetricFamily(self._name, self._meaning, labels=self._labels)
-        for labels, buckets in self._buckets.items():
-            upto = list(zip(BOUNDS, accumulate(buckets), strict=True))
-            family.add_metric([str(label) for label in labels], upto, self._sums[labels])
-        yield family
+        self._removed.labels(table).inc(count)
 
 
 class CertificateMetrics(Collector):

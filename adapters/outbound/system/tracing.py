@@ -3,6 +3,7 @@
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,8 @@ class Traces:
     def __init__(self, endpoint: str, role: str = "", authorities: Path | None = None) -> None:
         self._provider: Any = None
         self.span: Span = _continued
-        if endpoint:
-            self._export(endpoint, f"switchboard-{role}" if role else "switchboard", authorities)
-
-    def _export(self, endpoint: str, service: str, authorities: Path | None) -> None:
+        if not endpoint:
+            return
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import SpanLimits, TracerProvider
@@ -46,7 +45,7 @@ class Traces:
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
         self._provider = TracerProvider(
-            resource=Resource.create({"service.name": service}),
+            resource=Resource.create({"service.name": f"switchboard-{role}" if role else "switchboard"}),
             span_limits=SpanLimits(max_attribute_length=LONGEST_ATTRIBUTE),  # tracebacks among them
             shutdown_on_exit=False,  # it would wait for a collector that does not answer
         )
@@ -92,35 +91,35 @@ class Traces:
         return TracedHttp(inner, self.span) if self.on else inner
 
 
+@dataclass(frozen=True, slots=True)
 class TracedCallbacks:
-    def __init__(self, inner: Callbacks, span: Span) -> None:
-        self._inner = inner
-        self._span = span
+    inner: Callbacks
+    span: Span
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         traceparent = call.headers.get(trace_context.HEADER, "")
-        with self._span("callback", traceparent, channel=channel_id, instance=instance_id, request=call.id):
-            return await self._inner.handle(channel_id, instance_id, call)
+        with self.span("callback", traceparent, channel=channel_id, instance=instance_id, request=call.id):
+            return await self.inner.handle(channel_id, instance_id, call)
 
 
+@dataclass(frozen=True, slots=True)
 class TracedDownstream:
-    def __init__(self, inner: Downstream, span: Span) -> None:
-        self._inner = inner
-        self._span = span
+    inner: Downstream
+    span: Span
 
     async def run(self, request: RunRequest) -> RunResult:
-        with self._span("downstream", resource=str(request.resource), request=request.request_id):
-            return await self._inner.run(request)
+        with self.span("downstream", resource=str(request.resource), request=request.request_id):
+            return await self.inner.run(request)
 
 
+@dataclass(frozen=True, slots=True)
 class TracedHttp:
-    def __init__(self, inner: Http, span: Span) -> None:
-        self._inner = inner
-        self._span = span
+    inner: Http
+    span: Span
 
     async def send(self, request: HttpRequest) -> HttpAnswer:
-        with self._span("http", method=request.method, url=safe_url(request.url)):
-            return await self._inner.send(request)
+        with self.span("http", method=request.method, url=safe_url(request.url)):
+            return await self.inner.send(request)
 
     def stream(self, request: HttpRequest) -> AsyncIterator[bytes]:
-        return self._inner.stream(request)
+        return self.inner.stream(request)

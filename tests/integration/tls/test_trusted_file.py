@@ -27,7 +27,7 @@ settings = load(env_file=Path(sys.argv[1]))
 base, *given = sys.argv[2:]
 
 import aiohttp
-from adapters.outbound.system.s3 import Bucket, S3Blobs
+from adapters.outbound.system.blobs import Bucket, S3Blobs
 from adapters.outbound.mail.smtp import checked_tls
 from adapters.outbound.system import tracing
 from domain.refusals import Unavailable
