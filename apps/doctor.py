@@ -56,9 +56,27 @@ def _in_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) -
 def _findings(settings: Settings) -> Iterator[Finding]:
     yield from findings.of_settings(settings)
     yield from findings.of_tls(settings)
-    yield findings.tried("database", lambda: _database(settings))
-    yield findings.tried("encryption", lambda: _encryption(settings))
-    yield findings.tried("queue", lambda: asyncio.run(_queue(settings)))
+
+    def database() -> str:
+        with a_database(settings) as dsn:
+            migrated(dsn)
+        return findings.database_text(settings)
+
+    def encryption() -> str:
+        with a_database(settings) as dsn:
+            unlocked(complete(settings), dsn)
+            return findings.key_text(check_key(dsn, ConfigCipher(complete(settings).config_encryption_key)))
+
+    async def queue() -> str:
+        arq_queue = ArqQueue(connect(settings.redis_url))
+        try:
+            return await findings.queue_text(settings, arq_queue.ping)
+        finally:
+            await arq_queue.close()
+
+    yield findings.tried("database", database)
+    yield findings.tried("encryption", encryption)
+    yield findings.tried("queue", lambda: asyncio.run(queue()))
     files = blob_store(settings).check
     yield findings.tried("files", lambda: asyncio.run(findings.files_text(settings, files)))
 
@@ -76,18 +94,6 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield findings.of_resources(settings)
     yield from _knowledge(settings)
     yield from findings.of_machine(settings)
-
-
-def _database(settings: Settings) -> str:
-    with a_database(settings) as dsn:
-        migrated(dsn)
-    return findings.database_text(settings)
-
-
-def _encryption(settings: Settings) -> str:
-    with a_database(settings) as dsn:
-        unlocked(complete(settings), dsn)
-        return findings.key_text(check_key(dsn, ConfigCipher(complete(settings).config_encryption_key)))
 
 
 def _knowledge(settings: Settings) -> Iterator[Finding]:
@@ -108,11 +114,3 @@ def _knowledge(settings: Settings) -> Iterator[Finding]:
         yield Finding(Grade.FAIL, "knowledge", str(error) or INTERNAL)
     else:
         yield from findings.of_knowledge(settings, state)
-
-
-async def _queue(settings: Settings) -> str:
-    queue = ArqQueue(connect(settings.redis_url))
-    try:
-        return await findings.queue_text(settings, queue.ping)
-    finally:
-        await queue.close()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -380,56 +380,50 @@ def _of_core(settings: Settings, target: Target) -> Finding:
     return Finding(Grade.OK, "core", f"CORE_TARGET {where} answers{until}")
 
 
+@dataclass(eq=False)
 class RunningInstallation:
     """`ports.monitoring.Installation`: what the doctor finds out inside a running service, through the connections
     that it has. `checks` are those of readiness. One look at a time."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        database: Database,
-        checks: Mapping[str, Check],
-        knowledge: Knowledge,
-        embedder: InstalledEmbedders,
-    ) -> None:
-        self._settings = settings
-        self._database = database
-        self._checks = checks
-        self._knowledge = knowledge
-        self._embedder = embedder
-        self._one = asyncio.Lock()
+    settings: Settings
+    database: Database
+    checks: Mapping[str, Check]
+    knowledge: Knowledge
+    embedder: InstalledEmbedders
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def findings(self) -> Sequence[Finding]:
-        async with self._one:
-            settings, checks = self._settings, self._checks
+        settings, checks = self.settings, self.checks
+
+        async def database() -> str:
+            for name in ("database", "migrations"):
+                await checks[name]()
+            return database_text(settings)
+
+        async def encryption() -> str:
+            cipher = ConfigCipher(settings.config_encryption_key)
+            try:
+                return key_text(await asyncio.to_thread(check_key, self.database.dsn, cipher))
+            except psycopg.Error as error:
+                raise RuntimeError(f"the database does not answer: {first_line(error)}") from error
+
+        async with self.lock:
             findings = await asyncio.to_thread(lambda: [*of_settings(settings), *of_tls(settings)])
             findings += [
-                await awaited("database", self._database_text()),
-                await awaited("encryption", self._key_text()),
+                await awaited("database", database()),
+                await awaited("encryption", encryption()),
                 await awaited("queue", queue_text(settings, checks["queue"])),
                 await awaited("files", files_text(settings, blob_store(settings).check)),
                 await awaited("workers", workers_text(checks["workers"])),
             ]
             try:
-                findings.append(await of_retention(settings, self._database))
+                findings.append(await of_retention(settings, self.database))
             except FAILURES as error:
                 findings.append(Finding(Grade.FAIL, "old rows", str(error)))
             findings.append(await asyncio.to_thread(of_resources, settings))
             try:
-                state = await state_of(settings, self._knowledge, self._embedder, self._database)
+                state = await state_of(settings, self.knowledge, self.embedder, self.database)
                 findings += of_knowledge(settings, state)
             except FAILURES as error:
                 findings.append(Finding(Grade.FAIL, "knowledge", str(error)))
             return findings + await asyncio.to_thread(lambda: [*of_machine(settings)])
-
-    async def _database_text(self) -> str:
-        for name in ("database", "migrations"):
-            await self._checks[name]()
-        return database_text(self._settings)
-
-    async def _key_text(self) -> str:
-        cipher = ConfigCipher(self._settings.config_encryption_key)
-        try:
-            return key_text(await asyncio.to_thread(check_key, self._database.dsn, cipher))
-        except psycopg.Error as error:
-            raise RuntimeError(f"the database does not answer: {first_line(error)}") from error

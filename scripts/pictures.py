@@ -69,7 +69,11 @@ def _filled(client: httpx.Client, answers: str) -> dict[str, str]:
     base_id = base["id"]
     files = {"files": ("handbook.md", HANDBOOK.encode(), "text/markdown")}
     _json(client.post(f"/api/agent/kb/{base_id}/uploadfile", files=files))
-    until(lambda: _ready(client, base_id), "the handbook can be searched", seconds=300)
+    until(
+        lambda: bool(_json(client.get(f"/api/agent/kb/{base_id}/files"))["files"]),
+        "the handbook can be searched",
+        seconds=300,
+    )
     reader = f"agent::kb-{base_id}"
     chat = _instance(client, "web-chat", "Website", reader, {"title": "Bakery", "allowedOrigins": SITE})
     shop = _instance(client, "http-webhook", "Shop", reader, {"responseWebhookUrl": answers})
@@ -82,11 +86,12 @@ def _filled(client: httpx.Client, answers: str) -> dict[str, str]:
     ]:
         body = {"message": text, "sessionId": who}
         _json(client.post(f"/api/agent/channels/http-webhook/{instance_id}/webhook", json=body))
-    until(lambda: _counted(client) >= len(TALKS), "the figures have all answers", seconds=300)
-    return _pages(base_id, chat, shop)
 
+    def answered() -> int:
+        figures = _json(client.get("/api/agent/figures", params={"period": "hour"}))
+        return int(figures["total"]["answered"])
 
-def _pages(base_id: int, chat: int, shop: int) -> dict[str, str]:
+    until(lambda: answered() >= len(TALKS), "the figures have all answers", seconds=300)
     return {
         "overview": "/console",
         "gallery": "/console/channels/new",
@@ -111,16 +116,6 @@ def _instance(client: httpx.Client, channel: str, name: str, resource: str, conf
     return instance_id
 
 
-def _ready(client: httpx.Client, base_id: int) -> bool:
-    return bool(_json(client.get(f"/api/agent/kb/{base_id}/files"))["files"])
-
-
-def _counted(client: httpx.Client) -> int:
-    """Messages of the last hour that were answered."""
-    figures = _json(client.get("/api/agent/figures", params={"period": "hour"}))
-    return int(figures["total"]["answered"])
-
-
 def _json(answer: httpx.Response) -> Any:
     if answer.is_error:
         raise SystemExit(f"{answer.request.url} answers {answer.status_code}: {answer.text[:300]}")
@@ -137,16 +132,7 @@ def _taken(browser: Browser, service: Service, pages: dict[str, str]) -> None:
     for name, path in pages.items():
         page.goto(service.base + path)
         _take(page, name)
-    _try(page, service.base)
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": 360, "height": 740})
-    for name in ("overview", "conversation"):
-        page.goto(service.base + pages[name])
-        _take(page, f"{name}-phone")
-
-
-def _try(page: Page, base: str) -> None:
-    page.goto(f"{base}/console/try")
+    page.goto(f"{service.base}/console/try")
     page.get_by_label("Resource").fill("agent::kb-1")
     page.get_by_role("button", name="Start the chat").click()
     message = page.get_by_role("textbox", name="Message")
@@ -154,6 +140,11 @@ def _try(page: Page, base: str) -> None:
     message.press("Enter")
     page.get_by_text("two days ahead").wait_for()
     _take(page, "try")
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 360, "height": 740})
+    for name in ("overview", "conversation"):
+        page.goto(service.base + pages[name])
+        _take(page, f"{name}-phone")
 
 
 def _take(page: Page, name: str) -> None:

@@ -105,7 +105,11 @@ async def run(components: Sequence[Component], ready: Callable[[], None]) -> int
             ready()
             PROCESS.stage = "running"
             await asyncio.wait([stop_requested, *running], return_when=asyncio.FIRST_COMPLETED)
-            return _report(running)
+            dead = [task for task in running if task.done()]
+            for task in dead:  # none should end by itself
+                error = task.exception() if not task.cancelled() else None
+                log.error("%s ended unexpectedly; stopping", running[task], exc_info=error)
+            return 1 if dead else 0
         finally:
             PROCESS.begin()
             for phase in Phase:
@@ -134,15 +138,6 @@ async def _started(component: Component, stop_requested: asyncio.Task[Any]) -> b
     if not stop_requested.done():
         raise StartError(f"{component.name} did not start within {START_SECONDS:g} seconds; look at the log")
     return False
-
-
-def _report(running: dict[asyncio.Task[None], str]) -> int:
-    """1 when a component ended by itself, which none should."""
-    dead = [task for task in running if task.done()]
-    for task in dead:
-        error = task.exception() if not task.cancelled() else None
-        log.error("%s ended unexpectedly; stopping", running[task], exc_info=error)
-    return 1 if dead else 0
 
 
 async def _stopped(component: Component) -> None:

@@ -122,7 +122,10 @@ def split_answer(text: str, quoted: str = "") -> tuple[str, Quoted | None]:
         own, forward, history = lines[:forward_at], lines[forward_at:], []
     first, last = _own_range(_Lines.of(own))
     signed = _without_signature(own[first:last], ("-- ",))
-    message = _without_device_line(_without_signature(signed, ("--",)))
+    message = _without_signature(signed, ("--",))
+    filled = [index for index, line in enumerate(message) if line.strip()]
+    if len(filled) > 1 and _DEVICE.match(message[filled[-1]]):
+        message = message[: filled[-1]]
     sections = ("\n".join(section).strip() for section in (message, forward))
     kept = "\n\n".join(filter(None, sections))
     if not kept:
@@ -217,13 +220,6 @@ def _without_signature(lines: list[str], delimiters: Sequence[str]) -> list[str]
         if lines[index] in delimiters:
             filled = sum(bool(line.strip()) for line in lines[index + 1 :])
             return lines[:index] if filled <= _SIGNATURE_LINES else lines
-    return lines
-
-
-def _without_device_line(lines: list[str]) -> list[str]:
-    filled = [index for index, line in enumerate(lines) if line.strip()]
-    if len(filled) > 1 and _DEVICE.match(lines[filled[-1]]):
-        return lines[: filled[-1]]
     return lines
 
 

@@ -121,8 +121,15 @@ class AioHttp:
         exchange = _Exchange(request)
         with self._observed(exchange):
             async with self._response(exchange) as response:
-                body = await _read(response, request.max_bytes)
-            return _answer(response, body)
+                limit, pieces, total = request.max_bytes, [], 0
+                if (response.content_length or 0) > limit:
+                    raise _too_large(str(response.url), limit)
+                while piece := await response.content.read(PIECE):
+                    total += len(piece)
+                    if total > limit:
+                        raise _too_large(str(response.url), limit)
+                    pieces.append(piece)
+            return _answer(response, b"".join(pieces))
 
     async def stream(self, request: HttpRequest) -> AsyncIterator[bytes]:
         """The body of a 2xx answer in pieces of at most 64 KiB. Raises `HttpFailed`.
@@ -399,18 +406,6 @@ def _next_hop(url: URL, location: str) -> URL:
 
 def _answer(response: aiohttp.ClientResponse, body: bytes) -> HttpAnswer:
     return HttpAnswer(response.status, {name.lower(): text for name, text in response.headers.items()}, body)
-
-
-async def _read(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    if (response.content_length or 0) > limit:
-        raise _too_large(str(response.url), limit)
-    pieces, total = [], 0
-    while piece := await response.content.read(PIECE):
-        total += len(piece)
-        if total > limit:
-            raise _too_large(str(response.url), limit)
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 async def _gather(response: aiohttp.ClientResponse, seconds: float) -> None:

@@ -91,7 +91,15 @@ def certificates(file: PemSetting, data: bytes) -> Sequence[x509.Certificate]:
 def _check_match(
     certificate: PemSetting, key: PemSetting, chain: Sequence[x509.Certificate], data: bytes
 ) -> None:
-    own = _public_bytes(_private_key(key, data))
+    try:
+        own = _public_bytes(load_pem_private_key(data, password=None).public_key())
+    except TypeError as error:
+        raise BadCertificate(
+            f"{key.name}: {key.path} is encrypted; take the passphrase off with: openssl pkey -in {key.path.name}"
+            " -out plain.key"
+        ) from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise BadCertificate(f"{key.name}: {key.path} holds no private key in PEM form") from error
     matching = [position for position, link in enumerate(chain) if _public_bytes(link.public_key()) == own]
     if not matching:
         raise BadCertificate(
@@ -103,19 +111,6 @@ def _check_match(
             f"{certificate.name}: {certificate.path} begins with another certificate than the one of {key.name};"
             " put that first, its issuers behind it"
         )
-
-
-def _private_key(file: PemSetting, data: bytes) -> PublicKeyTypes:
-    """Its public half. Raises `BadCertificate`."""
-    try:
-        return load_pem_private_key(data, password=None).public_key()
-    except TypeError as error:
-        raise BadCertificate(
-            f"{file.name}: {file.path} is encrypted; take the passphrase off with: openssl pkey -in {file.path.name}"
-            " -out plain.key"
-        ) from error
-    except (ValueError, UnsupportedAlgorithm) as error:
-        raise BadCertificate(f"{file.name}: {file.path} holds no private key in PEM form") from error
 
 
 def _public_bytes(key: PublicKeyTypes) -> bytes:
@@ -203,13 +198,19 @@ class WatchedFiles:
 
     def look(self) -> bool:
         """Reads the files again; whether other contents are in use now."""
+        changed = False
         try:
-            changed = self._read()
+            contents = self.files.read()
+            if contents != self.contents:
+                self.valid_until = self.files.check(contents, self._now())
+                for name, valid_until in self.valid_until.items():
+                    log.info("%s was read again: valid until %s", name, f"{valid_until:%Y-%m-%d}")
+                changed, self.contents = True, contents
+            self.fault = None
         except BadCertificate as error:
             if str(error) != self.fault:
                 log.error("%s. The former certificate and key stay in use", error)
             self.fault = str(error)
-            changed = False
         self._warn()
         return changed
 
@@ -220,15 +221,6 @@ class WatchedFiles:
             return False
         self._looked = now
         return self.look()
-
-    def _read(self) -> bool:
-        contents = self.files.read()
-        if contents != self.contents:
-            self.valid_until = self.files.check(contents, self._now())
-            for name, valid_until in self.valid_until.items():
-                log.info("%s was read again: valid until %s", name, f"{valid_until:%Y-%m-%d}")
-        changed, self.contents, self.fault = contents != self.contents, contents, None
-        return changed
 
     def _warn(self) -> None:
         now = self._now()

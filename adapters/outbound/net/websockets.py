@@ -36,7 +36,21 @@ class AioWebSockets:
             timeout=timeout,
             trace_configs=[tracing],
         ) as session:
-            socket = await _connected(session, handshake)
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    socket = await session.ws_connect(
+                        handshake.url,
+                        headers=handshake.headers,
+                        heartbeat=handshake.heartbeat,
+                        max_msg_size=MAX_FRAME,
+                        timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
+                    )
+            except aiohttp.WSServerHandshakeError as error:
+                words = f"{safe_url(handshake.url)} answers with status {error.status}"
+                raise HttpFailed(words, before_request=False) from None
+            except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+                request = HttpRequest("GET", handshake.url, timeout=CONNECT_SECONDS)
+                raise failure(error, request, sent=False) from None
             try:
                 yield AioWebSocket(socket)
             finally:
@@ -47,24 +61,6 @@ async def _refuse_redirect(_: object, __: object, redirect: aiohttp.TraceRequest
     """Another address is not the one that the credentials are meant for."""
     response = redirect.response
     raise aiohttp.WSServerHandshakeError(response.request_info, response.history, status=response.status)
-
-
-async def _connected(session: aiohttp.ClientSession, handshake: Handshake) -> aiohttp.ClientWebSocketResponse:
-    request = HttpRequest("GET", handshake.url, timeout=CONNECT_SECONDS)
-    try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            return await session.ws_connect(
-                handshake.url,
-                headers=handshake.headers,
-                heartbeat=handshake.heartbeat,
-                max_msg_size=MAX_FRAME,
-                timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
-            )
-    except aiohttp.WSServerHandshakeError as error:
-        words = f"{safe_url(handshake.url)} answers with status {error.status}"
-        raise HttpFailed(words, before_request=False) from None
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        raise failure(error, request, sent=False) from None
 
 
 @dataclass(frozen=True, slots=True)

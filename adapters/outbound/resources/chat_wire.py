@@ -92,7 +92,19 @@ def reply_of(value: Any) -> Reply:
     message = _choice(value, required=True).get("message")
     if not isinstance(message, dict):
         raise BadAnswer("choices[0].message is not an object")
-    calls = [_call(item, at) for at, item in enumerate(_calls(message))]
+    calls = []
+    for at, item in enumerate(_calls(message)):
+        function = item.get("function") if isinstance(item, dict) else None
+        if (
+            not isinstance(function, dict)
+            or not isinstance(function.get("name"), str)
+            or not function["name"]
+        ):
+            raise BadAnswer(f"tool_calls[{at}] is malformed")
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments)
+        calls.append(ToolCall(_string(item.get("id")) or f"call_{at}", function["name"], _string(arguments)))
     return Reply(_content(message.get("content")), calls, ended=True)
 
 
@@ -182,16 +194,6 @@ def _calls(holder: Mapping[str, Any]) -> list[Any]:
     if not isinstance(calls, list):
         raise BadAnswer("tool_calls is not an array")
     return calls
-
-
-def _call(item: Any, at: int) -> ToolCall:
-    function = item.get("function") if isinstance(item, dict) else None
-    if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
-        raise BadAnswer(f"tool_calls[{at}] is malformed")
-    arguments = function.get("arguments")
-    if isinstance(arguments, dict):
-        arguments = json.dumps(arguments)
-    return ToolCall(_string(item.get("id")) or f"call_{at}", function["name"], _string(arguments))
 
 
 def _content(content: Any) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from math import ldexp
 from typing import Any
 
@@ -25,6 +25,7 @@ LONGEST_WAIT = 20.0
 MAX_ATTEMPTS = 6
 
 
+@dataclass(frozen=True, slots=True)
 class Retrying:
     """Runs `inner` until it answers, fails for good, or the request's `timeout` leaves no room.
 
@@ -33,29 +34,21 @@ class Retrying:
     `sleep`, `now` (monotonic seconds) and `chance` (in [0, 1)) are injected.
     """
 
-    def __init__(
-        self,
-        inner: Downstream,
-        *,
-        sleep: Callable[[float], Awaitable[object]],
-        now: Callable[[], float],
-        chance: Callable[[], float],
-        attempts: int = MAX_ATTEMPTS,
-    ) -> None:
-        self._inner = inner
-        self._sleep = sleep
-        self._now = now
-        self._chance = chance
-        self._attempts = attempts
+    inner: Downstream
+    _: KW_ONLY
+    sleep: Callable[[float], Awaitable[object]]
+    now: Callable[[], float]
+    chance: Callable[[], float]
+    attempts: int = MAX_ATTEMPTS
 
     async def run(self, request: RunRequest) -> RunResult:
         """Raises the last `DownstreamFailed`."""
-        deadline = self._now() + request.timeout
+        deadline = self.now() + request.timeout
         attempt, attempted = 1, request
         while True:
             try:
                 async with asyncio.timeout(attempted.timeout):
-                    return await self._inner.run(attempted)
+                    return await self.inner.run(attempted)
             except TimeoutError:
                 raise DownstreamFailed(
                     f"the resource does not answer within {request.timeout:g} s", retryable=False
@@ -65,13 +58,13 @@ class Retrying:
                 is_used_up = approval is not None and approval.permits and failed.begun
                 if is_used_up or not failed.retryable:
                     raise
-                backoff = min(LONGEST_WAIT, ldexp(FIRST_WAIT, attempt - 1)) * (1 + self._chance() / 2)
+                backoff = min(LONGEST_WAIT, ldexp(FIRST_WAIT, attempt - 1)) * (1 + self.chance() / 2)
                 wait = max(failed.retry_after or 0.0, backoff)
-                if attempt >= self._attempts or self._now() + wait >= deadline:
+                if attempt >= self.attempts or self.now() + wait >= deadline:
                     raise
-            await self._sleep(wait)
+            await self.sleep(wait)
             attempt += 1
-            attempted = replace(request, timeout=deadline - self._now())
+            attempted = replace(request, timeout=deadline - self.now())
 
 
 @dataclass(frozen=True, slots=True)

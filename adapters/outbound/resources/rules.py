@@ -89,16 +89,6 @@ class RuleTls:
         return ClientTls(WatchedFiles(self.files, lambda: datetime.now(UTC)), self.server_name)
 
 
-def rule_tls(text: Callable[[str], str], trusted: str | None) -> RuleTls:
-    """`text` gives the value of a key, or an empty one. `trusted`: the file of CAs if the rule names none, None for
-    those of the system. Raises `BadCertificate`."""
-    authorities = _file("ca_file", text("ca_file")) or _file("SSL_CERT_FILE", trusted)
-    own, key = _file("cert_file", text("cert_file")), _file("key_file", text("key_file"))
-    tls = RuleTls(TlsFiles(own, key, authorities), text("server_name"))
-    tls.watched()
-    return tls
-
-
 def _file(name: str, path: str | None) -> PemSetting | None:
     return PemSetting(name, Path(path).expanduser()) if path else None
 
@@ -294,16 +284,24 @@ class _Reader:
     def tls(self) -> RuleTls | None:
         is_on = self.flag("tls", default=False)
         texts = {key: self.text(key, "") for key in KEYS}
-        for key, text in texts.items():
-            if text and not is_on:
-                raise self.fault(key, "is of no use without tls = true")
+        if not is_on:
+            for key, text in texts.items():
+                if text:
+                    raise self.fault(key, "is of no use without tls = true")
+            return None
         for key, other in (("cert_file", "key_file"), ("key_file", "cert_file")):
             if texts[key] and not texts[other]:
                 raise self.fault(key, f"is of no use without {other}")
+        own, key = _file("cert_file", texts["cert_file"]), _file("key_file", texts["key_file"])
+        authorities = _file("ca_file", texts["ca_file"]) or _file(
+            "SSL_CERT_FILE", self._secrets("SSL_CERT_FILE")
+        )
+        tls = RuleTls(TlsFiles(own, key, authorities), texts["server_name"])
         try:
-            return rule_tls(texts.__getitem__, self._secrets("SSL_CERT_FILE")) if is_on else None
+            tls.watched()
         except BadCertificate as error:
             raise BadRules(str(error), self._line(str(error).partition(":")[0])) from None
+        return tls
 
     def token(self) -> str | None:
         """The secret in the environment variable that `token_env` names."""

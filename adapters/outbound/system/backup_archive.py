@@ -169,7 +169,14 @@ class Archive:
 
     def pieces(self, name: str) -> Iterator[bytes]:
         with self._opened(name) as file:
-            while piece := _read(file, name):
+            while True:
+                try:
+                    piece = file.read(PIECE)
+                except tarfile.TarError as error:
+                    fault = f"the backup is damaged: {name} is cut off; take another one"
+                    raise BadBackup(fault) from error
+                if not piece:
+                    return
                 yield piece
 
     def below(self, folder: str) -> list[str]:
@@ -210,13 +217,6 @@ class Archive:
             return TypeAdapter(Manifest).validate_json(text, strict=True)
         except ValueError as error:
             raise BadBackup(f"{path} is damaged: its {MANIFEST} cannot be read") from error
-
-
-def _read(file: IO[bytes], name: str) -> bytes:
-    try:
-        return file.read(PIECE)
-    except tarfile.TarError as error:
-        raise BadBackup(f"the backup is damaged: {name} is cut off; take another one") from error
 
 
 class _Header(tarfile.TarInfo):

@@ -37,11 +37,11 @@ _PARTS_AT_ONCE = 2
 _STATUS = re.compile(r"status code: (\d{3})")
 
 
+@dataclass(frozen=True, slots=True)
 class FileBlobs:
     """One file for each blob under `root`, in folders by the first two digits of its key."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    root: Path
 
     async def put(
         self,
@@ -49,7 +49,7 @@ class FileBlobs:
         max_bytes: int,
         reference: Callable[[StoredBlob], Awaitable[None]] | None = None,
     ) -> StoredBlob:
-        folder = self._root / "incoming"
+        folder = self.root / "incoming"
         with full_disk_refused():
             await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True, mode=0o700)
         async with received(content, max_bytes, folder) as (path, blob):
@@ -86,10 +86,8 @@ class FileBlobs:
 
     async def check(self) -> None:
         """A folder that is not there yet is made with the first file."""
-        if await asyncio.to_thread(self._root.exists) and not os.access(self._root, os.W_OK | os.X_OK):
-            raise Unavailable(
-                f"the folder {self._root} cannot be written: give it to the user of the service"
-            )
+        if await asyncio.to_thread(self.root.exists) and not os.access(self.root, os.W_OK | os.X_OK):
+            raise Unavailable(f"the folder {self.root} cannot be written: give it to the user of the service")
 
     async def keys(self) -> AsyncIterator[tuple[str, datetime]]:
         for entry in await asyncio.to_thread(self._listed):
@@ -97,10 +95,10 @@ class FileBlobs:
 
     def _listed(self) -> list[tuple[str, datetime]]:
         entries = []
-        for path in self._root.glob("incoming/*"):  # what a process that died was writing
+        for path in self.root.glob("incoming/*"):  # what a process that died was writing
             if time.time() - path.stat().st_mtime > ABANDONED:
                 path.unlink(missing_ok=True)
-        for path in self._root.glob("??/*"):
+        for path in self.root.glob("??/*"):
             with contextlib.suppress(FileNotFoundError):
                 entries.append((path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC)))
         return entries
@@ -108,7 +106,7 @@ class FileBlobs:
     def _path(self, key: str) -> Path:
         if not _KEY.fullmatch(key):
             raise NotFound(GONE)
-        return self._root / key[:2] / key
+        return self.root / key[:2] / key
 
     async def _open(self, key: str) -> BufferedReader:
         """A caller that is cancelled meanwhile leaves no open file behind."""

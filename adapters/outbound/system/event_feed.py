@@ -4,7 +4,8 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
+from operator import attrgetter
 
 from adapters.tasks import cancelled, end
 from domain.events import EventFilter, EventPage, LoggedEvent
@@ -163,7 +164,11 @@ class LogFeed:
                 while more:
                     page = await self._log.after(_ALL, recent.until, LOOKED_AT)
                     recent.add(page)
-                    self._tell(page.events, recent.until)
+                    for reader in filter(attrgetter("waits"), self._readers):
+                        if any(map(reader.wanted.takes, page.events)):
+                            reader.wake()
+                        else:
+                            reader.cursor = max(reader.cursor, recent.until)
                     more = page.more
             except Unavailable:
                 pause = FAILED_SECONDS
@@ -173,15 +178,6 @@ class LogFeed:
             if cancelled() or not self._readers:
                 return
             await asyncio.sleep(pause)
-
-    def _tell(self, events: Sequence[LoggedEvent], cursor: int) -> None:
-        for reader in self._readers:
-            if not reader.waits:
-                continue
-            if any(map(reader.wanted.takes, events)):
-                reader.wake()
-            else:
-                reader.cursor = max(reader.cursor, cursor)
 
     async def _renew(self) -> None:
         if self._renewed is None or self._now() - self._renewed >= RENEW_SECONDS:

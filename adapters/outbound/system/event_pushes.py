@@ -182,14 +182,10 @@ def _origin(url: str) -> tuple[str, int]:
     parts = urlsplit(url)
     host = (parts.hostname or "").rstrip(".")
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    return "localhost" if _is_this_machine(host) else host, port
-
-
-def _is_this_machine(host: str) -> bool:
     try:
         address = ip_address(numeric_host(host) or host)
     except ValueError:
-        return False
+        return host, port
     if isinstance(address, IPv6Address):
         address = address.ipv4_mapped or address
-    return address.is_loopback or address.is_unspecified
+    return "localhost" if address.is_loopback or address.is_unspecified else host, port
