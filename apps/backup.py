@@ -153,25 +153,22 @@ def restore(settings: Settings, options: Namespace) -> int:
             )
         archive.verify()
         if options.check:
-            return _checked(settings, archive)
+            folder = Path(tempfile.mkdtemp(prefix="switchboard-check-"))
+            try:
+                folder.chmod(0o711)  # the account of the embedded database enters it too
+                changes = {"data_dir": folder, "database_url": "", "blob_s3_bucket": ""}
+                place = settings.model_copy(update=changes)
+                known = _check_key(place, archive, optional=True)
+                _restored(place, archive, with_key=known)
+            finally:
+                shutil.rmtree(folder)
+            if not known:
+                print(f"note: {UNKNOWN_KEY}", file=sys.stderr)
+            return 0
         _check_key(settings, archive)
         _check_empty(settings)
         _restored(settings, archive, with_key=True)
     print("start the service; replies that were sent after the backup are sent again", file=sys.stderr)
-    return 0
-
-
-def _checked(settings: Settings, archive: Archive) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="switchboard-check-"))
-    try:
-        folder.chmod(0o711)  # the account of the embedded database enters it too
-        place = settings.model_copy(update={"data_dir": folder, "database_url": "", "blob_s3_bucket": ""})
-        known = _check_key(place, archive, optional=True)
-        _restored(place, archive, with_key=known)
-    finally:
-        shutil.rmtree(folder)
-    if not known:
-        print(f"note: {UNKNOWN_KEY}", file=sys.stderr)
     return 0
 
 

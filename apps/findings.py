@@ -202,7 +202,7 @@ def of_machine(settings: Settings) -> Iterator[Finding]:
         )
 
     yield from _verification(settings)
-    yield tried("model", lambda: _model(settings))
+    yield tried("model", model)
     if settings.embedding_prepared_dir:
         yield _prepared(settings.embedding_prepared_dir)
     for support in supported_formats(whisper_folder(settings)):
@@ -222,12 +222,6 @@ def _verification(settings: Settings) -> Iterator[Finding]:
         ]
         if missing:
             yield Finding(Grade.NOTE, provider.lower(), f"verification is off: set {' and '.join(missing)}")
-
-
-def _model(settings: Settings) -> str:
-    if not settings.embedding_model_dir:
-        packaged_folder()
-    return settings.embedding_model_dir or "the bundled all-MiniLM-L6-v2; for others: switchboard models list"
 
 
 def _prepared(folder: Path) -> Finding:

@@ -329,20 +329,14 @@ def trust(path: Path | None) -> None:
 
 def check_pairs(settings: TlsSettings) -> None:
     """Raises `SettingsError` for a setting that is of no use without another one."""
-    needs: tuple[tuple[str, Path | None, str, Path | None], ...] = (
-        ("GRPC_TLS_CERT_FILE", settings.grpc_tls_cert_file, "GRPC_TLS_KEY_FILE", settings.grpc_tls_key_file),
-        ("GRPC_TLS_KEY_FILE", settings.grpc_tls_key_file, "GRPC_TLS_CERT_FILE", settings.grpc_tls_cert_file),
-        (
-            "GRPC_TLS_CLIENT_CA_FILE",
-            settings.grpc_tls_client_ca_file,
-            "GRPC_TLS_CERT_FILE",
-            settings.grpc_tls_cert_file,
-        ),
-        ("CORE_TLS_CERT_FILE", settings.core_tls_cert_file, "CORE_TLS_KEY_FILE", settings.core_tls_key_file),
-        ("CORE_TLS_KEY_FILE", settings.core_tls_key_file, "CORE_TLS_CERT_FILE", settings.core_tls_cert_file),
-    )
-    for name, path, other, needed in needs:
-        if path and not needed:
+    for name, other in (
+        ("GRPC_TLS_CERT_FILE", "GRPC_TLS_KEY_FILE"),
+        ("GRPC_TLS_KEY_FILE", "GRPC_TLS_CERT_FILE"),
+        ("GRPC_TLS_CLIENT_CA_FILE", "GRPC_TLS_CERT_FILE"),
+        ("CORE_TLS_CERT_FILE", "CORE_TLS_KEY_FILE"),
+        ("CORE_TLS_KEY_FILE", "CORE_TLS_CERT_FILE"),
+    ):
+        if getattr(settings, name.lower()) and not getattr(settings, other.lower()):
             raise SettingsError(f"{name} is set without {other}; set both, or none")
 
 

@@ -59,11 +59,6 @@ def watched(files: TlsFiles | None) -> WatchedFiles | None:
         raise SettingsError(str(error)) from error
 
 
-def tls_of_core(settings: Settings) -> WatchedFiles | None:
-    """Those of the gRPC core of this process. Raises `SettingsError`."""
-    return watched(core_files(settings))
-
-
 def tls_to_core(settings: Settings) -> ClientTls | None:
     """Raises `SettingsError`."""
     files = watched(gateway_files(settings))

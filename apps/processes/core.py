@@ -25,7 +25,7 @@ from apps.processes.process import CALL_GRACE, Component, Phase, run, serve
 from apps.processes.starting import StartError, check_free, migrated, shared_database, unlocked
 from apps.settings import Settings
 from apps.settings_loading import complete
-from apps.tls import USE_TLS, is_loopback, keep_looking, tls_of_core
+from apps.tls import USE_TLS, core_files, is_loopback, keep_looking, watched
 
 log = logging.getLogger("switchboard.grpc")
 
@@ -42,7 +42,7 @@ class GrpcComponent(Component):
     def __init__(self, container: CoreContainer) -> None:
         """Raises `SettingsError` where the files of TLS cannot be used."""
         self._container = container
-        self._files = tls_of_core(container.settings())
+        self._files = watched(core_files(container.settings()))
         if self._files is not None:
             container.checks()["certificates"] = self._files.check
             CertificateMetrics(self._files, dict, container.foundation().meter.registry)

@@ -166,7 +166,17 @@ class AioHttp:
         key = request.user_address, request.long_poll
         pool = self._pools.get(key)
         if pool is None:
-            pool = self._pools[key] = _Pool(self._new_session(*key))
+            policy = self._policy if request.user_address else None
+            session = aiohttp.ClientSession(
+                connector=connector(policy, 0 if request.long_poll else self._max_connections),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate"},
+                skip_auto_headers=("Content-Type",),
+                request_class=_Request,
+                trust_env=False,
+                max_headers=MAX_HEADERS,
+            )
+            pool = self._pools[key] = _Pool(session)
         pool.exchanges += 1
         response = None
         try:
@@ -219,19 +229,6 @@ class AioHttp:
             url, headers = target, for_hop(headers, url, target)
         raise HttpFailed(
             f"{safe_url(request.url)} redirects more than {MAX_REDIRECTS} times", before_request=False
-        )
-
-    def _new_session(self, is_policed: bool, is_long_poll: bool) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=connector(
-                self._policy if is_policed else None, 0 if is_long_poll else self._max_connections
-            ),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate"},
-            skip_auto_headers=("Content-Type",),
-            request_class=_Request,
-            trust_env=False,
-            max_headers=MAX_HEADERS,
         )
 
     def _is_forbidden_literal(self, host: str) -> bool:

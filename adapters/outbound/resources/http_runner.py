@@ -1,12 +1,9 @@
 """Runs resources behind an HTTP endpoint: the documented JSON goes out, the documented JSON or events come back."""
 
-import contextlib
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, cast
-
-import orjson
 
 from adapters import trace_context
 from adapters.outbound.resources.answers import ServerEvents, broken_exchange, usable
@@ -17,7 +14,7 @@ from adapters.outbound.resources.messages import (
     request_json,
     result_of,
 )
-from domain.json_text import MAX_DEPTH, loads
+from domain.json_text import loads
 from domain.rendering import off_loop
 from domain.routing.model import RunRequest, RunResult
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
@@ -27,8 +24,6 @@ EVENTS = "text/event-stream"
 GATHER_SECONDS = 0.8
 """What comes within so many seconds of a stream is read at once: each reading costs more than the pieces in it."""
 _DELTA = "textDelta"
-_SHORT = MAX_DEPTH
-"""Bytes of an event that cannot be nested too deeply, whatever stands in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +122,7 @@ class _Answer:
 
 
 def _values(events: Sequence[bytes]) -> Iterator[Any]:
-    """The values of events. Raises `BadAnswer`. Pieces of text are parsed at once, by the faster parser; what it
-    does not take so (long numbers, halves of surrogate pairs, two values in one event) one by one."""
-    if all(len(data) < _SHORT for data in events):
-        with contextlib.suppress(ValueError):
-            values: list[Any] = orjson.loads(b"[" + b",".join(events) + b"]")
-            if len(values) == len(events):
-                yield from values
-                return
+    """The values of events. Raises `BadAnswer`."""
     for data in events:
         try:
             yield loads(data)

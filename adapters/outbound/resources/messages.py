@@ -95,7 +95,13 @@ def result_of(value: Any) -> RunResult:
             raise BadAnswer("confirmation is not an object")
         tool = _text(confirmation, "tool", "confirmation")
         confirmation = checked_confirmation(tool, confirmation.get("parameters"))
-    offered = [_choice(item, f"choices[{at}]") for at, item in enumerate(choices)]
+    offered = []
+    for at, item in enumerate(choices):
+        if not isinstance(item, dict):
+            raise BadAnswer(f"choices[{at}] is not an object")
+        offered.append(
+            Choice(_text(item, "label", f"choices[{at}]"), _text(item, "value", f"choices[{at}]", ""))
+        )
     return checked_result(RunResult(text, tuple(files), confirmation, tuple(offered), _wants_person(value)))
 
 
@@ -127,12 +133,6 @@ def _wants_person(value: Mapping[str, Any]) -> bool:
     if flag is not None and not isinstance(flag, bool):
         raise BadAnswer("handover is not true or false")
     return bool(flag)
-
-
-def _choice(item: Any, at: str) -> Choice:
-    if not isinstance(item, dict):
-        raise BadAnswer(f"{at} is not an object")
-    return Choice(_text(item, "label", at), _text(item, "value", at, ""))
 
 
 def _artifact(item: Any, at: str) -> ResultArtifact:
