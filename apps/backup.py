@@ -80,7 +80,14 @@ def _write(settings: Settings, path: Path, *, with_secrets: bool) -> list[str]:
             archive.add(DATABASE, Path(folder) / DATABASE)
             for device in sorted((data_dir / "linked-devices").glob("*.db")):
                 copy = Path(folder) / device.name
-                _copy_device(device, copy)
+                try:
+                    with (
+                        closing(sqlite3.connect(f"{device.absolute().as_uri()}?mode=ro", uri=True)) as source,
+                        closing(sqlite3.connect(copy)) as target,
+                    ):
+                        source.backup(target)  # SQLite makes the copy, as a linked device may be writing
+                except sqlite3.Error as error:
+                    raise StartError(f"{device} cannot be copied: {error}") from error
                 archive.add(DEVICES + device.name, copy)
         gone = asyncio.run(_add_blobs(archive, settings, contents.blobs))
         for secret in sorted((data_dir / FOLDER).glob("*")) if with_secrets else ():
@@ -118,18 +125,6 @@ def _notes(gone: list[str], left_out: list[str], *, holds_key: bool) -> list[str
     if left_out:
         notes.append(f"not in it, of DATA_DIR: {', '.join(left_out)} (models can be pulled again)")
     return notes
-
-
-def _copy_device(path: Path, copy: Path) -> None:
-    """Lets SQLite make the copy, as a linked device may be writing. Raises `StartError`."""
-    try:
-        with (
-            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as source,
-            closing(sqlite3.connect(copy)) as target,
-        ):
-            source.backup(target)
-    except sqlite3.Error as error:
-        raise StartError(f"{path} cannot be copied: {error}") from error
 
 
 async def _add_blobs(archive: NewArchive, settings: Settings, blobs: Mapping[str, int]) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 from apps.setting_types import (
@@ -16,11 +16,10 @@ from apps.setting_types import (
     Folder,
     Hosts,
     HttpUrl,
-    MetricsSettings,
     Networks,
+    PemFile,
     Proxies,
     QueueUrl,
-    TlsSettings,
     UserName,
     checked,
     setting,
@@ -28,9 +27,58 @@ from apps.setting_types import (
 from domain.channels.model import PlatformAddress
 
 
-class Settings(TlsSettings, MetricsSettings):
-    """All settings, parsed. `docs/settings.md` is written from this list."""
+class Settings(BaseModel):
+    """All settings, parsed, named as their fields in capital letters. `docs/settings.md` is written from this list.
 
+    The files of TLS are read again while the process runs (docs/tls.md).
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        validate_default=True,
+        alias_generator=AliasGenerator(validation_alias=str.upper),
+    )
+
+    metrics_host: str = setting("127.0.0.1", "address that METRICS_PORT is opened on")
+    metrics_port: int = setting(
+        0,
+        "port on which `switchboard core` and `worker` answer /metrics, /healthz and /readyz; 0: none. Gateways and"
+        " `up` answer them on HTTP_PORT",
+        low=0,
+        high=65535,
+    )
+    ssl_cert_file: PemFile | None = setting(
+        None,
+        "CAs in PEM form that all outbound connections over TLS trust, in place of the system's file; read at start",
+    )
+    grpc_tls_cert_file: PemFile | None = setting(
+        None,
+        "certificate of the gRPC core in PEM form, its issuers behind it; set with GRPC_TLS_KEY_FILE, the core speaks"
+        " TLS alone",
+    )
+    grpc_tls_key_file: PemFile | None = setting(None, "its private key, in PEM form and without a passphrase")
+    grpc_tls_client_ca_file: PemFile | None = setting(
+        None,
+        "CAs of clients in PEM form; set, the core takes only clients with a certificate of theirs (mutual TLS)",
+    )
+    core_tls: Literal["auto", "on", "off"] = setting(
+        "auto",
+        "whether `switchboard gateway` calls the core over TLS; auto: on where one of CORE_TLS_CA_FILE,"
+        " CORE_TLS_CERT_FILE, CORE_TLS_SERVER_NAME and GRPC_TLS_CERT_FILE is set",
+    )
+    core_tls_ca_file: PemFile | None = setting(
+        None,
+        "CAs in PEM form that the gateway trusts for the core's certificate; empty: SSL_CERT_FILE, or the system's",
+    )
+    core_tls_cert_file: PemFile | None = setting(
+        None, "the gateway's own certificate for a core that asks for one (mutual TLS), in PEM form"
+    )
+    core_tls_key_file: PemFile | None = setting(None, "its private key, in PEM form and without a passphrase")
+    core_tls_server_name: str = setting(
+        "",
+        "name that the core's certificate must have; empty: the host of CORE_TARGET. For targets that are addresses",
+    )
     http_host: str = setting("127.0.0.1", "address that the REST gateway listens on")
     http_port: int = setting(3011, "port of the REST gateway", low=0, high=65535)
     trusted_proxies: Proxies = setting(
@@ -282,6 +330,17 @@ class Settings(TlsSettings, MetricsSettings):
         if configured is not None:
             return configured
         return checked(address.setting, self.environment.get(address.setting) or address.default)
+
+    @property
+    def core_over_tls(self) -> bool:
+        """Return True if the gateway calls the core over TLS."""
+        named = (
+            self.core_tls_ca_file,
+            self.core_tls_cert_file,
+            self.core_tls_server_name,
+            self.grpc_tls_cert_file,
+        )
+        return self.core_tls == "on" or (self.core_tls == "auto" and any(named))
 
     @property
     def embedded(self) -> bool:

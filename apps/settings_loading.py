@@ -4,6 +4,7 @@ makes the secrets that are missing, kept in DATA_DIR with mode 0600.
 
 import os
 import secrets
+import ssl
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -20,11 +21,9 @@ from apps.setting_types import (
     SIGN_IN_ADDRESSES,
     TRUSTED_HOSTS,
     SettingsError,
-    check_pairs,
     check_service_key,
     first_error,
     sign_in_addresses,
-    trust,
 )
 from apps.settings import Settings, names
 
@@ -56,6 +55,34 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
     if "AGENT_URL" not in given_values and settings.http_port:
         changes["agent_url"] = f"http://localhost:{settings.http_port}"
     return settings.model_copy(update=changes)
+
+
+def trust(path: Path | None) -> None:
+    """Makes it the file that OpenSSL trusts in this process, also where `.env` names it. Raises `SettingsError`."""
+    if path is None:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except ssl.SSLError as error:
+        raise SettingsError(
+            f"SSL_CERT_FILE: {path} holds no certificate in PEM form, which begins with -----BEGIN CERTIFICATE-----"
+        ) from error
+    except OSError as error:
+        raise SettingsError(f"SSL_CERT_FILE: {path} cannot be read: {error.strerror}") from error
+    os.environ["SSL_CERT_FILE"] = str(path)
+
+
+def check_pairs(settings: Settings) -> None:
+    """Raises `SettingsError` for a setting that is of no use without another one."""
+    for name, other in (
+        ("GRPC_TLS_CERT_FILE", "GRPC_TLS_KEY_FILE"),
+        ("GRPC_TLS_KEY_FILE", "GRPC_TLS_CERT_FILE"),
+        ("GRPC_TLS_CLIENT_CA_FILE", "GRPC_TLS_CERT_FILE"),
+        ("CORE_TLS_CERT_FILE", "CORE_TLS_KEY_FILE"),
+        ("CORE_TLS_KEY_FILE", "CORE_TLS_CERT_FILE"),
+    ):
+        if getattr(settings, name.lower()) and not getattr(settings, other.lower()):
+            raise SettingsError(f"{name} is set without {other}; set both, or none")
 
 
 def read_env_file(path: Path | None) -> dict[str, str]:

@@ -92,12 +92,14 @@ class AddressPolicy:
             ip = ip_address(address)
         except ValueError:
             return False
-        destinations = _destinations(ip)
-        if any(_within(destination, _METADATA) for destination in destinations):
-            return False
-        return self.mode == "open" or all(
-            _within(destination, self.allow) or _public(destination) for destination in destinations
-        )
+        for destination in _destinations(ip):
+            if _within(destination, _METADATA):
+                return False
+            is_unicast = destination.version == 4 or destination in _GLOBAL_UNICAST
+            is_public = is_unicast and not _within(destination, _NOT_PUBLIC)
+            if self.mode != "open" and not (is_public or _within(destination, self.allow)):
+                return False
+        return True
 
 
 def numeric_host(host: str) -> IPv4Address | None:
@@ -135,12 +137,6 @@ def _destinations(ip: Ip) -> tuple[Ip, ...]:
 
 def _low(ip: IPv6Address) -> IPv4Address:
     return IPv4Address(ip.packed[-4:])
-
-
-def _public(ip: Ip) -> bool:
-    if isinstance(ip, IPv6Address) and ip not in _GLOBAL_UNICAST:
-        return False
-    return not _within(ip, _NOT_PUBLIC)
 
 
 def _within(ip: Ip, networks: Iterable[Network]) -> bool:

@@ -26,9 +26,14 @@ def address_behind(label: str, href: str) -> str:
 
 
 def _missing(text: str, links: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Labels and addresses of the links whose address is not in the text."""
-    labelled = ((label.strip(), address_behind(label, href)) for label, href in islice(links, MOST_LINKS))
-    return [(label, behind) for label, behind in labelled if behind and not _shows(text, behind)]
+    """Labels and addresses of the links whose address is not in the text, or only as the beginning of another one."""
+    missing = []
+    for label, href in islice(links, MOST_LINKS):
+        behind = address_behind(label, href)
+        address = behind.removeprefix(" (").removesuffix(")" if behind.startswith(" (") else "").rstrip("/")
+        if behind and not (address in text and re.search(re.escape(address) + _END_OF_ADDRESS, text)):
+            missing.append((label.strip(), behind))
+    return missing
 
 
 def with_addresses(text: str, links: Iterable[tuple[str, str]], *, complete: bool = False) -> str:
@@ -61,9 +66,3 @@ def with_addresses(text: str, links: Iterable[tuple[str, str]], *, complete: boo
             below.append(f"{label[:LONGEST_LABEL]}{behind}")
     shown = "".join(pieces) + text[position:]
     return "\n".join((shown, *dict.fromkeys(below))) if complete else shown
-
-
-def _shows(text: str, behind: str) -> bool:
-    """Return True if the address stands in the text, and not as the beginning of another one."""
-    address = behind.removeprefix(" (").removesuffix(")" if behind.startswith(" (") else "").rstrip("/")
-    return address in text and re.search(re.escape(address) + _END_OF_ADDRESS, text) is not None
