@@ -207,16 +207,16 @@ def signed_content(data: bytes) -> bytes | None:
         return None
 
 
+@dataclass(slots=True)
 class _Reader:
     """Reads BER (X.690) up to the content. Raises `ValueError` or `IndexError` for anything else."""
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
+    data: bytes
+    at: int = 0
 
     def content(self) -> bytes:
         self._enter(_SEQUENCE)
-        if not self._data.startswith(_SIGNED_DATA, self._at):
+        if not self.data.startswith(_SIGNED_DATA, self.at):
             raise ValueError("no signed data")
         self._skip()
         self._enter(_EXPLICIT)
@@ -226,46 +226,46 @@ class _Reader:
         self._enter(_SEQUENCE)
         self._skip()  # the type of the content
         self._enter(_EXPLICIT)
-        if self._data[self._at] == _OCTETS:
+        if self.data[self.at] == _OCTETS:
             return self._octets()
         length = self._enter(_CONSTRUCTED_OCTETS)
-        end = len(self._data) if length is None else self._at + length
+        end = len(self.data) if length is None else self.at + length
         pieces = []
-        while self._at < end and self._data[self._at] == _OCTETS:
+        while self.at < end and self.data[self.at] == _OCTETS:
             pieces.append(self._octets())
         return b"".join(pieces)
 
     def _enter(self, tag: int) -> int | None:
         """Goes to the content of an element. Its length, None where it is indefinite."""
-        if self._data[self._at] != tag:
+        if self.data[self.at] != tag:
             raise ValueError("another element is expected")
-        first = self._data[self._at + 1]
-        self._at += 2
+        first = self.data[self.at + 1]
+        self.at += 2
         if first == _INDEFINITE:
             return None
         if first < _INDEFINITE:
             return first
         size = first & 0x7F
-        length = int.from_bytes(self._data[self._at : self._at + size], "big")
-        self._at += size
+        length = int.from_bytes(self.data[self.at : self.at + size], "big")
+        self.at += size
         return length
 
     def _octets(self) -> bytes:
         length = self._enter(_OCTETS)
-        if length is None or self._at + length > len(self._data):
+        if length is None or self.at + length > len(self.data):
             raise ValueError("the content is incomplete")
-        self._at += length
-        return self._data[self._at - length : self._at]
+        self.at += length
+        return self.data[self.at - length : self.at]
 
     def _skip(self) -> None:
         """Goes behind an element; one of indefinite length must hold none of those."""
-        length = self._enter(self._data[self._at])
+        length = self._enter(self.data[self.at])
         if length is not None:
-            self._at += length
+            self.at += length
             return
-        while self._data[self._at : self._at + 2] != b"\0\0":
-            inner = self._enter(self._data[self._at])
+        while self.data[self.at : self.at + 2] != b"\0\0":
+            inner = self._enter(self.data[self.at])
             if inner is None:
                 raise ValueError("an element is nested too deep")
-            self._at += inner
-        self._at += 2
+            self.at += inner
+        self.at += 2

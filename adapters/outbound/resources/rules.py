@@ -176,14 +176,14 @@ def parse_rules(text: str, secrets: Secrets) -> tuple[Rule, ...]:
     return tuple(_Reader(rule, secrets, partial(lines.rule, at)).rule() for at, rule in enumerate(rules))
 
 
+@dataclass(eq=False, slots=True)
 class _Reader:
     """Reads one table, key by key, and names the line of a fault."""
 
-    def __init__(self, table: Mapping[str, Any], secrets: Secrets, line: Callable[..., int | None]) -> None:
-        self._table = table
-        self._secrets = secrets
-        self._line = line
-        self._known: set[str] = set()
+    table: Mapping[str, Any]
+    secrets: Secrets
+    line: Callable[..., int | None]
+    known: set[str] = field(default_factory=set)
 
     def rule(self) -> Rule:
         pattern = self.text("match")
@@ -192,7 +192,7 @@ class _Reader:
         kind = self.text("kind")
         if kind not in _KINDS:
             raise self.fault("kind", f"must be one of {', '.join(_KINDS)}")
-        timeout, line = self.number("timeout", 0.1, MAX_TIMEOUT), self._line("match") or 0
+        timeout, line = self.number("timeout", 0.1, MAX_TIMEOUT), self.line("match") or 0
         rule = Rule(re.compile(translate(pattern)), self.target(kind), timeout, pattern, line)
         self.done()
         return rule
@@ -230,18 +230,18 @@ class _Reader:
         )
 
     def fault(self, key: str, what: str) -> BadRules:
-        return BadRules(f"{key} {what}", self._line(key))
+        return BadRules(f"{key} {what}", self.line(key))
 
     def done(self) -> None:
-        for key in self._table:
-            if key not in self._known:
-                known = ", ".join(sorted(self._known))
+        for key in self.table:
+            if key not in self.known:
+                known = ", ".join(sorted(self.known))
                 raise self.fault(key, f"is not known here; known are {known}")
 
     def value(self, key: str, types: type | tuple[type, ...], what: str) -> Any:
         """The value of an optional key, None without it."""
-        self._known.add(key)
-        value = self._table.get(key)
+        self.known.add(key)
+        value = self.table.get(key)
         wrong_bool = isinstance(value, bool) and types is not bool
         if value is not None and (wrong_bool or not isinstance(value, types)):
             raise self.fault(key, f"must be {what}")
@@ -292,15 +292,15 @@ class _Reader:
         for key, other in (("cert_file", "key_file"), ("key_file", "cert_file")):
             if texts[key] and not texts[other]:
                 raise self.fault(key, f"is of no use without {other}")
-        own, key = _file("cert_file", texts["cert_file"]), _file("key_file", texts["key_file"])
+        own, own_key = _file("cert_file", texts["cert_file"]), _file("key_file", texts["key_file"])
         authorities = _file("ca_file", texts["ca_file"]) or _file(
-            "SSL_CERT_FILE", self._secrets("SSL_CERT_FILE")
+            "SSL_CERT_FILE", self.secrets("SSL_CERT_FILE")
         )
-        tls = RuleTls(TlsFiles(own, key, authorities), texts["server_name"])
+        tls = RuleTls(TlsFiles(own, own_key, authorities), texts["server_name"])
         try:
             tls.watched()
         except BadCertificate as error:
-            raise BadRules(str(error), self._line(str(error).partition(":")[0])) from None
+            raise BadRules(str(error), self.line(str(error).partition(":")[0])) from None
         return tls
 
     def token(self) -> str | None:
@@ -308,7 +308,7 @@ class _Reader:
         name = self.value("token_env", str, "the name of an environment variable")
         if name is None:
             return None
-        secret = (self._secrets(name) or "").strip()
+        secret = (self.secrets(name) or "").strip()
         if not secret:
             raise self.fault("token_env", f"names the environment variable {name}, which is not set")
         if not secret.isascii() or not secret.isprintable():
@@ -335,7 +335,7 @@ class _Reader:
         for at, table in enumerate(tables):
             if not isinstance(table, dict):
                 raise self.fault("tool", "must be written as [[rule.tool]]")
-            reader = _Reader(table, self._secrets, partial(self._line, tool=at))
+            reader = _Reader(table, self.secrets, partial(self.line, tool=at))
             tools.append(reader.tool({tool.name for tool in tools}))
         return tuple(tools)
 

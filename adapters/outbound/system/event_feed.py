@@ -5,6 +5,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from adapters.tasks import cancelled, end
@@ -37,16 +38,14 @@ LISTENER = "watchers"
 _ALL = EventFilter()
 
 
+@dataclass(eq=False, slots=True)
 class _Reader:
     """All that is kept for a reader: how far it is. `waits` while it has everything that is recent."""
 
-    __slots__ = ("cursor", "waits", "wanted", "woken")
-
-    def __init__(self, wanted: EventFilter, cursor: int) -> None:
-        self.wanted = wanted
-        self.cursor = cursor
-        self.waits = False
-        self.woken = asyncio.Event()
+    wanted: EventFilter
+    cursor: int
+    waits: bool = False
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def wait(self, seconds: float) -> None:
         self.waits = True

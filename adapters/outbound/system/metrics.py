@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 from adapters.outbound.net.tls import WatchedFiles
 from adapters.version import VERSION
 
-disable_created_metrics()  # the times at which metrics were made; nobody asks for them
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the times at which metrics were made; nobody asks for them
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 """Bounds of the buckets of histograms."""
