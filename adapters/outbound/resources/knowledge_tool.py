@@ -142,15 +142,15 @@ def kept(turn: Turn) -> Turn:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """Where models read: bases with the rights of the instance's owner, or one that is `given`."""
+    """Where models read: bases with the rights of the instance's owner, or one that is the `only` one."""
 
     reader: KnowledgeReader
-    given: Base | None = None
+    only: Base | None = None
 
     async def open(self, request: RunRequest, base_ids: Sequence[int]) -> KnowledgeRun | None:
         """None if there is nothing to search."""
-        if self.given:
-            return KnowledgeRun(self.reader, [self.given])
+        if self.only:
+            return KnowledgeRun(self.reader, [self.only])
         if not base_ids:
             return None
         return KnowledgeRun(self.reader, await self.reader.readable(request.owner, base_ids))

@@ -42,7 +42,7 @@ _ALL = EventFilter()
 class _Reader:
     """All that is kept for a reader: how far it is. `waits` while it has everything that is recent."""
 
-    wanted: EventFilter
+    event_filter: EventFilter
     cursor: int
     waits: bool = False
     woken: asyncio.Event = field(default_factory=asyncio.Event)
@@ -138,14 +138,14 @@ class LogFeed:
         """The next events for a reader, or an empty page after a while. A cursor from outside is held against the
         log: events behind it may be gone."""
         if not checked:
-            return await self._log.after(reader.wanted, reader.cursor, PAGE)
+            return await self._log.after(reader.event_filter, reader.cursor, PAGE)
         waited = False
         while True:
             recent = self._recent
             if recent is None or reader.cursor < recent.since:
-                page = await self._log.after(reader.wanted, reader.cursor, PAGE)
+                page = await self._log.after(reader.event_filter, reader.cursor, PAGE)
             else:
-                page = recent.after(reader.wanted, reader.cursor)
+                page = recent.after(reader.event_filter, reader.cursor)
             reader.cursor = page.cursor
             if page.events or page.more or waited or self._closed:
                 return page
@@ -164,7 +164,7 @@ class LogFeed:
                     page = await self._log.after(_ALL, recent.until, LOOKED_AT)
                     recent.add(page)
                     for reader in filter(attrgetter("waits"), self._readers):
-                        if any(map(reader.wanted.takes, page.events)):
+                        if any(map(reader.event_filter.takes, page.events)):
                             reader.wake()
                         else:
                             reader.cursor = max(reader.cursor, recent.until)
