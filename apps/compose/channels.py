@@ -5,6 +5,9 @@ from functools import cache
 
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
+from adapters.outbound.knowledge.fetching import PageFetcher
+from adapters.outbound.knowledge.robots import Robots
+from adapters.outbound.knowledge.web_origin import WebOrigin
 from adapters.outbound.net.addresses import AllowedAddresses
 from adapters.outbound.net.websockets import AioWebSockets
 from adapters.outbound.storage.knowledge.bases import PostgresBases
@@ -19,9 +22,6 @@ from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.subscriptions import PostgresPushes, PostgresSubscriptions
 from adapters.outbound.system.event_pushes import ChannelsAndPushes, EventPushes, SubscriptionAddresses
 from adapters.outbound.system.verification_bot import OwnerNotifier
-from adapters.outbound.web.fetching import PageFetcher
-from adapters.outbound.web.pages import WebOrigin
-from adapters.outbound.web.robots import Robots
 from apps import verification
 from apps.compose.knowledge import Uploads
 from apps.compose.storage import Files, Foundation, Storage

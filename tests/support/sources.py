@@ -4,8 +4,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from adapters.outbound.knowledge.fetching import PageFetcher
 from adapters.outbound.knowledge.parsing.parser import SandboxedParser
 from adapters.outbound.knowledge.parsing.sandbox.fork_server import ForkServer
+from adapters.outbound.knowledge.robots import Robots
+from adapters.outbound.knowledge.web_origin import WebOrigin
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
 from adapters.outbound.storage.knowledge.files import PostgresFileChanges
@@ -16,9 +19,6 @@ from adapters.outbound.storage.knowledge.sources import (
     PostgresWebHosts,
 )
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.web.fetching import PageFetcher
-from adapters.outbound.web.pages import WebOrigin
-from adapters.outbound.web.robots import Robots
 from domain.access.model import Caller
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
 from domain.knowledge.rules import Mode, SearchOptions

@@ -111,13 +111,6 @@ class _Body:
 
     def json(self, start: int, end: int, most: int | None = None) -> str:
         """The elements of [start, end); broken off where they are surely longer than `most`."""
-        return _json(self._elements(start, end, most))
-
-    def least(self, start: int, end: int) -> int:
-        """A length that the elements have at least, which is known at once."""
-        return self._rendered.length(start, end) if start < end else 0
-
-    def _elements(self, start: int, end: int, most: int | None) -> list[Element]:
         body: list[Element] = []
         length = 0
         for low, high, quotes, alone in self._stretches(start, end):
@@ -131,47 +124,42 @@ class _Body:
             length += sum(len(block["text"]) + _LEAST_AROUND for block in blocks)
             if most is not None and length > most:
                 break
-        return body
+        return _json(body)
+
+    def least(self, start: int, end: int) -> int:
+        """A length that the elements have at least, which is known at once."""
+        return self._rendered.length(start, end) if start < end else 0
 
     def _stretches(self, start: int, end: int) -> Iterator[tuple[int, int, int, Span | None]]:
         """[start, end) in stretches of one block each, without the white space between them."""
         pending: tuple[int, int, int, Span | None] | None = None
-        for run in self._runs(start, end):
-            quotes = sum(span.kind is Kind.QUOTE for span in run.spans)
-            alone = next((span for span in run.spans if span.kind in _ALONE), None)
-            if pending and pending[2:] == (quotes, alone):
-                pending = (pending[0], run.end, quotes, alone)
-                continue
-            if pending:
-                yield pending
-            pending = (run.start, run.end, quotes, alone)
-        if pending:
-            yield pending
-
-    def _runs(self, start: int, end: int) -> Iterator[Run]:
         run = self._styled.run_at(start)
         while run and run.start < end:
             low, high = max(run.start, start), min(run.end, end)
             if self._styled.text[low:high].strip():
-                yield Run(low, high, run.spans, run.structure)
+                quotes = sum(span.kind is Kind.QUOTE for span in run.spans)
+                alone = next((span for span in run.spans if span.kind in _ALONE), None)
+                if pending and pending[2:] == (quotes, alone):
+                    low = pending[0]
+                elif pending:
+                    yield pending
+                pending = (low, high, quotes, alone)
             run = self._styled.run_at(run.end)
+        if pending:
+            yield pending
 
     def _blocks(self, start: int, end: int, alone: Span | None, most: int | None) -> Sequence[Element]:
         if alone is not None and alone.kind is Kind.PRE:
-            lines = None if most is None else most // _LEAST_AROUND + 1
-            return _code(self._styled.text[start:end], alone.header if start > alone.begin else "", lines)
+            code = (alone.header if start > alone.begin else "") + self._styled.text[start:end]
+            lines = code.strip("\n").split("\n")[: None if most is None else most // _LEAST_AROUND + 1]
+            blocks = [_text_block(_WRITER.code_line(line), fontType="Monospace") for line in lines]
+            for block in blocks[1:]:
+                block["spacing"] = "None"
+            return blocks
         text = self._rendered.text(start, end).strip("\n")
         if alone is None:
             return [_text_block(text)] if text.strip() else []
         return [_text_block(text, size=_SIZES.get(alone.value, "Default"), weight="Bolder")]
-
-
-def _code(code: str, header: str, most: int | None) -> list[Element]:
-    lines = (header + code).strip("\n").split("\n")[:most]
-    blocks = [_text_block(_WRITER.code_line(line), fontType="Monospace") for line in lines]
-    for block in blocks[1:]:
-        block["spacing"] = "None"
-    return blocks
 
 
 def _text_block(text: str, **look: str) -> Element:

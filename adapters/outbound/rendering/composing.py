@@ -53,36 +53,30 @@ class _Composer:
     def blocks(self, nodes: Iterable[SyntaxTreeNode], gap: int) -> None:
         for node in nodes:
             self.out.gap(gap)
-            self._block(node, gap)
-
-    def _block(self, node: SyntaxTreeNode, gap: int) -> None:
-        match node.type:
-            case "paragraph":
-                self._inline.add(node.children[0])
-            case "heading":
-                self._heading(node)
-            case "fence" | "code_block":
-                self._code(node.content, node.info)
-            case "blockquote":
-                self._quote(node)
-            case "bullet_list" | "ordered_list":
-                self._list(node, gap)
-            case "table":
-                self._table(table_of(node))
-            case "hr":
-                self.out.text(self._layout.rule, structure=True)
-            case other:
-                raise ValueError(f"unknown Markdown block: {other}")
-
-    def _heading(self, node: SyntaxTreeNode) -> None:
-        level = int(node.tag[1])
-        if level > self._layout.heading_levels:
-            self._inline.add(node.children[0], _BOLD)
-        else:
-            self.out.open_block(Kind.HEADING, str(level))
-            self._one_line.add(node.children[0])
-            self.out.close_block()
-        self.out.keep_with_next()
+            match node.type:
+                case "paragraph":
+                    self._inline.add(node.children[0])
+                case "heading":
+                    level = int(node.tag[1])
+                    if level > self._layout.heading_levels:
+                        self._inline.add(node.children[0], _BOLD)
+                    else:
+                        self.out.open_block(Kind.HEADING, str(level))
+                        self._one_line.add(node.children[0])
+                        self.out.close_block()
+                    self.out.keep_with_next()
+                case "fence" | "code_block":
+                    self._code(node.content, node.info)
+                case "blockquote":
+                    self._quote(node)
+                case "bullet_list" | "ordered_list":
+                    self._list(node, gap)
+                case "table":
+                    self._table(table_of(node))
+                case "hr":
+                    self.out.text(self._layout.rule, structure=True)
+                case other:
+                    raise ValueError(f"unknown Markdown block: {other}")
 
     def _code(self, content: str, info: str, header: Sequence[str] = ()) -> None:
         language = info.split()[0] if info.strip() else ""

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
-from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 from adapters.outbound.rendering.model import Rendered
@@ -53,6 +53,7 @@ _GAP = re.compile(
 """White space where a line may be broken (no-break spaces are not), or the end of a CJK sentence."""
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f][)\]\"'\u201d\u2019\xbb\u300d\u300f\uff09]*$")
 _LAST_OF_SENTENCE = ".!?\u2026\u3002\uff01\uff1f)]\"'\u201d\u2019\xbb\u300d\u300f\uff09"
+_LINE_END = re.compile("\r\n|[\r\n\u2028]")
 _LIST_NUMBER = re.compile(r"(?:^|\n)[ \t>]*\d{1,4}[.)]$")
 _LOOK_BACK = 8
 
@@ -61,16 +62,11 @@ def breaks_of(text: str) -> Iterator[Break]:
     """Every break of a text, in order. Indentation after a line end belongs to the part after."""
     for gap in _GAP.finditer(text):
         end, start = gap.span()
-        blank = gap.group()
-        if blank == "\n":
-            yield Break(end, start, Rank.LINE)
-            continue
-        blank = blank.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
-        lines = blank.count("\n")
-        if lines:
-            rank = Rank.LINE if lines == 1 else Rank.PARAGRAPH
-            start = end + max(gap.group().rfind(char) for char in "\n\r\u2028") + 1
-        elif "\u2029" in blank:
+        line_ends = [line_end.end() for line_end in _LINE_END.finditer(gap.group())]
+        if line_ends:
+            rank = Rank.LINE if len(line_ends) == 1 else Rank.PARAGRAPH
+            start = end + line_ends[-1]
+        elif "\u2029" in gap.group():
             rank = Rank.PARAGRAPH
         else:
             rank = Rank.SENTENCE if _ends_sentence(text, end) else Rank.WORD
@@ -87,69 +83,48 @@ def _ends_sentence(text: str, end: int) -> bool:
     return not _LIST_NUMBER.search(tail) or (low > 0 and "\n" not in tail)
 
 
-class Cutter:
-    """Cuts one text.
+def cut(text: str, breaks: Iterable[Break], fits: Fits, reach: int) -> Iterator[tuple[int, int]]:
+    """Start and end of each piece of a text, in order; between two of them stands nothing but white space.
 
     `fits` must hold for the beginnings of a piece that fits, small deviations aside; `reach` is the most
-    characters that a piece can have.
+    characters that a piece can have. `breaks` are not asked for if the text fits.
     """
-
-    def __init__(self, text: str, breaks: Iterable[Break], fits: Fits, reach: int) -> None:
-        self._text = text
-        self._fits = fits
-        self._reach = max(1, reach)
-        self._breaks = breaks
-
-    @cached_property
-    def _ranks(self) -> list[tuple[list[Break], list[int]]]:
-        """The breaks by rank, with their ends. A text that fits needs none."""
-        ranks: list[list[Break]] = [[] for _ in Rank]
-        for candidate in self._breaks:
-            ranks[candidate.rank].append(candidate)
-        return [(rank, [candidate.end for candidate in rank]) for rank in ranks]
-
-    def pieces(self) -> Iterator[tuple[int, int]]:
-        """The pieces in order; between two of them stands nothing but white space."""
-        start = 0
-        last = len(self._text.rstrip())
-        while start < last:
-            end, after = self._next(start, last)
-            if self._text[start:end].strip():
-                yield start, end
-            start = after
-
-    def _next(self, start: int, last: int) -> tuple[int, int]:
-        """Where the piece ends that begins at `start`, and where the one after it begins."""
-        if last - start <= self._reach and self._fits(start, last):
-            return last, last
-        furthest = self._furthest(start, last)
-        for rank, ends in self._ranks:
-            at = bisect_right(ends, furthest) - 1
-            while at >= 0 and ends[at] > start:
-                if self._fits(start, ends[at]):
-                    return ends[at], rank[at].start
-                at -= 1
-        hard = self._hard_cut(start, furthest)
-        return hard, hard
-
-    def _furthest(self, start: int, last: int) -> int:
-        """The end of the longest piece from `start` that fits, at least one character."""
-        most = min(self._reach, last - start)
-        length = bisect_left(range(1, most + 1), True, key=lambda n: not self._fits(start, start + n))
-        return start + max(1, length)
-
-    def _hard_cut(self, start: int, furthest: int) -> int:
-        """A cut where the text offers no break: after a cluster, or inside one longer than a message."""
-        cut = boundary_at_or_before(self._text, furthest, start)
-        if cut > start:
-            return cut
-        if not _splits_pair(self._text, furthest):
-            return furthest
-        return furthest - 1 if furthest - 1 > start else furthest + 1
+    by_rank: list[list[Break]] = []
+    start, last = 0, len(text.rstrip())
+    while start < last:
+        most = min(max(1, reach), last - start)
+        if start + most == last and fits(start, last):
+            end = after = last
+        else:
+            if not by_rank:
+                by_rank = [[] for _ in Rank]
+                for candidate in breaks:
+                    by_rank[candidate.rank].append(candidate)
+            end, after = _best_cut(text, by_rank, fits, start, most)
+        if text[start:end].strip():
+            yield start, end
+        start = after
 
 
-def _splits_pair(text: str, index: int) -> bool:
-    return "\ud800" <= text[index - 1] <= "\udbff" and "\udc00" <= text[index : index + 1] <= "\udfff"
+def _best_cut(text: str, by_rank: list[list[Break]], fits: Fits, start: int, most: int) -> tuple[int, int]:
+    """Where the piece of at most `most` characters ends that begins at `start`, and where the one after it begins.
+
+    Where the text offers no break: after a cluster, or inside one longer than a message.
+    """
+    longest = bisect_left(range(1, most + 1), True, key=lambda length: not fits(start, start + length))
+    furthest = start + max(1, longest)
+    for rank in by_rank:
+        at = bisect_right(rank, furthest, key=attrgetter("end")) - 1
+        while at >= 0 and rank[at].end > start:
+            if fits(start, rank[at].end):
+                return rank[at].end, rank[at].start
+            at -= 1
+    end = boundary_at_or_before(text, furthest, start)
+    if end == start:
+        end = furthest
+        if "\ud800" <= text[end - 1] <= "\udbff" and "\udc00" <= text[end : end + 1] <= "\udfff":
+            end += 1 if end - 1 == start else -1
+    return end, end
 
 
 def boundary_at_or_before(text: str, index: int, start: int) -> int:
@@ -169,8 +144,6 @@ def measure(text: str, unit: Unit) -> int:
     return len(text)
 
 
-_BREAKS = ("\n\n", "\n", ". ", "\u3002", " ")
-"""Where a text is cut, the best first."""
 _LONGEST_CLUSTER = 100
 """Characters before a cut that are looked at where a text offers no break."""
 
@@ -207,9 +180,12 @@ def _end(text: str, start: int, limit: TextLimit) -> int:
         end = start + max(1, (end - start) * limit.size // length)
     if end >= len(text):
         return len(text)
-    for mark in _BREAKS:
-        at = text.rfind(mark, start + 1, end)
-        if at > 0:
-            return at + len(mark)
-    cut = boundary_at_or_before(text, end, max(start, end - _LONGEST_CLUSTER))
-    return cut if cut > start else end
+    best = min(
+        breaks_of(text[start + 1 : end]),
+        key=lambda candidate: (candidate.rank, -candidate.start),
+        default=None,
+    )
+    if best:
+        return start + 1 + best.start
+    boundary = boundary_at_or_before(text, end, max(start, end - _LONGEST_CLUSTER))
+    return boundary if boundary > start else end

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from html import escape
 
+from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 from markdown_it.utils import EnvType, OptionsDict
 
 from adapters.outbound.rendering.composing import compose
 from adapters.outbound.rendering.markup_writer import Layout
 from adapters.outbound.rendering.model import Rendered
-from adapters.outbound.rendering.parsing import is_safe, parsed, tokens
+from adapters.outbound.rendering.parsing import is_safe, tokens
 from adapters.outbound.rendering.platform_writers import Plain
 from adapters.outbound.rendering.rendered_text import RenderedText
 from domain.channels.model import Unit
@@ -23,19 +25,7 @@ _STYLES = {
     "td_open": "border:1px solid #ccc;padding:4px 8px",
 }
 _CODE_STYLE = "background:#f5f5f5;padding:8px;overflow:auto;font-family:monospace"
-_OPTIONS = OptionsDict(
-    {
-        "maxNesting": 20,
-        "html": False,
-        "xhtmlOut": False,
-        "breaks": True,
-        "langPrefix": "language-",
-        "highlight": None,
-        "linkify": False,
-        "typographer": False,
-        "quotes": "",
-    }
-)
+_OPTIONS = MarkdownIt("js-default", {"breaks": True}).options
 
 
 class PlainMail(Plain):
@@ -51,12 +41,12 @@ def render_email(markdown: str) -> list[Rendered]:
             Rendered(_document(f'<div style="white-space:pre-wrap">{escape(markdown)}</div>\n'), markdown)
         ]
     writer = PlainMail()
-    styled = compose(parsed(markdown), writer, None)
+    parsed = tokens(markdown)
+    styled = compose(SyntaxTreeNode(parsed).children, writer, None)
     end = len(styled.text.rstrip())
     if not end:
         return [Rendered(_document(f"<p>{escape(markdown)}</p>\n"), markdown)] if markdown.strip() else []
-    renderer = _Html()
-    body = renderer.render(tokens(markdown), _OPTIONS, {})
+    body = _Html().render(parsed, _OPTIONS, {})
     return [Rendered(_document(body), RenderedText(styled, writer, Unit.CHARACTERS).text(0, end))]
 
 

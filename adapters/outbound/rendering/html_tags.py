@@ -70,22 +70,19 @@ class _Reader:
         if not any(token.type in ("html_inline", "image") for token in tokens):
             return list(tokens)
         for token in tokens:
-            self._take(token)
+            if token.children:
+                token.children = _Reader(self._parser).read(token.children)
+            if token.type == "html_inline":
+                self._take_tag(token)
+                continue
+            if token.nesting > 0:
+                self._frames.append([])
+                self._open.append(Counter())
+            elif token.nesting < 0:
+                self._frames.pop()
+                self._open.pop()
+            self._out.append(token)
         return _tidied(_without_lone_tags(self._out))
-
-    def _take(self, token: Token) -> None:
-        if token.children:
-            token.children = _Reader(self._parser).read(token.children)
-        if token.type == "html_inline":
-            self._take_tag(token)
-            return
-        if token.nesting > 0:
-            self._frames.append([])
-            self._open.append(Counter())
-        elif token.nesting < 0:
-            self._frames.pop()
-            self._open.pop()
-        self._out.append(token)
 
     def _take_tag(self, token: Token) -> None:
         tag = _TAG.match(token.content)
@@ -199,18 +196,12 @@ class _Attributes(HTMLParser):
 def _without_lone_tags(tokens: list[Token]) -> list[Token]:
     """Without the tags of blocks that stand alone on a line: what they open or close lies in other paragraphs."""
     kept: list[Token] = []
-    for at, token in enumerate(tokens):
-        tag = _TAG.match(token.content) if token.type == "html_inline" else None
-        if tag and tag[2].lower() in _BLOCKS and _is_alone(tokens, at):
-            continue
-        kept.append(token)
+    for before, token, after in zip([_line_end(), *tokens], tokens, [*tokens[1:], _line_end()], strict=False):
+        is_alone = before.type in _BREAKS and after.type in _BREAKS
+        tag = _TAG.match(token.content) if is_alone and token.type == "html_inline" else None
+        if tag is None or tag[2].lower() not in _BLOCKS:
+            kept.append(token)
     return kept
-
-
-def _is_alone(tokens: list[Token], at: int) -> bool:
-    before = tokens[at - 1].type if at else "softbreak"
-    after = tokens[at + 1].type if at + 1 < len(tokens) else "softbreak"
-    return before in _BREAKS and after in _BREAKS
 
 
 def _is_beside_backticks(tokens: list[Token], at: int) -> bool:

@@ -33,8 +33,8 @@ class InlineComposer:
         children = node.children
         last = len(children) - 1
         for at, child in enumerate(children):
-            beside = at > 0 and _ends_in_word(children[at - 1])
-            beside = beside or (at < last and _begins_with_word(children[at + 1]))
+            beside = at > 0 and _touches(children[at - 1], children[at - 1].content[-1:])
+            beside = beside or (at < last and _touches(children[at + 1], children[at + 1].content[:1]))
             self._add_one(child, spans, beside or (touched and at in (0, last)))
 
     def _add_one(self, node: SyntaxTreeNode, spans: Spans, touched: bool) -> None:
@@ -42,9 +42,14 @@ class InlineComposer:
             case "text":
                 self._out.text(node.content, spans)
             case "softbreak" | "hardbreak":
-                self._line_end(spans)
+                if self._newline is not None or has(spans, Kind.LINK):
+                    self._out.text(self._newline or " ", spans)
+                else:
+                    self._out.line_break(self._layout.line_break)
             case "code_inline":
-                self._code(node.content, spans)
+                fence = code_fence(node.content)
+                is_long = len(fence) > (LONGEST_FENCE if self._layout.backtick_in_code else 1)
+                self._out.text(node.content, spans if is_long else (*spans, Span(Kind.CODE, fence=fence)))
             case "strong" | "em" | "s":
                 kind = _STYLES[node.type]
                 inner = spans if has(spans, kind) else (*spans, Span(kind, tight=touched))
@@ -55,19 +60,6 @@ class InlineComposer:
                 self._image(node, spans)
             case other:
                 raise ValueError(f"unknown Markdown inline: {other}")
-
-    def _line_end(self, spans: Spans) -> None:
-        if self._newline is not None or has(spans, Kind.LINK):
-            self._out.text(self._newline or " ", spans)
-        else:
-            self._out.line_break(self._layout.line_break)
-
-    def _code(self, content: str, spans: Spans) -> None:
-        fence = code_fence(content)
-        if len(fence) > (LONGEST_FENCE if self._layout.backtick_in_code else 1):
-            self._out.text(content, spans)
-        else:
-            self._out.text(content, (*spans, Span(Kind.CODE, fence=fence)))
 
     def _link(self, node: SyntaxTreeNode, spans: Spans) -> None:
         address = str(node.attrs["href"])
@@ -136,13 +128,6 @@ def code_fence(content: str) -> str:
     return "`" * (1 + max(map(len, _BACKTICKS.findall(content)), default=0))
 
 
-def _begins_with_word(node: SyntaxTreeNode) -> bool:
-    return _is_markup(node) or node.content[:1].isalnum()
-
-
-def _ends_in_word(node: SyntaxTreeNode) -> bool:
-    return _is_markup(node) or node.content[-1:].isalnum()
-
-
-def _is_markup(node: SyntaxTreeNode) -> bool:
-    return node.type not in ("text", "softbreak", "hardbreak")
+def _touches(node: SyntaxTreeNode, edge: str) -> bool:
+    """Return True for markup, and for text whose character at the edge is a letter or digit."""
+    return node.type not in ("text", "softbreak", "hardbreak") or edge.isalnum()

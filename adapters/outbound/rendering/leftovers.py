@@ -144,12 +144,12 @@ def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     last = start + 1
     while last < end and not state.isEmpty(last) and state.sCount[last] >= state.blkIndent:
         last += 1
-    _push_paragraph(state, state.getLines(start, last, state.blkIndent, False).strip())
+    push_paragraph(state, state.getLines(start, last, state.blkIndent, False).strip())
     state.line = last
     return True
 
 
-def _push_paragraph(state: StateBlock, content: str) -> None:
+def push_paragraph(state: StateBlock, content: str) -> None:
     state.push("paragraph_open", "p", 1)
     inline = state.push("inline", "", 0)
     inline.content, inline.children = content, []
@@ -213,7 +213,13 @@ def _unused_definitions(state: StateCore) -> None:
         elif token.meta["id"] in used:
             used.discard(token.meta["id"])
         else:
-            kept.extend(_paragraph(token, lines))
+            first, last = token.map or (0, 0)
+            source = [_PREFIX.sub("", line, count=1) for line in lines[first:last]]
+            source[0] = source[0][source[0].find("[") :]
+            text = Token("text", "", 0, content="\n".join(source))
+            kept.append(Token("paragraph_open", "p", 1, block=True))
+            kept.append(Token("inline", "", 0, content=text.content, children=[text]))
+            kept.append(Token("paragraph_close", "p", -1, block=True))
     state.tokens = kept
 
 
@@ -222,16 +228,3 @@ def _labels(tokens: list[Token]) -> Iterator[str]:
         if "label" in token.meta and token.type in ("link_open", "image"):
             yield token.meta["label"]
         yield from _labels(token.children or [])
-
-
-def _paragraph(definition: Token, lines: list[str]) -> list[Token]:
-    first, last = definition.map or (0, 0)
-    source = [_PREFIX.sub("", line, count=1) for line in lines[first:last]]
-    source[0] = source[0][source[0].find("[") :]
-    text = Token("text", "", 0, content="\n".join(source))
-    inline = Token("inline", "", 0, content=text.content, children=[text])
-    return [
-        Token("paragraph_open", "p", 1, block=True),
-        inline,
-        Token("paragraph_close", "p", -1, block=True),
-    ]

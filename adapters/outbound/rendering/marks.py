@@ -18,6 +18,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 
+from adapters.outbound.rendering.leftovers import push_paragraph
+
 ADDRESS = re.compile(r"(?<![A-Za-z0-9])https?://[^\s<>`]+", re.IGNORECASE)
 """An address and what stands right after it: an escape there would become part of the address."""
 _SCHEME = re.compile(r"(?<![A-Za-z0-9])https?$", re.IGNORECASE)
@@ -131,37 +133,26 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return True
     state.env.setdefault(_NOTES, set()).add(definition[1])
     first = len(state.tokens)
-    _read_note(state, start, end, definition.end())
-    _mark(state, first, definition[1])
-    return True
-
-
-def _read_note(state: StateBlock, start: int, end: int, begin: int) -> None:
-    """Reads what follows the mark on its line and the indented lines below as blocks."""
+    # What follows the mark on its line and the indented lines below are blocks.
     before = (state.bMarks[start], state.tShift[start], state.sCount[start], state.blkIndent, state.level)
-    state.bMarks[start], state.tShift[start] = begin, 0
+    state.bMarks[start], state.tShift[start] = definition.end(), 0
     state.blkIndent += _INDENT
     state.sCount[start] = state.blkIndent
     state.level += 1
     state.md.block.tokenize(state, start, end)
     state.bMarks[start], state.tShift[start], state.sCount[start], state.blkIndent, state.level = before
     state.line = max(state.line, start + 1)
-
-
-def _mark(state: StateBlock, first: int, label: str) -> None:
-    """Puts the mark before the first paragraph of the note, or before anything else as one of its own."""
-    mark = _PUNCTUATION.sub(r"\\\1", f"[{label}]")
+    # The mark stands before the first paragraph of the note, or before anything else as one of its own.
+    mark = _PUNCTUATION.sub(r"\\\1", f"[{definition[1]}]")
     if len(state.tokens) > first and state.tokens[first].type == "paragraph_open":
         inline = state.tokens[first + 1]
         inline.content = f"{mark} {inline.content}"
-        return
-    note = state.tokens[first:]
-    del state.tokens[first:]
-    state.push("paragraph_open", "p", 1)
-    inline = state.push("inline", "", 0)
-    inline.content, inline.children = mark, []
-    state.push("paragraph_close", "p", -1)
-    state.tokens.extend(note)
+    else:
+        note = state.tokens[first:]
+        del state.tokens[first:]
+        push_paragraph(state, mark)
+        state.tokens.extend(note)
+    return True
 
 
 def _reference(state: StateInline, silent: bool) -> bool:

@@ -81,7 +81,11 @@ def _part(node: SyntaxTreeNode) -> list[object]:
             return [[_STYLES[node.type], {}, *_inline(node)]]
         case "link":
             address = str(node.attrs["href"])
-            return _link(address, [_unlinked(part) for part in _inline(node)] or [shown(address)])
+            inner = _inline(node) or [shown(address)]
+            for at, part in enumerate(inner):
+                if isinstance(part, list) and part[0] == "a":
+                    inner[at] = part[2]  # a picture inside a link leads where the link leads
+            return _link(address, inner)
         case "image":
             address = str(node.attrs["src"])
             return _link(address, [label(node) or address])
@@ -94,11 +98,6 @@ def _link(address: str, inner: list[object]) -> list[object]:
     if is_safe(address):
         return [["a", {"href": address}, *inner]]
     return inner if inner == [address] or not address else [*inner, f" ({address})"]
-
-
-def _unlinked(node: object) -> object:
-    """A picture inside a link leads where the link leads."""
-    return node[2] if isinstance(node, list) and node[0] == "a" else node
 
 
 _BETWEEN = "  "
@@ -117,13 +116,9 @@ class Table:
 def table_of(node: SyntaxTreeNode) -> Table:
     """Reads a table node."""
     rows = [list(row.children) for section in node.children for row in section.children]
-    aligns = [_align(cell) for cell in rows[0]]
+    aligns = [str(cell.attrs.get("style", "")).rpartition(":")[2] or "left" for cell in rows[0]]
     cells = [[cell.children[0] for cell in row] for row in rows]
     return Table(cells[0], cells[1:], aligns)
-
-
-def _align(cell: SyntaxTreeNode) -> str:
-    return str(cell.attrs.get("style", "")).rpartition(":")[2] or "left"
 
 
 def aligned(rows: Sequence[Sequence[str]], aligns: Sequence[str], most: int) -> list[str] | None:

@@ -182,7 +182,8 @@ class Mrkdwn(MarkupWriter):
 
     def open(self, span: Span, *, again: bool) -> str:
         if span.kind is Kind.LINK:
-            return f"<{_address(span.value)}|"
+            address = span.value.replace("|", "%7C").replace(">", "%3E").replace("<", "%3C")
+            return f"<{_entities(address)}|"
         if span.kind is Kind.PRE:
             return "```\n" + (_entities(span.header) if again else "")
         mark = super().open(span, again=again)
@@ -207,10 +208,6 @@ class Mrkdwn(MarkupWriter):
 
 def _entities(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _address(address: str) -> str:
-    return _entities(address.replace("|", "%7C").replace(">", "%3E").replace("<", "%3C"))
 
 
 class Plain(MarkupWriter):

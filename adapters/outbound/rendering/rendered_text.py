@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from adapters.outbound.rendering.cutting import measure
 from adapters.outbound.rendering.markup_writer import MarkupWriter
-from adapters.outbound.rendering.styled_text import EMPHASIS, Run, Span, Spans, StyledText, has
+from adapters.outbound.rendering.styled_text import EMPHASIS, Run, Spans, StyledText, has
 from domain.channels.model import Unit
 
 
@@ -50,7 +50,18 @@ class RenderedText:
         self._transitions: list[str] = []
         self._chunks: list[str] = []
         self._lines: list[_Line] = []
-        self._write_all()
+        open_spans: Spans = ()
+        line = _LINE_START
+        for run in self._runs:
+            shared = _shared(open_spans, run.spans)
+            closed, line = self._closed(open_spans, shared, run.start, line)
+            opened, line = self._opened(run.spans, shared, run.start, line, start=0)
+            body = self._body(run, run.start, run.end, line)
+            self._transitions.append(closed + opened)
+            self._lines.append(line)
+            self._chunks.append(closed + opened + body)
+            line = line.after(body, marker=run.structure)
+            open_spans = run.spans
         self._sums = list(accumulate((measure(chunk, unit) for chunk in self._chunks), initial=0))
         self._head: tuple[int, int] = (-1, 0)
 
@@ -120,20 +131,6 @@ class RenderedText:
             else:
                 yield self._chunks[at]
 
-    def _write_all(self) -> None:
-        open_spans: Spans = ()
-        line = _LINE_START
-        for run in self._runs:
-            shared = _shared(open_spans, run.spans)
-            closed, line = self._closed(open_spans, shared, run.start, line)
-            opened, line = self._opened(run.spans, shared, run.start, line, start=0)
-            body = self._body(run, run.start, run.end, line)
-            self._transitions.append(closed + opened)
-            self._lines.append(line)
-            self._chunks.append(closed + opened + body)
-            line = line.after(body, marker=run.structure)
-            open_spans = run.spans
-
     def _opened(
         self, spans: Spans, shared: int, at: int, line: _Line, start: int | None = None
     ) -> tuple[str, _Line]:
@@ -150,27 +147,18 @@ class RenderedText:
     def _closed(self, spans: Spans, shared: int, at: int, line: _Line) -> tuple[str, _Line]:
         out = ""
         for depth in range(len(spans), shared, -1):
-            markup = self._writer.close(spans[depth - 1], done=self._is_done(spans[depth - 1], at))
+            span = spans[depth - 1]
+            markup = self._writer.close(span, done=at >= self._styled.ends.get(span.begin, at))
             markup = self._prefixed(markup, spans[:depth], line)
             line = line.after(markup, marker=True)
             out += markup
         return out, line
 
-    def _is_done(self, span: Span, at: int) -> bool:
-        return at >= self._styled.ends.get(span.begin, at)
-
     def _body(self, run: Run, start: int, end: int, line: _Line) -> str:
-        text = self._styled.text[start:end]
-        if "\n" not in text:
-            escaped = self._writer.text(text, run, line_start=line.only_markers)
-        else:
-            first, _, others = text.partition("\n")
-            escaped = "\n".join(
-                (
-                    self._writer.text(first, run, line_start=line.only_markers),
-                    self._writer.text(others, run, line_start=True),
-                )
-            )
+        first, newline, others = self._styled.text[start:end].partition("\n")
+        escaped = self._writer.text(first, run, line_start=line.only_markers)
+        if newline:
+            escaped += newline + self._writer.text(others, run, line_start=True)
         return self._prefixed(escaped, run.spans, line)
 
     def _prefixed(self, text: str, spans: Spans, line: _Line) -> str:

@@ -2,7 +2,7 @@
 finished blocks are rendered once."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from adapters.outbound.rendering.cards import render_cards
 from adapters.outbound.rendering.composing import compose, verbatim
@@ -13,7 +13,7 @@ from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.parsing import parsed
 from adapters.outbound.rendering.platform_writers import Discord, Mattermost, Mrkdwn, Plain, Teams, WhatsApp
 from adapters.outbound.rendering.rendered_text import RenderedText
-from adapters.outbound.rendering.styled_text import Run, StyledText, pieces
+from adapters.outbound.rendering.styled_text import StyledText, pieces
 from adapters.outbound.rendering.telegram_writers import TelegramHtml, TelegramMarkdown, TelegramMarkdownV2
 from domain.channels.model import TextLimit, Unit
 from domain.rendering import is_read_as_markdown
@@ -54,18 +54,8 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
         return list(as_written(markdown, limit, writer.escaped, source_limit))
     paragraphs = markdown.rstrip(" \n").split("\n\n")
     if (limit is None or 4 * len(markdown) <= limit.size) and all(map(WORDS.fullmatch, paragraphs)):
-        return [_of_words(paragraphs, writer)]
-    styled = _styled(markdown, writer, limit)
-    if limit is None:
-        end = len(styled.text.rstrip())
-        text = RenderedText(styled, writer, Unit.CHARACTERS).text(0, end)
-        return [Rendered(text, RenderedText(styled, _PLAIN, Unit.CHARACTERS).text(0, end))]
-    return list(_messages(styled, writer, limit))
-
-
-def _of_words(paragraphs: Sequence[str], writer: MarkupWriter) -> Rendered:
-    written = (writer.text(text, Run(0, len(text), ()), line_start=True) for text in paragraphs)
-    return Rendered("\n\n".join(written), "\n\n".join(paragraphs))
+        return [Rendered("\n\n".join(map(writer.escaped, paragraphs)), "\n\n".join(paragraphs))]
+    return list(_messages(_styled(markdown, writer, limit), writer, limit))
 
 
 def _styled(markdown: str, writer: MarkupWriter, limit: TextLimit | None) -> StyledText:
@@ -77,7 +67,12 @@ def _styled(markdown: str, writer: MarkupWriter, limit: TextLimit | None) -> Sty
     return styled.bare() if bare else styled
 
 
-def _messages(styled: StyledText, writer: MarkupWriter, limit: TextLimit) -> Iterator[Rendered]:
+def _messages(styled: StyledText, writer: MarkupWriter, limit: TextLimit | None) -> Iterator[Rendered]:
+    if limit is None:
+        end = len(styled.text.rstrip())
+        text = RenderedText(styled, writer, Unit.CHARACTERS).text(0, end)
+        yield Rendered(text, RenderedText(styled, _PLAIN, Unit.CHARACTERS).text(0, end))
+        return
     source_limit = writer.source_limit(limit)
     source = RenderedText(styled, writer, source_limit.unit)
     plain = source if writer is _PLAIN else RenderedText(styled, _PLAIN, limit.unit)
@@ -116,10 +111,14 @@ class GrowingText:
         """The beginning of the text; one that does not continue the text before begins anew."""
         if not markdown.startswith(self._source):
             self._begin_anew()
-        end = self._end_of_finished(markdown)
-        if end > len(self._source):
-            self._finished, self._is_full = self._followed_by(markdown[len(self._source) : end])
-            self._source = markdown[:end]
+        start = end = len(self._source)
+        for boundary in reversed(list(_NEW_BLOCK.finditer(markdown, start))):
+            is_within_fence = len(_FENCE.findall(markdown, start, boundary.end())) % 2
+            if not is_within_fence:
+                end = boundary.end()
+                self._finished, self._is_full = self._followed_by(markdown[start:end])
+                self._source = markdown[:end]
+                break
         return self._followed_by(markdown[end:])[0]
 
     def _followed_by(self, markdown: str) -> tuple[Rendered, bool]:
@@ -137,12 +136,3 @@ class GrowingText:
 
     def _size(self, text: str) -> int:
         return measure(text, self._limit.unit)
-
-    def _end_of_finished(self, markdown: str) -> int:
-        """Where the last block ends that is finished and not within a fenced one."""
-        start = len(self._source)
-        ends = [boundary.end() for boundary in _NEW_BLOCK.finditer(markdown, start)]
-        for end in reversed(ends):
-            if len(_FENCE.findall(markdown, start, end)) % 2 == 0:
-                return end
-        return start

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from adapters.outbound.rendering.cutting import Break, Cutter, Fits, Rank, breaks_of
+from adapters.outbound.rendering.cutting import Break, Fits, Rank, breaks_of, cut
 
 
 class Kind(Enum):
@@ -97,20 +97,20 @@ class StyledText:
 
 def pieces(styled: StyledText, fits: Fits, reach: int) -> Iterator[tuple[int, int]]:
     """The text in pieces that fit: not cut in or after a list marker, and after a heading only at need."""
-    return Cutter(styled.text, _breaks(styled), fits, reach).pieces()
+    return cut(styled.text, _breaks(styled), fits, reach)
 
 
 def _breaks(styled: StyledText) -> Iterator[Break]:
     for candidate in breaks_of(styled.text):
         run = styled.run_at(candidate.end)
-        if run is not None and not run.structure:
-            yield Break(candidate.end, candidate.start, _rank(styled, candidate, run))
-
-
-def _rank(styled: StyledText, candidate: Break, run: Run) -> Rank:
-    if has(run.spans, Kind.PRE, Kind.TABLE):
-        return candidate.rank.in_code
-    return Rank.WORD if candidate.end in styled.keep_with_next else candidate.rank
+        if run is None or run.structure:
+            continue
+        if has(run.spans, Kind.PRE, Kind.TABLE):
+            yield candidate._replace(rank=candidate.rank.in_code)
+        elif candidate.end in styled.keep_with_next:
+            yield candidate._replace(rank=Rank.WORD)
+        else:
+            yield candidate
 
 
 class StyledTextBuilder:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from adapters.outbound.knowledge import fetching
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.web import fetching
 from domain.access.model import Caller
 from domain.knowledge.model import Level
 from domain.knowledge.sources.model import PageStatus, Source, SourceState

@@ -11,10 +11,6 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUT = "sentence_embedding"  # "embedding" is taken by a name inside
@@ -36,8 +32,14 @@ def main(arguments: Sequence[str]) -> None:
 def export(folder: str, file: Path) -> Path:
     """One text at a time of any length; the answer is the unit vector."""
     import torch
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging as reports
 
-    model = _loaded(folder)
+    reports.disable_progress_bar()  # type: ignore[no-untyped-call]
+    model = SentenceTransformer(
+        folder, device="cpu", local_files_only=True, model_kwargs={"attn_implementation": "eager"}
+    )
+    model.float().eval()
     names = [name for name in INPUTS if name in model.tokenizer.model_input_names]
 
     class Whole(torch.nn.Module):
@@ -62,18 +64,6 @@ def export(folder: str, file: Path) -> Path:
         dynamo=False,
     )
     return file
-
-
-def _loaded(folder: str) -> "SentenceTransformer":
-    from sentence_transformers import SentenceTransformer
-    from transformers.utils import logging as reports
-
-    reports.disable_progress_bar()  # type: ignore[no-untyped-call]
-    model = SentenceTransformer(
-        folder, device="cpu", local_files_only=True, model_kwargs={"attn_implementation": "eager"}
-    )
-    model.float().eval()
-    return model
 
 
 def quantise(plain: Path, file: Path) -> Path:

@@ -14,8 +14,7 @@ import sys
 import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -116,7 +115,14 @@ class Exports:
         try:
             with full_disk_refused():
                 self.folder.mkdir(parents=True, exist_ok=True)
-                async with self._alone(key):
+                # One process at a time: others wait for the file that it makes.
+                with (self.folder / f"{key}.lock").open("w") as lock:
+                    while True:
+                        try:
+                            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                            break
+                        except BlockingIOError:
+                            await asyncio.sleep(LOCK_SECONDS)
                     path = await asyncio.to_thread(_undamaged, self.folder, key)
                     if path is None:
                         path = await self._made(key, files, precision)
@@ -135,18 +141,6 @@ class Exports:
         pause = min(before.pause * 2, LONGEST_PAUSE_SECONDS) if before else FIRST_PAUSE_SECONDS
         self._failed[key] = _Failure(why, pause, self._now() + pause)
         logger.error("%s; tried again after %g seconds, when it is needed", why, pause)
-
-    @asynccontextmanager
-    async def _alone(self, key: str) -> AsyncIterator[None]:
-        """One process at a time: others wait for the file that it makes."""
-        with (self.folder / f"{key}.lock").open("w") as lock:
-            while True:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    await asyncio.sleep(LOCK_SECONDS)
-            yield
 
     async def _made(self, key: str, files: ModelFiles, precision: Precision) -> Path:
         for damaged in self.folder.glob(f"{key}.*.onnx"):

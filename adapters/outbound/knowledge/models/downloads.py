@@ -6,7 +6,6 @@ What a broken connection left is gone on with the next time; what is not as expe
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from adapters.outbound.knowledge.embedding.model_files import sha256_of
@@ -19,8 +18,8 @@ MEGABYTE = 1_000_000
 WHOLE_SECONDS = 12 * 3600.0
 STALL_SECONDS = 60
 PARTIAL = ".partial"
-NOTHING_BEHIND = 416
-"""The status that says that there is no more of a file than was asked to be passed over."""
+RESUMED, NOTHING_BEHIND = 206, 416
+"""Statuses: the rest of the file follows, and there is no more of it than was asked to be passed over."""
 
 Progress = Callable[[str, int], None]
 """Told of the file and how many of its bytes are there."""
@@ -28,21 +27,6 @@ Progress = Callable[[str, int], None]
 
 class WrongContent(Unavailable):
     """A file that is not the expected one."""
-
-
-@dataclass(slots=True)
-class _Download:
-    """A file on its way. `resumed`: the server goes on behind what is there already."""
-
-    path: Path
-    resumed: bool = field(default=False)
-
-    @property
-    def size(self) -> int:
-        return self.path.stat().st_size if self.path.is_file() else 0
-
-    def answered(self, answer: HttpAnswer) -> None:
-        self.resumed = answer.status == 206
 
 
 class ModelDownloads:
@@ -87,31 +71,34 @@ class ModelDownloads:
         partial = await asyncio.to_thread(_digest, path)
         if partial == digest:
             return
-        fetched = await self._fetched(model, name, _Download(path), progress)
+        fetched = await self._fetched(model, name, path, progress)
         if fetched != digest and partial:
             await asyncio.to_thread(path.unlink)
-            fetched = await self._fetched(model, name, _Download(path), progress)
+            fetched = await self._fetched(model, name, path, progress)
         if fetched != digest:
             raise WrongContent(
                 f"{self._url(model, name)} is not the expected file: its SHA-256 is {fetched}, not {digest};"
                 " nothing of it is kept"
             )
 
-    async def _fetched(self, model: PinnedModel, name: str, download: _Download, progress: Progress) -> str:
+    async def _fetched(self, model: PinnedModel, name: str, path: Path, progress: Progress) -> str:
         """Fetches the rest of a file; returns the digest of the file."""
+        size = await asyncio.to_thread(lambda: path.stat().st_size if path.is_file() else 0)
+        heads: list[HttpAnswer] = []
         request = HttpRequest(
             "GET",
             self._url(model, name),
-            headers={"Range": f"bytes={download.size}-"} if download.size else {},
+            headers={"Range": f"bytes={size}-"} if size else {},
             timeout=WHOLE_SECONDS,
             follow_redirects=True,
             max_bytes=2 * model.megabytes * MEGABYTE,
-            on_head=download.answered,
+            on_head=heads.append,
         )
         try:
             pieces = aiter(self._http.stream(request))
             piece = await _next(pieces)
-            with await asyncio.to_thread(download.path.open, "ab" if download.resumed else "wb") as file:
+            is_resumed = bool(heads) and heads[-1].status == RESUMED
+            with await asyncio.to_thread(path.open, "ab" if is_resumed else "wb") as file:
                 while piece:
                     await asyncio.to_thread(file.write, piece)
                     progress(name, file.tell())
@@ -119,7 +106,7 @@ class ModelDownloads:
         except HttpFailed as failed:
             if failed.answer is None or failed.answer.status != NOTHING_BEHIND:
                 raise
-        return await asyncio.to_thread(_digest, download.path)
+        return await asyncio.to_thread(_digest, path)
 
     def _url(self, model: PinnedModel, name: str) -> str:
         return f"{self._address}/{model.repository}/resolve/{model.revision}/{name}"

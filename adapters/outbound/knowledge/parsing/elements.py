@@ -98,10 +98,7 @@ def _table(markup: str, page: int | None, path: tuple[str, ...]) -> Iterator[Blo
 
 
 def _level(element: Any, name: str, headings: Mapping[str, int] | None) -> int | None:
-    if name != "Title" and headings is None:
-        return None
-    if headings is not None:
-        return (
-            headings.get(one_line(element.text or "")) if name in ("Title", "Text", "NarrativeText") else None
-        )
-    return min((element.metadata.category_depth or 0) + 1, 6)
+    if headings is None:
+        return min((element.metadata.category_depth or 0) + 1, 6) if name == "Title" else None
+    is_text = name in ("Title", "Text", "NarrativeText")
+    return headings.get(one_line(element.text or "")) if is_text else None

@@ -95,7 +95,17 @@ def _place_of_names(
     for index in range(len(columns) - (len(columns) == len(rows))):
         if index in marked and _is_widest(rows, index):
             return index
-    place = _with_values_below(rows, kinds, columns)
+    # Names with numbers or dates below some of them, which name as many cells as any.
+    named = {
+        index: covered
+        for index in range(min(len(rows) - 1, _SCANNED))
+        if (covered := _covered(rows, index)) >= _FITTING
+        and _may_name(rows[index], kinds[index])
+        and not columns[index].isdisjoint(rows[index])
+        and _is_widest(rows, index)
+    }
+    most = max(named.values(), default=0.0)
+    place = next((index for index, covered in named.items() if covered >= most * _COVERED), None)
     if _is_form(rows, kinds, place, most_below):
         return None
     return _of_words_alone(rows, kinds) if place is None else place
@@ -129,22 +139,6 @@ def _values_below(kinds: Sequence[Mapping[int, Kind]], index: int) -> frozenset[
     return frozenset(column for column, (values, cells) in counts.items() if values >= cells * _MOSTLY)
 
 
-def _with_values_below(
-    rows: Sequence[Row], kinds: Sequence[Mapping[int, Kind]], columns: Sequence[frozenset[int]]
-) -> int | None:
-    """The first row of names with numbers or dates below some of them, which names as many cells as any."""
-    named = {
-        index: covered
-        for index in range(min(len(rows) - 1, _SCANNED))
-        if (covered := _covered(rows, index)) >= _FITTING
-        and _may_name(rows[index], kinds[index])
-        and not columns[index].isdisjoint(rows[index])
-        and _is_widest(rows, index)
-    }
-    most = max(named.values(), default=0.0)
-    return next((index for index, covered in named.items() if covered >= most * _COVERED), None)
-
-
 def _is_widest(rows: Sequence[Row], index: int) -> bool:
     """Return True for a row of several cells that has more of them than any row above."""
     return len(rows[index]) > 1 and all(len(row) < len(rows[index]) for row in rows[:index])
@@ -161,11 +155,8 @@ def _of_words_alone(rows: Sequence[Row], kinds: Sequence[Mapping[int, Kind]]) ->
         if cell[-1] in _SENTENCE_ENDS and below.count(cell[-1]) * 2 > len(below):
             return None
     are_different = len(set(row.values())) == len(row)
-    return (
-        place
-        if are_different and _may_name(row, kinds[place]) and _covered(rows, place) >= _FITTING
-        else None
-    )
+    may_name = are_different and _may_name(row, kinds[place]) and _covered(rows, place) >= _FITTING
+    return place if may_name else None
 
 
 def _may_name(row: Row, kinds: Mapping[int, Kind]) -> bool:

@@ -43,21 +43,18 @@ _MONTHS = (
     "December",
 )  # fmt: skip
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_COMMA_AND_DOT = frozenset(
-    {0x07, 0x10, 0x0A, 0x16, 0x13, 0x06, 0x1F, 0x08, 0x1A, 0x24, 0x18, 0x21, 0x2A, 0x2D}
-)
-_COMMA_AND_BLANK = frozenset(
-    {0x0C, 0x15, 0x05, 0x19, 0x22, 0x1D, 0x0B, 0x14, 0x0E, 0x1B, 0x02, 0x25, 0x26, 0x27, 0x23, 0x37, 0x3F}
-)
+_COMMA_AND_DOT = (0x07, 0x10, 0x0A, 0x16, 0x13, 0x06, 0x1F, 0x08, 0x1A, 0x24, 0x18, 0x21, 0x2A, 0x2D)
+_COMMA_AND_BLANK = (
+    0x0C, 0x15, 0x05, 0x19, 0x22, 0x1D, 0x0B, 0x14, 0x0E, 0x1B, 0x02, 0x25, 0x26, 0x27, 0x23, 0x37, 0x3F,
+)  # fmt: skip
 """Primary languages ([MS-LCID]) that write a comma before decimals, and a dot or a blank between thousands."""
-_HOLDS = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "=": operator.eq,
-    "<>": operator.ne,
+_SEPARATORS = {
+    **dict.fromkeys(_COMMA_AND_DOT, str.maketrans(",.", ".,")),
+    **dict.fromkeys(_COMMA_AND_BLANK, str.maketrans(",.", " ,")),
 }
+_HOLDS = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq, "<>": operator.ne,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +95,9 @@ def with_text(text: str, code: str) -> str:
     """A text as the format shows it: with the words around its `@`."""
     if "@" not in code or code == "@":
         return text
-    section = _sections(code[:_LONGEST])[-1]
-    if not any(token.kind == "text" for token in section.tokens):
-        return text
-    shown = (text if token.kind == "text" else token.text for token in section.tokens)
-    return "".join(shown)
+    tokens = _sections(code[:_LONGEST])[-1].tokens
+    shown = "".join(text if token.kind == "text" else token.text for token in tokens)
+    return shown if any(token.kind == "text" for token in tokens) else text
 
 
 def general(value: float) -> str:
@@ -190,7 +185,7 @@ def _number(value: float, section: _Section) -> str:
         number = f"{value:.{len(mantissa.partition('.')[2])}E}"
     else:
         number = _decimal(value, pattern, tokens.count(_Token("other", "%")))
-    number = _localised(number, section.language)
+    number = number.translate(_SEPARATORS.get(section.language, {}))
     if len(places) > 1 and "exponent" not in kinds and "." not in pattern:
         return _interleaved(number, tokens)
     sign, digits = number[: number.startswith("-")], number.removeprefix("-")
@@ -233,12 +228,6 @@ def _interleaved(number: str, tokens: Sequence[_Token]) -> str:
         pieces.append("".join(digits[len(digits) - count :]))
         del digits[len(digits) - count :]
     return ("-" if number.startswith("-") else "") + "".join(reversed(pieces))
-
-
-def _localised(number: str, language: int) -> str:
-    if language in _COMMA_AND_DOT:
-        return number.translate(str.maketrans(",.", ".,"))
-    return number.translate(str.maketrans(",.", " ,")) if language in _COMMA_AND_BLANK else number
 
 
 def _date(value: float, section: _Section, *, from_1904: bool) -> str:

@@ -112,10 +112,15 @@ def _mended(job: Job) -> Path:
     contents = {
         name: content for name in package.members if (content := _content(job, package, name)) is not None
     }
-    types = _lowered(contents.pop(CONTENT_TYPES.lower(), b"<Types/>"))
+    types = safe_root(contents.pop(CONTENT_TYPES.lower(), b"<Types/>"))
+    for part in types.iter("{*}Override"):
+        name = part_name(part.get("PartName", ""))
+        part.set("PartName", f"/{name}")
+        if not name.endswith(_MARKUP) and part.get("ContentType", "").endswith("+xml"):
+            part.set("ContentType", "application/octet-stream")  # a package in the package
     main = package.main("")
     with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(CONTENT_TYPES, types)
+        archive.writestr(CONTENT_TYPES, bytes(etree.tostring(types)))
         for name, content in contents.items():
             mended = content
             if name.endswith(".rels"):
@@ -171,16 +176,6 @@ def _without_missing(job: Job, content: bytes, source: str, names: Collection[st
         root.remove(relation)
         if relation.get("Type", "").rpartition("/")[2] in _WITH_TEXT:
             job.warn(f"the part {target} is missing or damaged")
-    return bytes(etree.tostring(root))
-
-
-def _lowered(content: bytes) -> bytes:
-    root = safe_root(content)
-    for part in root.iter("{*}Override"):
-        name = part_name(part.get("PartName", ""))
-        part.set("PartName", f"/{name}")
-        if not name.endswith(_MARKUP) and part.get("ContentType", "").endswith("+xml"):
-            part.set("ContentType", "application/octet-stream")  # a package in the package
     return bytes(etree.tostring(root))
 
 

@@ -60,7 +60,6 @@ class BoundedQueue(Generic[T]):
             await asyncio.gather(source, return_exceptions=True)
 
 
-_T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 _IDENTIFYING_SLOTS = 2
 _KNOWN_TYPES = 64
@@ -192,7 +191,7 @@ class SandboxedParser:
         is_short = slots.locked() and (await asyncio.to_thread(path.stat)).st_size <= SHORT_BYTES
         return self._short if is_short else slots
 
-    async def _with_retry(self, attempt: Callable[[], Awaitable[_T]], file_name: str) -> _T:
+    async def _with_retry(self, attempt: Callable[[], Awaitable[T]], file_name: str) -> T:
         """A fork server that was lost is started again, once."""
         for _ in range(2):
             try:

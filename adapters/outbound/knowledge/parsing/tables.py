@@ -109,7 +109,13 @@ def _table_at(ahead: Sequence[Numbered], merged: Spans, marked: Container[int], 
     group = _group(ahead)
     header = _header_of(group, ahead, merged, marked)
     if header is None:
-        return former if _continues(group, former) else _NO_TABLE
+        fitting = (
+            len(cells) > 1
+            and cells.keys() <= former.names.keys()
+            and all(kind_of(cells[column]) is not Kind.TEXT for column in former.values & cells.keys())
+            for _, cells in group
+        )
+        return former if former.names and sum(fitting) * 2 > len(group) else _NO_TABLE
     first, begins = group[header.first][0], group[header.last][0] + 1
     names = _joined(header.names)
     if former.header == names:  # repeated, as at the top of a printed page
@@ -145,17 +151,6 @@ def _header_of(
     names = [index for index, (number, _) in enumerate(group) if number in marked]
     most_below = max((len(cells) for _, cells in islice(ahead, len(group), None)), default=0)
     return find_header([cells for _, cells in group], spans, marked=names, most_below=most_below)
-
-
-def _continues(group: Sequence[Numbered], table: _Table) -> bool:
-    """Return True for rows that fit the names and the kinds of values of a table above an empty row."""
-    fitting = (
-        len(cells) > 1
-        and cells.keys() <= table.names.keys()
-        and all(kind_of(cells[column]) is not Kind.TEXT for column in table.values & cells.keys())
-        for _, cells in group
-    )
-    return bool(table.names) and sum(fitting) * 2 > len(group)
 
 
 def _is_title(ahead: Sequence[Numbered], table: _Table, merged: Spans, marked: Container[int]) -> bool:

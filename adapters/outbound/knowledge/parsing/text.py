@@ -75,25 +75,16 @@ _CONTROLS_SHARE = 0.02
 _UTF16_SHARE = 0.3
 _KANA_SHARE, _STRANGE_SHARE = 0.25, 0.1
 
-_ALPHABETS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "cp1252",
-        (
-            "äöüß",
-            "àâçéèêëîïôùûüœæ",
-            "áéíñóúü¿¡",
-            "ãáâàçéêíóôõú",
-            "åäöéæø",
-            "àèéìòùí",
-            "éëïóèüöê",
-            "þðæöáéíóúý",
-        ),
-    ),
-    ("cp1250", ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "čćđšž", "ăâîşţ")),
-    ("iso8859_2", ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "čćđšž", "ăâîşţ")),
-    ("cp1254", ("çğıöşüâîû",)),
-    ("cp1257", ("ąčęėįšųūž", "āčēģīķļņšūž", "äöõüšž")),
-)
+_WESTERN = "äöüß àâçéèêëîïôùûüœæ áéíñóúü¿¡ ãáâàçéêíóôõú åäöéæø àèéìòùí éëïóèüöê þðæöáéíóúý"
+_CENTRAL = "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű čćđšž ăâîşţ"
+_ALPHABETS = {
+    "cp1252": _WESTERN.split(),
+    "cp1250": _CENTRAL.split(),
+    "iso8859_2": _CENTRAL.split(),
+    "cp1254": ["çğıöşüâîû"],
+    "cp1257": ["ąčęėįšųūž", "āčēģīķļņšūž", "äöõüšž"],
+}
+"""By encoding, the letters beyond ASCII of each of its languages."""
 _CYRILLIC = ("cp1251", "koi8-r", "cp866", "iso8859_5")
 _CYRILLIC_LETTERS = frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў")
 _FREQUENT_CYRILLIC = frozenset("оеаинтсрвлкі")
@@ -263,7 +254,7 @@ def _latin_encoding(data: bytes) -> str | None:
     every byte; no language, though, has ŕ, č and ę at once.
     """
     best, best_share = None, 0.5
-    for encoding, alphabets in _ALPHABETS:
+    for encoding, alphabets in _ALPHABETS.items():
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError:

@@ -1,13 +1,11 @@
 """Web pages and sitemaps, read in the child: the main content of a page by the `trafilatura` library, the addresses
 of a sitemap (https://www.sitemaps.org/protocol.html)."""
 
-import io
 import zlib
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from html import escape
-from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
@@ -38,7 +36,7 @@ def read(job: Job, address: str, mime_type: str, charset: str) -> dict[str, Any]
     with job.path.open("rb") as file:
         head = file.read(_SNIFFED)
     if head.startswith(_GZIP):
-        head = next(_inflated(job, job.path), b"")[:_SNIFFED]
+        head = next(_inflated(job), b"")[:_SNIFFED]
     begin = head.lstrip(b"\xef\xbb\xbf\r\n\t ").lower()
     if b"<urlset" in begin or b"<sitemapindex" in begin:
         return _sitemap(replace(job, format=Format.XML))
@@ -52,13 +50,7 @@ def _sitemap(job: Job) -> dict[str, Any]:
     is_index = False
     count = 0
     try:
-        for event, element in etree.iterparse(
-            _SitemapFile(job),
-            events=("start", "end"),
-            resolve_entities=False,
-            no_network=True,
-            load_dtd=False,
-        ):
+        for event, element in _events(job):
             name = etree.QName(element).localname if isinstance(element.tag, str) else ""
             if event == "start":
                 is_index = is_index or name == "sitemapindex"
@@ -76,31 +68,21 @@ def _sitemap(job: Job) -> dict[str, Any]:
     return {"kind": SITEMAP, "addresses": usable, "is_index": is_index, "cut": count > MOST_ADDRESSES}
 
 
-class _SitemapFile(io.RawIOBase):
-    """The bytes of a sitemap, inflated where it is a gzip file, as far as they are allowed."""
-
-    def __init__(self, job: Job) -> None:
-        self._pieces = _inflated(job, job.path)
-        self._left = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        while not self._left:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return b""
-            self._left = piece
-        size = len(self._left) if size < 0 else size
-        piece, self._left = self._left[:size], self._left[size:]
-        return piece
+def _events(job: Job) -> Iterator[tuple[str, Any]]:
+    """Where the elements of a sitemap start and end. Raises `XMLSyntaxError` where it is not well-formed."""
+    parser = etree.XMLPullParser(
+        events=("start", "end"), resolve_entities=False, no_network=True, load_dtd=False
+    )
+    for piece in _inflated(job):
+        parser.feed(piece)
+        yield from parser.read_events()
+    parser.close()
 
 
-def _inflated(job: Job, path: Path) -> Iterator[bytes]:
-    """Raises `TooLarge` for what inflates beyond the limit, `Unreadable` for what is no whole gzip file."""
+def _inflated(job: Job) -> Iterator[bytes]:
+    """The bytes of a file, inflated where it is a gzip file. Raises `TooLarge` for more than a sitemap may have."""
     total = 0
-    with path.open("rb") as file:
+    with job.path.open("rb") as file:
         piece = file.read(_PIECE)
         inflater = zlib.decompressobj(zlib.MAX_WBITS | 16) if piece.startswith(_GZIP) else None
         while piece:

@@ -158,7 +158,12 @@ def _columns(band: Sequence[Cell], middles: Sequence[float]) -> list[list[Cell]]
 
 def _are_read_down(columns: Sequence[Sequence[Cell]]) -> bool:
     """Return True if the columns hold prose or a label each; a table's cells do not."""
-    return len(columns) > 1 and (all(map(_is_prose, columns)) or _are_labelled(columns))
+    if len(columns) < 2 or all(map(_is_prose, columns)):
+        return len(columns) > 1
+    # Each column has a label at its top and none below, as the parties of an invoice have.
+    cells = [[line.text for line in column] for column in columns]
+    labelled = all(column[0].endswith(":") and len(column) > 1 for column in cells)
+    return labelled and not any(":" in text for column in cells for text in column[1:])
 
 
 def _is_prose(lines: Sequence[Cell]) -> bool:
@@ -185,13 +190,6 @@ def _are_close(lines: Sequence[Cell]) -> bool:
     steps = [after.top - before.top for before, after in pairwise(lines)]
     pitch = min(median(steps), lines[0].size * _PITCH)
     return sum(step <= pitch * _NEAR for step in steps) >= len(steps) * _CLOSE
-
-
-def _are_labelled(columns: Sequence[Sequence[Cell]]) -> bool:
-    """Return True if each column has a label at its top and none below, as the parties of an invoice have."""
-    cells = [[line.text for line in column] for column in columns]
-    labelled = all(column[0].endswith(":") and len(column) > 1 for column in cells)
-    return labelled and not any(":" in text for column in cells for text in column[1:])
 
 
 def _joined(lines: Sequence[Cell]) -> Iterator[Cell]:

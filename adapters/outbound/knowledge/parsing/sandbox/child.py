@@ -35,6 +35,10 @@ _NICE = 5
 
 def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int) -> None:
     """Does what `request` asks, and never comes back."""
+
+    def progress(share: float) -> None:
+        frames.send(out, frames.PROGRESS, round(min(max(share, 0.0), 1.0), 4))
+
     status = 1
     try:
         limits = Limits(**request["limits"])
@@ -44,13 +48,13 @@ def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int)
         if request["web"]:
             from adapters.outbound.knowledge.parsing import web_pages
 
-            job = Job(path, name, Format.HTML, limits, _progress(out), earn)
+            job = Job(path, name, Format.HTML, limits, progress, earn)
             frames.send(out, frames.WEB_PAGE, web_pages.read(job, **request["web"]))
         elif format_ is None:
             detected = detect(path, name, limits)
             frames.send(out, frames.FILE_TYPE, [detected.value, MIME_TYPES[detected]])
         else:
-            job = Job(path, name, format_, limits, _progress(out), earn, request["whisper_dir"])
+            job = Job(path, name, format_, limits, progress, earn, request["whisper_dir"])
             _read(out, job, request["model_dir"])
         status = 0
     except Exception as error:  # noqa: BLE001 - the last stop: every failure becomes a refusal of this file
@@ -103,7 +107,3 @@ def refusal(error: Exception, name: str, format_name: str | None) -> list[str]:
     cause = error.__cause__ if refused is error else error
     logged = f"{type(cause).__name__}: {cause}"[:500] if cause else ""
     return [refused.reason, refused.message, logged]
-
-
-def _progress(out: socket.socket) -> Callable[[float], None]:
-    return lambda share: frames.send(out, frames.PROGRESS, round(min(max(share, 0.0), 1.0), 4))

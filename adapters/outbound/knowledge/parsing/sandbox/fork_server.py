@@ -108,7 +108,13 @@ class ForkServer:
         """
         with self._lock:
             self._jobs -= 1
-            self._look_at_network()
+            if self._control is not None and not self._network_known:
+                # The process says it before it takes its first job.
+                with contextlib.suppress(OSError):
+                    said = self._control.recv(1, socket.MSG_DONTWAIT)
+                    self._network_known = bool(said)
+                    if said == SHARED:
+                        _log.warning(_SHARED_NETWORK)
             if lost and self._process is not None and self._process.pid == pid:
                 self._replace()
 
@@ -122,16 +128,6 @@ class ForkServer:
         """Ends the process and all its children; it starts again with the next job."""
         with self._lock:
             self._stop()
-
-    def _look_at_network(self) -> None:
-        """The process says so before it takes its first job. Logged once."""
-        if self._control is None or self._network_known:
-            return
-        with contextlib.suppress(OSError):
-            said = self._control.recv(1, socket.MSG_DONTWAIT)
-            self._network_known = bool(said)
-            if said == SHARED:
-                _log.warning(_SHARED_NETWORK)
 
     def _replace(self) -> None:
         process = self._process

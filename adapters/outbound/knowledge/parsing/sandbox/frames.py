@@ -89,11 +89,9 @@ def unpack_part(payload: Any) -> ReadPart:
     text, pieces, warnings = payload
     if not all(isinstance(value, str) for value in (text, *warnings)):
         raise ValueError("a text that is none")
-    return ReadPart(text, [_piece(*values) for values in pieces], warnings)
-
-
-def _piece(position: object, text: object, context: object, where: object, words: Any) -> Piece:
-    texts = (text, context, *words)
-    if not (isinstance(position, int) and isinstance(where, dict) and all(isinstance(t, str) for t in texts)):
-        raise ValueError("a piece that is none")
-    return Piece(position, str(text), str(context), where, words)
+    for position, piece_text, context, where, words in pieces:
+        texts = (piece_text, context, *words)
+        is_piece = isinstance(position, int) and isinstance(where, dict)
+        if not is_piece or not all(isinstance(value, str) for value in texts):
+            raise ValueError("a piece that is none")
+    return ReadPart(text, [Piece(*values) for values in pieces], warnings)

@@ -78,7 +78,8 @@ def limit(
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
     if sys.platform == "linux":
-        ceiling = _mapped_bytes() + memory_bytes
+        mapped_pages = int(Path("/proc/self/statm").read_text().split()[0])
+        ceiling = mapped_pages * resource.getpagesize() + memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
     usage = resource.getrusage(resource.RUSAGE_SELF)
     granted = usage.ru_utime + usage.ru_stime + cpu_seconds
@@ -108,19 +109,11 @@ def refuse_access(writable: Path) -> None:
             touched: tuple[Any, ...] = (path,) if isinstance(flags, int) and flags & _WRITING else ()
         else:
             touched = arguments[: _TOUCHING.get(event, 0)]
-        if not all(_within(path, roof) for path in touched):
-            raise Forbidden("writing is not allowed while a file is read")
+        for path in touched:
+            if isinstance(path, int):
+                continue  # an open descriptor: it was let through when it was opened
+            text = os.fsdecode(path)
+            if text != os.devnull and not os.path.realpath(text).startswith(roof):
+                raise Forbidden("writing is not allowed while a file is read")
 
     sys.addaudithook(refuse)
-
-
-def _within(path: Any, roof: str) -> bool:
-    if isinstance(path, int):
-        return True  # an open descriptor: it was let through when it was opened
-    text = os.fsdecode(path)
-    return text == os.devnull or os.path.realpath(text).startswith(roof)
-
-
-def _mapped_bytes() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    return pages * resource.getpagesize()

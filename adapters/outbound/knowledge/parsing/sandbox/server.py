@@ -76,8 +76,18 @@ class _Server:
             if frame is None:
                 status.close()
                 return True
+            request: dict[str, Any] = frame[1]
             try:
-                self._fork(status, out, frame[1])
+                format_ = Format(request["format"]) if request["format"] else None
+                preload(format_, web=bool(request["web"]), model_dir=request["model_dir"])
+                scratch = Path(tempfile.mkdtemp(dir=self._base))
+                process = get_context("fork").Process(
+                    target=self._run_child, args=(status, out, request, scratch, os.getpid())
+                )
+                gc.freeze()
+                process.start()
+                gc.unfreeze()
+                self._children.append(_Child(process, status, scratch))
             except OSError as error:
                 with status:
                     frames.send(status, frames.EXIT, {"code": None, "stderr": str(error)})
@@ -103,18 +113,6 @@ class _Server:
         shutil.rmtree(child.scratch, ignore_errors=True)
         with child.status, contextlib.suppress(OSError):
             frames.send(child.status, frames.EXIT, end)
-
-    def _fork(self, status: socket.socket, out: socket.socket, request: dict[str, Any]) -> None:
-        format_ = Format(request["format"]) if request["format"] else None
-        preload(format_, web=bool(request["web"]), model_dir=request["model_dir"])
-        scratch = Path(tempfile.mkdtemp(dir=self._base))
-        process = get_context("fork").Process(
-            target=self._run_child, args=(status, out, request, scratch, os.getpid())
-        )
-        gc.freeze()
-        process.start()
-        gc.unfreeze()
-        self._children.append(_Child(process, status, scratch))
 
 
 def main() -> None:

@@ -62,8 +62,13 @@ class Robots:
             follow_redirects=True,
             max_bytes=4 * MOST_BYTES,
         )
+        body = bytearray()
         try:
-            text = (await self._beginning(request)).decode("utf-8", "replace")
+            async for piece in self._http.stream(request):
+                body += piece
+                if len(body) >= MOST_BYTES:
+                    break
+            text = bytes(body[:MOST_BYTES]).decode("utf-8", "replace")
         except (AddressRefused, NoAddress) as refused:
             raise PageRefused(PageStatus.FAILED, str(refused)) from refused
         except HttpFailed as failed:
@@ -74,15 +79,6 @@ class Robots:
                 await self._hosts.keep_robots(host, None, str(failed), RETRY_SECONDS)
                 return
         await self._hosts.keep_robots(host, text, None, GOOD_SECONDS)
-
-    async def _beginning(self, request: HttpRequest) -> bytes:
-        body = bytearray()
-        stream = self._http.stream(request)
-        async for piece in stream:
-            body += piece
-            if len(body) >= MOST_BYTES:
-                break
-        return bytes(body[:MOST_BYTES])
 
 
 @lru_cache(64)

@@ -3,11 +3,12 @@
 import mimetypes
 import tempfile
 from collections.abc import AsyncIterator
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import unquote, urldefrag, urlsplit
+from urllib.parse import unquote, urldefrag
 
-from adapters.outbound.web.fetching import Fetched, PageFetcher, host_name
+from adapters.outbound.knowledge.fetching import Fetched, PageFetcher, host_name
 from domain.knowledge.sources.model import (
     LeasedSource,
     ListedPage,
@@ -47,25 +48,20 @@ class WebOrigin:
             )
             if fetched is None:
                 return None
-            if _asks_not_to_be_indexed(fetched):
-                raise PageRefused(*_NO_INDEX)
-            name = unquote(urlsplit(fetched.address).path.rstrip("/").rpartition("/")[2]) or page.address
+            for rule in fetched.headers.get("x-robots-tag", "").lower().split(","):
+                agent, _, words = rule.rpartition(":")
+                if agent.strip() in ("", "switchboard") and words.strip() in ("noindex", "none"):
+                    raise PageRefused(*_NO_INDEX)
+            name = fetched.last_of_path or page.address
             body = FetchedBody(path, name, fetched.address, fetched.mime_type, fetched.charset)
             got = await self._reader.read_page(body)
             if isinstance(got, SitemapEntries) and page.kind is not PageKind.PAGE:
                 return _listing(page, fetched, got)
             if isinstance(got, WebPage):
                 return _page(page, fetched, got)
-            content = _pieces(path.open("rb"))
-            return PageContent(_file_name(fetched), page.address, content, fetched.validators)
-
-
-def _asks_not_to_be_indexed(fetched: Fetched) -> bool:
-    for rule in fetched.headers.get("x-robots-tag", "").lower().split(","):
-        agent, _, words = rule.rpartition(":")
-        if agent.strip() in ("", "switchboard") and words.strip() in ("noindex", "none"):
-            return True
-    return False
+            return PageContent(
+                _file_name(fetched), page.address, _pieces(path.open("rb")), fetched.validators
+            )
 
 
 def _listing(page: PageToRead, fetched: Fetched, sitemap: SitemapEntries) -> Listing:
@@ -93,20 +89,16 @@ def _page(page: PageToRead, fetched: Fetched, got: WebPage) -> PageContent:
     title = got.title or unquote(address.partition("://")[2])
     name = title.replace("/", " ").replace("\\", " ")[:LONGEST_NAME].strip()
     same_as = key_of(address) if address != page.address else None
-    return PageContent(f"{name}.html", address, _whole(got.html.encode()), fetched.validators, same_as)
+    html = _pieces(BytesIO(got.html.encode()))
+    return PageContent(f"{name}.html", address, html, fetched.validators, same_as)
 
 
 def _file_name(fetched: Fetched) -> str:
     """As the server calls it, with an extension that tells its type."""
-    path = unquote(urlsplit(fetched.address).path.rstrip("/").rpartition("/")[2])
-    name = (fetched.file_name or path or host_name(fetched.address))[-LONGEST_NAME:]
+    name = (fetched.file_name or fetched.last_of_path or host_name(fetched.address))[-LONGEST_NAME:]
     if fetched.mime_type and mimetypes.guess_type(name)[0] is None:
         name += mimetypes.guess_extension(fetched.mime_type) or ""
     return name
-
-
-async def _whole(content: bytes) -> AsyncIterator[bytes]:
-    yield content
 
 
 async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:

@@ -1,15 +1,14 @@
 """Fetches pages of the web politely: one request at a time to each host, within robots.txt and the address policy."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.message import Message
 from pathlib import Path
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+from adapters.outbound.knowledge.robots import AGENT, Robots
 from adapters.outbound.net.urls import safe_url
-from adapters.outbound.web.robots import AGENT, Robots
 from domain.knowledge.sources.model import PageLater, PageRefused, PageStatus, Validators
 from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress, WebHosts
 
@@ -50,15 +49,12 @@ class Fetched:
         return message.get_filename() or ""
 
     @property
+    def last_of_path(self) -> str:
+        return unquote(urlsplit(self.address).path.rstrip("/").rpartition("/")[2])
+
+    @property
     def validators(self) -> Validators:
         return Validators(self.headers.get("etag"), self.headers.get("last-modified"))
-
-
-class Turn:
-    """A request's turn at a host; `rest` is how long the host rests after it."""
-
-    def __init__(self, rest: float) -> None:
-        self.rest = rest
 
 
 class PageFetcher:
@@ -82,48 +78,43 @@ class PageFetcher:
             if only_host and host_name(url) != only_host:
                 raise PageRefused(PageStatus.SKIPPED, f"it leads to another host, {host_name(url)}")
             answer = await self._ask(url, known, path, patient=hop > 0, rests=rests)
-            if answer is None:
+            if answer.status == _UNCHANGED:
                 return None
             target = answer.headers.get("location") if answer.status in _REDIRECTS else None
             if target is None:
-                return Fetched(url, _accepted(url, answer).headers)
+                _check_status(url, answer)
+                return Fetched(url, answer.headers)
             url = _next_hop(url, target)
         raise PageRefused(PageStatus.FAILED, f"it redirects more than {MOST_HOPS} times")
 
     async def _ask(
         self, url: str, known: Validators, path: Path, *, patient: bool, rests: bool
-    ) -> HttpAnswer | None:
-        """One request, in its turn."""
+    ) -> HttpAnswer:
+        """Sends one request once the host is free. `patient`: waits for a host that rests, as a page that redirects
+        would begin anew each time."""
         host = origin_of(url)
-        async with self._turn(host, patient=patient) as turn:
+        wait = await self._hosts.acquire(host, HELD_SECONDS)
+        for _ in range(MOST_WAITS if patient else 0):
+            if 0 < wait <= SECONDS:
+                await asyncio.sleep(wait)
+                wait = await self._hosts.acquire(host, HELD_SECONDS)
+        if wait:
+            raise PageLater(wait)
+        rest = self._pause
+        try:
             rules = await self._robots.rules(host)
             if not rules.allow(url):
                 raise PageRefused(PageStatus.SKIPPED, f"robots.txt of {host} forbids it")
-            turn.rest = max(turn.rest, rules.delay)
+            rest = max(rest, rules.delay)
             answer = await self._send(url, known, path)
             if answer.status in _BUSY:
-                asked = REST_AFTER_BUSY if answer.retry_after is None else answer.retry_after
                 if rests or answer.status != _UNAVAILABLE:
-                    turn.rest = min(LONGEST_REST, max(turn.rest, asked))
-                raise PageLater(turn.rest, f"{host} is too busy: it answers with status {answer.status}")
-        return None if answer.status == _UNCHANGED else answer
-
-    @asynccontextmanager
-    async def _turn(self, host: str, *, patient: bool) -> AsyncIterator[Turn]:
-        """`patient`: waits for a host that rests, as a page that redirects would begin anew each time."""
-        wait = await self._hosts.acquire(host, HELD_SECONDS)
-        for _ in range(MOST_WAITS):
-            if not wait or not patient or wait > SECONDS:
-                break
-            await asyncio.sleep(wait)
-            wait = await self._hosts.acquire(host, HELD_SECONDS)
-        if wait:
-            raise PageLater(wait)
-        turn = Turn(self._pause)
-        try:
-            yield turn
+                    asked = REST_AFTER_BUSY if answer.retry_after is None else answer.retry_after
+                    rest = min(LONGEST_REST, max(rest, asked))
+                raise PageLater(rest, f"{host} is too busy: it answers with status {answer.status}")
+            return answer
         finally:
-            await self._hosts.release(host, turn.rest)
+            await self._hosts.release(host, rest)
 
     async def _send(self, url: str, known: Validators, path: Path) -> HttpAnswer:
         heads: list[HttpAnswer] = []
@@ -149,25 +140,18 @@ class PageFetcher:
                     file.write(piece)
         except HttpFailed as failed:
             if failed.answer is None:
-                raise _refused(failed) from failed
+                of_policy = isinstance(failed, AddressRefused | NoAddress)
+                raise PageRefused(PageStatus.FAILED, str(failed), unreachable=not of_policy) from failed
             return failed.answer
         return heads[0]
 
 
-def _accepted(url: str, answer: HttpAnswer) -> HttpAnswer:
+def _check_status(url: str, answer: HttpAnswer) -> None:
     """Raises `PageRefused` for an answer without content."""
-    status = answer.status
-    if answer.ok:
-        return answer
-    said = f"{safe_url(url)} answers with status {status}"
-    if status in _GONE:
-        raise PageRefused(PageStatus.GONE, said)
-    raise PageRefused(PageStatus.FAILED, said, unreachable=status >= 500)
-
-
-def _refused(failed: HttpFailed) -> PageRefused:
-    of_policy = isinstance(failed, AddressRefused | NoAddress)
-    return PageRefused(PageStatus.FAILED, str(failed), unreachable=not of_policy)
+    if not answer.ok:
+        status = PageStatus.GONE if answer.status in _GONE else PageStatus.FAILED
+        said = f"{safe_url(url)} answers with status {answer.status}"
+        raise PageRefused(status, said, unreachable=answer.status >= 500)
 
 
 def _next_hop(url: str, target: str) -> str:
