@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from adapters.outbound.rendering import Markup
-from adapters.outbound.rendering.marks import find_addresses
+from adapters.outbound.rendering.marks import bare_address
 
 _TELEGRAM_TAGS = {"b", "i", "s", "code", "pre", "blockquote", "a"}
 _MAIL_TAGS = (
@@ -211,7 +211,7 @@ _NO_HTML = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethr
 _NO_ENTITIES = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).disable("entity")
 
 for _parser in (_COMMONMARK, _NO_HTML, _NO_ENTITIES):
-    find_addresses(_parser)
+    _parser.inline.ruler.before("escape", "bare_address", bare_address)
 
 
 def teams(text: str) -> str:

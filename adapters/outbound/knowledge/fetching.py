@@ -82,7 +82,10 @@ class PageFetcher:
                 return None
             target = answer.headers.get("location") if answer.status in _REDIRECTS else None
             if target is None:
-                _check_status(url, answer)
+                if not answer.ok:
+                    status = PageStatus.GONE if answer.status in _GONE else PageStatus.FAILED
+                    said = f"{safe_url(url)} answers with status {answer.status}"
+                    raise PageRefused(status, said, unreachable=answer.status >= 500)
                 return Fetched(url, answer.headers)
             url = _next_hop(url, target)
         raise PageRefused(PageStatus.FAILED, f"it redirects more than {MOST_HOPS} times")
@@ -144,14 +147,6 @@ class PageFetcher:
                 raise PageRefused(PageStatus.FAILED, str(failed), unreachable=not of_policy) from failed
             return failed.answer
         return heads[0]
-
-
-def _check_status(url: str, answer: HttpAnswer) -> None:
-    """Raises `PageRefused` for an answer without content."""
-    if not answer.ok:
-        status = PageStatus.GONE if answer.status in _GONE else PageStatus.FAILED
-        said = f"{safe_url(url)} answers with status {answer.status}"
-        raise PageRefused(status, said, unreachable=answer.status >= 500)
 
 
 def _next_hop(url: str, target: str) -> str:

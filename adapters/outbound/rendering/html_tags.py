@@ -39,14 +39,7 @@ _UNSHOWN = frozenset({"!--", "wbr"})
 _BREAKS = ("softbreak", "hardbreak")
 
 
-def read_html_tags(parser: MarkdownIt) -> None:
-    """Teaches a parser to read HTML tags within text; blocks of HTML are paragraphs."""
-    parser.options["html"] = True
-    parser.disable("html_block").enable("html_inline")
-    parser.core.ruler.push("html_tags", _html_tags)
-
-
-def _html_tags(state: StateCore) -> None:
+def html_tags(state: StateCore) -> None:
     kept: list[Token] = []
     for token in state.tokens:
         if token.type == "inline" and token.children and "<" in token.content:

@@ -57,7 +57,14 @@ class InlineComposer:
             case "link":
                 self._link(node, spans)
             case "image":
-                self._image(node, spans)
+                address = str(node.attrs["src"])
+                text = label(node) or address
+                if span := self._span(address, spans):
+                    self._out.text(text, (*spans, span))
+                    self._out.ended(span)
+                else:
+                    self._out.text(text, spans)
+                    self._mention(text, address, spans)
             case other:
                 raise ValueError(f"unknown Markdown inline: {other}")
 
@@ -76,17 +83,6 @@ class InlineComposer:
             self._out.ended(span)
         else:
             self.add(node, spans)
-            self._mention(text, address, spans)
-
-    def _image(self, node: SyntaxTreeNode, spans: Spans) -> None:
-        address = str(node.attrs["src"])
-        text = label(node) or address
-        span = self._span(address, spans)
-        if span:
-            self._out.text(text, (*spans, span))
-            self._out.ended(span)
-        else:
-            self._out.text(text, spans)
             self._mention(text, address, spans)
 
     def _mention(self, text: str, address: str, spans: Spans) -> None:

@@ -17,7 +17,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_block.table import escapedSplit
 from markdown_it.rules_core import StateCore
@@ -40,19 +39,11 @@ _DEEPEST_EMPHASIS = 20
 _EMPHASIS = ("strong", "em", "s")
 
 
-def limit_emphasis(parser: MarkdownIt) -> None:
-    """Teaches a parser which delimiters are text.
-
-    A delimiter run between letters or digits begins nothing. `**` and `~~` may end there what began at the edge of a
-    word (`**API**s`), but `**` not beside a digit. Beside a script without spaces a run may begin and end emphasis
+def delimiters_in_words(state: StateInline, silent: bool) -> bool:
+    """A delimiter run between letters or digits begins nothing. `**` and `~~` may end there what began at the edge of
+    a word (`**API**s`), but `**` not beside a digit. Beside a script without spaces a run may begin and end emphasis
     whatever the punctuation there.
     """
-    parser.inline.ruler.before("strikethrough", "delimiters_in_words", _delimiters_in_words)
-    parser.inline.ruler.before("emphasis", "python_names", _python_names)
-    parser.core.ruler.push("emphasis_depth", _emphasis_depth)
-
-
-def _delimiters_in_words(state: StateInline, silent: bool) -> bool:
     run = None if silent else _RUN.match(state.src, state.pos, state.posMax)
     if run is None:
         return False
@@ -94,7 +85,7 @@ def _may_close(run: str, before: str, after: str) -> bool:
     return len(run) > 1 and (run[0] == "~" or (before.isalpha() and after.isalpha()))
 
 
-def _python_names(state: StateInline, silent: bool) -> bool:
+def python_names(state: StateInline, silent: bool) -> bool:
     name = _NAME.match(state.src, state.pos, state.posMax)
     if name is None:
         return False
@@ -104,7 +95,7 @@ def _python_names(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _emphasis_depth(state: StateCore) -> None:
+def emphasis_depth(state: StateCore) -> None:
     for token in state.tokens:
         if token.children:
             _flatten(token.children)
@@ -127,18 +118,7 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,30}(?:\s.*[={].*)?|\{.*\}")
 _PREFIX = re.compile(r"[\s>]*")
 
 
-def keep_leftovers(parser: MarkdownIt) -> None:
-    """Teaches a parser to keep what it would drop."""
-    parser.options["inline_definitions"] = True
-    parser.options["store_labels"] = True
-    parser.block.ruler.before("table", "too_deep", _too_deep)
-    parser.core.ruler.after("block", "further_cells", _further_cells)
-    parser.core.ruler.after("block", "words_behind_fences", _words_behind_fences)
-    parser.core.ruler.after("block", "list_numbers", _list_numbers)
-    parser.core.ruler.push("unused_definitions", _unused_definitions)
-
-
-def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if state.level < _DEEPEST or silent:
         return False
     last = start + 1
@@ -156,7 +136,7 @@ def push_paragraph(state: StateBlock, content: str) -> None:
     state.push("paragraph_close", "p", -1)
 
 
-def _further_cells(state: StateCore) -> None:
+def further_cells(state: StateCore) -> None:
     lines: list[str] = []
     row: list[Token] = []
     for token in state.tokens:
@@ -181,14 +161,14 @@ def _cells(line: str) -> list[str]:
     return cells
 
 
-def _words_behind_fences(state: StateCore) -> None:
+def words_behind_fences(state: StateCore) -> None:
     for token in state.tokens:
         info = token.info.strip()
         if token.type == "fence" and info and not _LANGUAGE.fullmatch(info):
             token.content, token.info = f"{info}\n{token.content}", ""
 
 
-def _list_numbers(state: StateCore) -> None:
+def list_numbers(state: StateCore) -> None:
     following: list[int] = []
     for token in state.tokens:
         if token.type == "ordered_list_open":
@@ -201,7 +181,7 @@ def _list_numbers(state: StateCore) -> None:
             following[-1] = max(following[-1], int(token.info)) + 1
 
 
-def _unused_definitions(state: StateCore) -> None:
+def unused_definitions(state: StateCore) -> None:
     if not any(token.type == "definition" for token in state.tokens):
         return
     used = set(_labels(state.tokens))

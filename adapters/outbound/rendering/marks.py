@@ -13,7 +13,6 @@ escapes and the text inside for emphasis.
 
 import re
 
-from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
@@ -29,12 +28,7 @@ _PAIRS = {")": "(", "]": "["}
 _LONGEST_SCHEME = 6
 
 
-def find_addresses(parser: MarkdownIt) -> None:
-    """Teaches a parser to make links of bare addresses."""
-    parser.inline.ruler.before("escape", "bare_address", _bare_address)
-
-
-def _bare_address(state: StateInline, silent: bool) -> bool:
+def bare_address(state: StateInline, silent: bool) -> bool:
     rest = _REST.match(state.src, state.pos, state.posMax)
     scheme = _SCHEME.search(state.pending[-_LONGEST_SCHEME:]) if rest and not state.linkLevel else None
     if rest is None or scheme is None:
@@ -76,12 +70,7 @@ _SIGNS = re.compile(r"\\[A-Za-z]|[=_{}\n]|[^\s\[]\s*\^")
 _INDENT = 4
 
 
-def find_formulas(parser: MarkdownIt) -> None:
-    """Teaches a parser to leave formulas alone."""
-    parser.inline.ruler.before("escape", "formula", _formula)
-
-
-def _formula(state: StateInline, silent: bool) -> bool:
+def formula(state: StateInline, silent: bool) -> bool:
     start, source = state.pos, state.src
     closing = _CLOSING.get(source[start + 1 : start + 2]) if source[start] == "\\" else None
     end = source.find(closing, start + 2, min(state.posMax, start + LONGEST)) if closing else -1
@@ -117,14 +106,7 @@ _NOTES = "footnotes"
 """By how much the further lines of a note are indented."""
 
 
-def find_github_marks(parser: MarkdownIt) -> None:
-    """Teaches a parser to read footnotes and task lists."""
-    parser.block.ruler.before("reference", "footnote", _definition, {"alt": ["paragraph", "reference"]})
-    parser.inline.ruler.before("link", "footnote_reference", _reference)
-    parser.core.ruler.after("block", "tasks", _tasks)
-
-
-def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     begin = state.bMarks[start] + state.tShift[start]
     definition = _DEFINITION.match(state.src, begin, state.eMarks[start])
     if definition is None or state.is_code_block(start):
@@ -155,7 +137,7 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _reference(state: StateInline, silent: bool) -> bool:
+def footnote_reference(state: StateInline, silent: bool) -> bool:
     reference = _REFERENCE.match(state.src, state.pos, state.posMax)
     if reference is None or reference[1] not in state.env.get(_NOTES, ()):
         return False
@@ -165,7 +147,7 @@ def _reference(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _tasks(state: StateCore) -> None:
+def tasks(state: StateCore) -> None:
     tokens = state.tokens
     for at in range(2, len(tokens)):
         box = _BOX.match(tokens[at].content) if tokens[at].type == "inline" else None

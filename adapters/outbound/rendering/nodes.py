@@ -135,13 +135,11 @@ def aligned(rows: Sequence[Sequence[str]], aligns: Sequence[str], most: int) -> 
 
 def width(text: str) -> int:
     """How many columns of a fixed-width font a text takes."""
-    return sum(_char_width(char) for char in text)
-
-
-def _char_width(char: str) -> int:
-    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+    columns = 0
+    for char in text:
+        if unicodedata.category(char) not in ("Mn", "Me", "Cf"):
+            columns += 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+    return columns
 
 
 def _padded(text: str, columns: int, align: str) -> str:

@@ -6,23 +6,29 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.outbound.rendering.html_tags import read_html_tags
-from adapters.outbound.rendering.leftovers import keep_leftovers, limit_emphasis
-from adapters.outbound.rendering.marks import find_addresses, find_formulas, find_github_marks
+from adapters.outbound.rendering import leftovers, marks
+from adapters.outbound.rendering.html_tags import html_tags
 
 _WEB = re.compile(r"https?://\S+$", re.IGNORECASE)
 _PERSON = re.compile(r"(?:mailto|tel):(?=\S+$)", re.IGNORECASE)
 
-_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-for extend in (
-    find_addresses,
-    find_formulas,
-    find_github_marks,
-    keep_leftovers,
-    read_html_tags,
-    limit_emphasis,
-):
-    extend(_PARSER)
+_PARSER = MarkdownIt("commonmark", {"html": True, "inline_definitions": True, "store_labels": True})
+_PARSER.enable(["table", "strikethrough"]).disable("html_block")
+_BLOCKS, _INLINE, _DOCUMENT = _PARSER.block.ruler, _PARSER.inline.ruler, _PARSER.core.ruler
+_INLINE.before("escape", "bare_address", marks.bare_address)
+_INLINE.before("escape", "formula", marks.formula)
+_BLOCKS.before("reference", "footnote", marks.footnote, {"alt": ["paragraph", "reference"]})
+_INLINE.before("link", "footnote_reference", marks.footnote_reference)
+_DOCUMENT.after("block", "tasks", marks.tasks)
+_BLOCKS.before("table", "too_deep", leftovers.too_deep)
+_DOCUMENT.after("block", "further_cells", leftovers.further_cells)
+_DOCUMENT.after("block", "words_behind_fences", leftovers.words_behind_fences)
+_DOCUMENT.after("block", "list_numbers", leftovers.list_numbers)
+_DOCUMENT.push("unused_definitions", leftovers.unused_definitions)
+_DOCUMENT.push("html_tags", html_tags)
+_INLINE.before("strikethrough", "delimiters_in_words", leftovers.delimiters_in_words)
+_INLINE.before("emphasis", "python_names", leftovers.python_names)
+_DOCUMENT.push("emphasis_depth", leftovers.emphasis_depth)
 
 
 def tokens(markdown: str) -> list[Token]:

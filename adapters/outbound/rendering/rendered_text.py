@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from adapters.outbound.rendering.cutting import measure
 from adapters.outbound.rendering.markup_writer import MarkupWriter
@@ -53,7 +53,8 @@ class RenderedText:
         open_spans: Spans = ()
         line = _LINE_START
         for run in self._runs:
-            shared = _shared(open_spans, run.spans)
+            pairs = zip(open_spans, run.spans, strict=False)
+            shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             closed, line = self._closed(open_spans, shared, run.start, line)
             opened, line = self._opened(run.spans, shared, run.start, line, start=0)
             body = self._body(run, run.start, run.end, line)
@@ -171,15 +172,6 @@ class RenderedText:
         if others and not others[-1]:
             lines[-1] = ""
         return "\n".join(lines)
-
-
-def _shared(old: Spans, new: Spans) -> int:
-    count = 0
-    for span, other in zip(old, new, strict=False):
-        if span != other:
-            break
-        count += 1
-    return count
 
 
 _LONG = 500

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from domain.knowledge.documents import Block, Format
+from domain.knowledge.documents import Block, BlockKind, Format
 from domain.refusals import FULL, Refusal, StorageFull, TooLarge, Unreadable, Unsupported, is_full_disk
 
 LABELS: dict[Format, str] = {
@@ -100,6 +100,11 @@ class Job:
         more = len(self.warnings) == _MOST_WARNINGS
         self.warnings.append("more parts could not be read" if more else warning[:_WARNING_CHARS])
 
+    def check_pages(self, count: int, what: str) -> None:
+        """Raises `TooLarge` for more pages, or slides, than are allowed."""
+        if count > self.limits.pages:
+            raise self.too_large(f"it has {count:,} {what}, {self.limits.pages:,} are allowed")
+
     def unreadable(self, reason: str) -> Unreadable:
         """The refusal of a file that is broken; `reason` completes "NAME cannot be read as FORMAT: "."""
         return Unreadable(f"{self.name} cannot be read as {LABELS[self.format]}: {reason}")
@@ -134,6 +139,26 @@ class Sections:
     def path(self) -> tuple[str, ...]:
         """The titles around the present place, the outermost first."""
         return tuple(title for _, title in self._open)
+
+
+_RECORD_CHARS = 1_000
+
+
+def field_blocks(lines: Iterable[tuple[str, str]]) -> Iterator[Block]:
+    """Lines, each behind the name of its record, in blocks of about 1,000 characters. Another record, unless its name
+    is empty, begins another block."""
+    block: list[str] = []
+    size, former = 0, ""
+    for record, line in lines:
+        is_other = bool(record) and record != former
+        if block and (is_other or size + len(line) > _RECORD_CHARS):
+            yield Block(BlockKind.FIELD, "\n".join(block))
+            block, size = [], 0
+        block.append(line)
+        size += len(line)
+        former = record
+    if block:
+        yield Block(BlockKind.FIELD, "\n".join(block))
 
 
 _LIBXML_NO_MEMORY = 2  # xmlParserErrors.XML_ERR_NO_MEMORY, in the code of lxml's errors

@@ -7,10 +7,11 @@ from itertools import islice, takewhile
 from typing import Any
 
 from adapters.outbound.knowledge.parsing.headers import Header, Kind, Row, Spans, find_header, kind_of
-from adapters.outbound.knowledge.parsing.text import one_line
+from adapters.outbound.knowledge.parsing.text import one_line, whole_number
 from domain.knowledge.documents import Block, BlockKind
 
 BETWEEN = " | "
+_LAST_COLUMN = 16_383
 _MOST_COLUMNS = 100
 _MOST_ROWS = 10_000
 _REPEATED_CHARS = 200
@@ -194,6 +195,20 @@ def repeated_below(
         yield number, cells
 
 
+def merged_cells(
+    ranges: Iterable[tuple[tuple[int, int], tuple[int, int]]],
+) -> tuple[Spans, Mapping[int, Sequence[tuple[int, int]]]]:
+    """The merged cells by row number: the first and the last column of each, and for `repeated_below` the first
+    column and the last row of those that reach further down. `ranges` are their corners, each a column and a row."""
+    spans: dict[int, list[tuple[int, int]]] = {}
+    reaching: dict[int, list[tuple[int, int]]] = {}
+    for (left, top), (right, bottom) in ranges:
+        spans.setdefault(top, []).append((left, min(right, _LAST_COLUMN)))
+        if bottom > top:
+            reaching.setdefault(top, []).append((left, bottom))
+    return spans, reaching
+
+
 def uncalculated_warning(count: int, sheet: str) -> str:
     formulas = "1 formula of the sheet {} has" if count == 1 else f"{count:,} formulas of the sheet {{}} have"
     return (
@@ -244,5 +259,4 @@ def _insert(row: Any, position: int, text: str) -> None:
 
 
 def _span(cell: Any, name: str, most: int) -> int:
-    value = (cell.get(name) or "").strip()
-    return min(max(int(value), 1), most) if value.isdecimal() and len(value) < 10 else 1
+    return min(max(whole_number((cell.get(name) or "").strip(), 1), 1), most)

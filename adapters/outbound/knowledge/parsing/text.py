@@ -39,6 +39,11 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+def whole_number(text: str | None, default: int) -> int:
+    """A number of up to nine digits as markup holds it; anything else is `default`."""
+    return int(text) if text and text.isdecimal() and len(text) < 10 else default
+
+
 _SUPERSETS = {
     "ascii": "",
     "us-ascii": "",

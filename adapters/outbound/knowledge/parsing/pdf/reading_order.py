@@ -69,7 +69,13 @@ def _cells(words: Sequence[Word], middles: Sequence[float] = ()) -> list[Cell]:
     groups: list[list[Word]] = []
     for word in words:
         last = groups[-1][-1] if groups else None
-        if last and word.line == last.line and not _are_parted(last, word, middles):
+        goes_on = False
+        if last and word.line == last.line:
+            gap = word.left - last.right
+            is_between = any(last.right <= middle <= word.left for middle in middles)
+            is_narrow = gap <= word.size * _BLANK or not is_between
+            goes_on = is_narrow and -word.size < gap < word.size * _GAP
+        if goes_on:
             groups[-1].append(word)
         else:
             groups.append([word])
@@ -81,13 +87,6 @@ def _as_one(words: Sequence[Word]) -> Cell:
         return words[0]
     right = max(word.right for word in words)
     return replace(words[0], text=" ".join(word.text for word in words), right=right)
-
-
-def _are_parted(cell: Cell, word: Word, middles: Sequence[float]) -> bool:
-    wide = word.left - cell.right
-    if not -word.size < wide < word.size * _GAP:
-        return True
-    return wide > word.size * _BLANK and any(cell.right <= middle <= word.left for middle in middles)
 
 
 def _middles(cells: Sequence[Cell]) -> list[float]:

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import olefile
@@ -148,10 +149,7 @@ class WordFile:
         self._main: bytes = ole.openstream("WordDocument").read()
         if len(self._main) < _CLX_AT + 8:
             raise job.unreadable("it is damaged: its first block is cut off")
-        version, flags = (
-            struct.unpack_from("<H", self._main, 2)[0],
-            struct.unpack_from("<H", self._main, 10)[0],
-        )
+        version, flags = struct.unpack_from("<H6xH", self._main, 2)
         if flags & _ENCRYPTED:
             raise job.unreadable("it is encrypted; remove its password and upload it again")
         if version < _WORD_97:
@@ -237,17 +235,12 @@ class _Styles:
             page = main[at : at + _PAGE]
             if len(page) == _PAGE:
                 runs.extend(_page_runs(page))
-        runs.sort(key=lambda run: run[0])
-        self._begins = [run[0] for run in runs]
-        self._runs = runs
+        self._runs = sorted(runs, key=itemgetter(0))
 
     def at(self, offset: int) -> tuple[int, bytes]:
         """The style's index and the further properties of the paragraph whose mark stands there."""
-        index = bisect_right(self._begins, offset) - 1
-        if index < 0:
-            return 0, b""
-        _, style, properties = self._runs[index]
-        return style, properties
+        index = bisect_right(self._runs, offset, key=itemgetter(0)) - 1
+        return self._runs[index][1:] if index >= 0 else (0, b"")
 
 
 def _page_runs(page: bytes) -> Iterator[tuple[int, int, bytes]]:

@@ -8,7 +8,7 @@ from their own parts.
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,19 +36,8 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _TARGET = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _GONE = (f"{_W}del", f"{_W}moveFrom", f"{_MC}Fallback")
-_WRAPPERS = (
-    f"{_W}ins",
-    f"{_W}moveTo",
-    f"{_W}smartTag",
-    f"{_W}customXml",
-    f"{_W}fldSimple",
-    f"{_W}dir",
-    f"{_W}bdo",
-    f"{_W}sdtContent",
-    f"{_W}sdt",
-    f"{_MC}Choice",
-    f"{_MC}AlternateContent",
-)
+_RUN_WRAPPERS = "ins moveTo smartTag customXml fldSimple dir bdo sdtContent sdt"
+_WRAPPERS = (*(f"{_W}{name}" for name in _RUN_WRAPPERS.split()), f"{_MC}Choice", f"{_MC}AlternateContent")
 _PROPERTIES = frozenset({f"{_W}sdtPr", f"{_W}sdtEndPr", f"{_W}smartTagPr", f"{_W}customXmlPr"})
 _ROOTS = frozenset({f"{_W}document", f"{_W}hdr", f"{_W}ftr"})
 _LISTING = re.compile(r"(?:toc|index) (?:\d|heading)|table of (?:figures|authorities)", re.IGNORECASE)
@@ -75,7 +64,16 @@ def read(job: Job) -> Reading:
 
 def _read(job: Job, depth: int) -> Reading:
     document = docx.Document(str(job.path))
-    inserted = _inserted(document.part)
+    # Documents that are inserted as they are (`altChunk`, 17.17.2.1), by the marks put in their places.
+    inserted: dict[str, Any] = {}
+    for number, element in enumerate(list(document.part.element.iter(f"{_W}altChunk"))):
+        relation = document.part.rels.get(element.get(_TARGET, ""))
+        if relation is not None and not relation.is_external:
+            mark = f"\ue000{number}\ue001"
+            inserted[mark] = relation.target_part
+            paragraph = element.makeelement(f"{_W}p")
+            etree.SubElement(etree.SubElement(paragraph, f"{_W}r"), f"{_W}t").text = mark
+            element.addprevious(paragraph)
     for part in document.part.package.iter_parts():
         root = getattr(part, "element", None)
         if root is not None and root.tag in _ROOTS:
@@ -91,31 +89,16 @@ def _read(job: Job, depth: int) -> Reading:
     return Reading(_blocks(job, blocks, inserted, depth), title=document.core_properties.title or "")
 
 
-def _blocks(job: Job, blocks: Iterable[Block], inserted: Mapping[str, Any], depth: int) -> Iterator[Block]:
-    left = dict(inserted)
+def _blocks(job: Job, blocks: Iterable[Block], inserted: dict[str, Any], depth: int) -> Iterator[Block]:
     for block in blocks:
-        if block.text.strip() in left:
-            yield from _document_in(job, left.pop(block.text.strip()), block.heading_path, depth)
+        if block.text.strip() in inserted:
+            yield from _document_in(job, inserted.pop(block.text.strip()), block.heading_path, depth)
         else:
             yield replace(block, text=_MARK.sub("", block.text)) if _MARK.search(block.text) else block
-    for part in left.values():
+    for part in inserted.values():
         yield from _document_in(job, part, (), depth)
     for text in part_texts(job, _NOTES):
         yield Block(BlockKind.NOTE, text)
-
-
-def _inserted(part: Any) -> dict[str, Any]:
-    """The documents that are inserted as they are (`altChunk`, 17.17.2.1), by the marks put in their places."""
-    inserted = {}
-    for number, element in enumerate(list(part.element.iter(f"{_W}altChunk"))):
-        relation = part.rels.get(element.get(_TARGET, ""))
-        if relation is not None and not relation.is_external:
-            mark = f"\ue000{number}\ue001"
-            inserted[mark] = relation.target_part
-            paragraph = etree.Element(f"{_W}p")
-            etree.SubElement(etree.SubElement(paragraph, f"{_W}r"), f"{_W}t").text = mark
-            element.addprevious(paragraph)
-    return inserted
 
 
 def _document_in(job: Job, part: Any, path: tuple[str, ...], depth: int) -> Iterator[Block]:

@@ -53,17 +53,15 @@ def _blocks(job: Job, package: Package, chapters: list[str]) -> Iterator[Block]:
             job.warn(f"the chapter {name} is missing")
             continue
         with contained(job, f"the chapter {name}"):
-            if markup := _markup(package.read(name)):
+            chapter = package.read(name)
+            try:
+                root = safe_root(chapter)
+                body = root.find("{*}body")
+                text = "".join((root if body is None else body).itertext())
+                # As HTML, which knows no short form of empty elements.
+                markup = etree.tostring(root, method="html", encoding="unicode") if text.strip() else ""
+            except etree.XMLSyntaxError:  # names of characters that only HTML knows, for one
+                markup = decoded(chapter) or ""
+            if markup:
                 yield from read_markup(job, markup).blocks
         job.progress(position / len(chapters))
-
-
-def _markup(chapter: bytes) -> str:
-    """A chapter as HTML, which knows no short form of empty elements; empty where it shows no text."""
-    try:
-        root = safe_root(chapter)
-    except etree.XMLSyntaxError:  # names of characters that only HTML knows, for one
-        return decoded(chapter) or ""
-    body = root.find("{*}body")
-    text = "".join((root if body is None else body).itertext())
-    return etree.tostring(root, method="html", encoding="unicode") if text.strip() else ""

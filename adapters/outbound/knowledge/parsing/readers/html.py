@@ -16,7 +16,6 @@ from adapters.outbound.knowledge.parsing.reading import Job, Reading
 from adapters.outbound.knowledge.parsing.tables import expand_spans
 from adapters.outbound.knowledge.parsing.text import decode, one_line, without_controls
 from adapters.outbound.mail.charsets import charset_of_html
-from domain.knowledge.documents import Block
 
 elements.prepare()
 
@@ -173,31 +172,25 @@ def read_markup(job: Job, markup: str) -> Reading:
 def _reading(root: Any) -> Reading:
     title = one_line(root.findtext(".//title") or "")
     tidy(root)
-    return Reading(_blocks(root), title=title)
-
-
-def _blocks(root: Any) -> Iterator[Block]:
     markup = etree.tostring(root, method="html", encoding="unicode")
-    return elements.to_blocks(partition_html(text=markup, **elements.PLAIN))
+    blocks = elements.to_blocks(partition_html(text=markup, **elements.PLAIN))
+    return Reading(blocks, title=title)
 
 
 def _root(job: Job, markup: str) -> Any:
     parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True, encoding="utf-8")
+    root, failure = None, None
     try:
         root = lxml_html.document_fromstring(markup.encode(), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
-        _check_memory(parser)
-        raise job.unreadable("it holds no text") from error
-    _check_memory(parser)
+        failure = error
+    if any(entry.type == etree.ErrorTypes.ERR_NO_MEMORY for entry in parser.error_log):
+        raise MemoryError  # the library goes on with half a document
+    if root is None:
+        raise job.unreadable("it holds no text") from failure
     if any(_TOO_DEEP in entry.message for entry in parser.error_log):
         raise job.unreadable("it is nested too deeply")
     return root
-
-
-def _check_memory(parser: Any) -> None:
-    """The library goes on with half a document when memory runs out."""
-    if any(entry.type == etree.ErrorTypes.ERR_NO_MEMORY for entry in parser.error_log):
-        raise MemoryError
 
 
 def tidy(root: Any) -> None:

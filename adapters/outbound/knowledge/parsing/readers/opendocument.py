@@ -10,7 +10,7 @@ from adapters.outbound.knowledge.parsing.headers import NOT_CALCULATED
 from adapters.outbound.knowledge.parsing.number_formats import displayed, general
 from adapters.outbound.knowledge.parsing.reading import SECONDS_PER_BYTE, Job, Reading, Sections, contained
 from adapters.outbound.knowledge.parsing.tables import repeated_below, rows_to_blocks, uncalculated_warning
-from adapters.outbound.knowledge.parsing.text import one_line
+from adapters.outbound.knowledge.parsing.text import one_line, whole_number
 from domain.knowledge.documents import Block, BlockKind, Format
 
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns"
@@ -22,13 +22,7 @@ _VALUES = {"date": "date-value", "time": "time-value", "boolean": "boolean-value
 """The attribute with the value of a cell, by its type."""
 _CLOCK = re.compile(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,]\d+)?S)?")
 _OBJECT = re.compile(r"(?:\./)?object \d+/content\.xml")
-_LEFT_OUT = frozenset(
-    {
-        f"{_TEXT}tracked-changes",
-        f"{_TEXT}sequence-decls",
-        f"{_OFFICE}forms",
-    }
-)
+_LEFT_OUT = frozenset({f"{_TEXT}tracked-changes", f"{_TEXT}sequence-decls", f"{_OFFICE}forms"})
 """Deleted text and declarations."""
 _KINDS = {
     f"{_TEXT}list": BlockKind.LIST_ITEM,
@@ -40,6 +34,7 @@ _KINDS = {
 _NOTES = frozenset({f"{_TEXT}note", f"{_OFFICE}annotation"})
 _BLANKS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 _PARAGRAPHS = frozenset({f"{_TEXT}p", f"{_TEXT}h"})
+_TITLE = ".//{http://purl.org/dc/elements/1.1/}title"
 _MOST_REPEATED, _MOST_COLUMNS = 100, 1_024
 
 
@@ -47,9 +42,8 @@ def read(job: Job) -> Reading:
     """Headings, paragraphs, lists, rows of tables and sheets, slides; then charts, running headers and footers."""
     check_inflation(job)
     package = Package(job.path)
-    if "META-INF/manifest.xml" in package and b"encryption-data" in package.read_damaged(
-        "META-INF/manifest.xml"
-    ):
+    manifest = "META-INF/manifest.xml"
+    if manifest in package and b"encryption-data" in package.read_damaged(manifest):
         raise job.unreadable("it is encrypted; remove its password and upload it again")
     content = package.recovered(job, "content.xml")
     if content is None:
@@ -57,9 +51,7 @@ def read(job: Job) -> Reading:
     title = ""
     with contained(job, "the part with the title"):
         if "meta.xml" in package:
-            title = one_line(
-                package.root("meta.xml").findtext(".//{http://purl.org/dc/elements/1.1/}title") or ""
-            )
+            title = one_line(package.root("meta.xml").findtext(_TITLE) or "")
     blocks = {Format.ODS: _sheets, Format.ODP: _slides}.get(job.format, _document)
     return Reading(blocks(job, package, content), title=title)
 
@@ -87,12 +79,28 @@ def _sheet_rows(
 ) -> Iterator[tuple[int, Mapping[int, str]]]:
     """Rows with their numbers and filled cells; `spans` gets the merged cells of each row."""
     reaching: dict[int, list[tuple[int, int]]] = {}
-    uncalculated: list[tuple[int, int]] = []
+    uncalculated = 0
 
     def rows() -> Iterator[tuple[int, Mapping[int, str]]]:
+        nonlocal uncalculated
         number = 1
         for row in _own_rows(sheet):
-            cells = _row_cells(row, number, spans, reaching, uncalculated)
+            cells: dict[int, str] = {}
+            column = 0
+            for cell in row.iterchildren(*_CELLS):
+                text = one_line("\n".join(map(_shown, cell.iterchildren(*_PARAGRAPHS)))) or _stored(cell)
+                times = _count(cell, f"{_TABLE}number-columns-repeated")
+                if not text and cell.get(f"{_TABLE}formula") and cell.get(f"{_OFFICE}value-type") is None:
+                    text = NOT_CALCULATED
+                    uncalculated += 1
+                if text:
+                    cells.update(dict.fromkeys(range(column, column + min(times, _MOST_COLUMNS)), text))
+                    wide = _count(cell, f"{_TABLE}number-columns-spanned")
+                    high = _count(cell, f"{_TABLE}number-rows-spanned")
+                    spans.setdefault(number, []).append((column, column + min(wide, _MOST_COLUMNS) - 1))
+                    if high > 1:
+                        reaching.setdefault(number, []).append((column, number + high - 1))
+                column += times
             times = _count(row, f"{_TABLE}number-rows-repeated")
             for further in range(min(times, job.limits.rows + 1) if cells else 0):
                 yield number + further, cells
@@ -100,33 +108,7 @@ def _sheet_rows(
 
     yield from repeated_below(rows(), reaching)
     if uncalculated:
-        job.warn(uncalculated_warning(len(uncalculated), name))
-
-
-def _row_cells(
-    row: Any,
-    number: int,
-    spans: dict[int, list[tuple[int, int]]],
-    reaching: dict[int, list[tuple[int, int]]],
-    uncalculated: list[tuple[int, int]],
-) -> dict[int, str]:
-    cells: dict[int, str] = {}
-    column = 0
-    for cell in row.iterchildren(*_CELLS):
-        text = one_line("\n".join(map(_shown, cell.iterchildren(*_PARAGRAPHS)))) or _stored(cell)
-        times = _count(cell, f"{_TABLE}number-columns-repeated")
-        if not text and cell.get(f"{_TABLE}formula") and cell.get(f"{_OFFICE}value-type") is None:
-            text = NOT_CALCULATED
-            uncalculated.append((number, column))
-        if text:
-            cells.update(dict.fromkeys(range(column, column + min(times, _MOST_COLUMNS)), text))
-            wide = _count(cell, f"{_TABLE}number-columns-spanned")
-            high = _count(cell, f"{_TABLE}number-rows-spanned")
-            spans.setdefault(number, []).append((column, column + min(wide, _MOST_COLUMNS) - 1))
-            if high > 1:
-                reaching.setdefault(number, []).append((column, number + high - 1))
-        column += times
-    return cells
+        job.warn(uncalculated_warning(uncalculated, name))
 
 
 def _stored(cell: Any) -> str:
@@ -144,8 +126,7 @@ def _stored(cell: Any) -> str:
 
 
 def _count(element: Any, name: str) -> int:
-    value = element.get(name) or "1"
-    return int(value) if value.isdecimal() and len(value) < 10 else 1
+    return whole_number(element.get(name), 1)
 
 
 def _charts(job: Job, package: Package) -> Iterator[Block]:
@@ -176,8 +157,7 @@ def _document(job: Job, package: Package, content: Any) -> Iterator[Block]:
 
 def _slides(job: Job, package: Package, content: Any) -> Iterator[Block]:
     pages = list(content.iter(f"{_DRAW}page"))
-    if len(pages) > job.limits.pages:
-        raise job.too_large(f"it has {len(pages):,} slides, {job.limits.pages:,} are allowed")
+    job.check_pages(len(pages), "slides")
     for number, page in enumerate(pages, start=1):
         titles = (frame for frame in page.iter(f"{_DRAW}frame") if frame.get(f"{_SHOW}class") == "title")
         heading = next((one_line(_all_of(frame)) for frame in titles), "")

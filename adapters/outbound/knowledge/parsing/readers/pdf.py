@@ -49,8 +49,7 @@ def read(job: Job) -> Reading:
         )
         raise job.unreadable(reason) from error
     count = len(document)
-    if count > job.limits.pages:
-        raise job.too_large(f"it has {count:,} pages, {job.limits.pages:,} are allowed")
+    job.check_pages(count, "pages")
     if not count:
         raise job.unreadable("it has no pages")
     reading = Reading(())

@@ -176,8 +176,7 @@ def read(job: Job) -> Reading:
         warnings.simplefilter("ignore")
         image = Image.open(job.path)
         pages = getattr(image, "n_frames", 1) if job.format is Format.TIFF else 1
-    if pages > job.limits.pages:
-        raise job.too_large(f"it has {pages:,} pages, {job.limits.pages:,} are allowed")
+    job.check_pages(pages, "pages")
     first = _loaded(job, image)
     return Reading(_blocks(job, image, first, pages), engine=ENGINE)
 
@@ -191,16 +190,29 @@ def _damage(job: Job) -> Iterator[None]:
 
 
 def _loaded(job: Job, image: Image.Image) -> Image.Image:
-    """The page that the image stands at, upright."""
+    """The page that the image stands at: turned as its EXIF data says, scaled to what recognition needs, on a ground
+    where it is transparent. The ground is white, or black where what is drawn is light: white letters on white could
+    not be read."""
     width, height = image.size
+    side = job.limits.ocr_side
     if width * height > job.limits.pixels:
         megapixels = job.limits.pixels // 1_000_000
         raise job.too_large(f"{width} x {height} pixels, {megapixels} million are allowed")
     job.earn(_SECONDS_PER_PICTURE)
     with _damage(job):
-        image.draft("RGB", (job.limits.ocr_side, job.limits.ocr_side))
+        image.draft("RGB", (side, side))
         image.load()
-    return _upright(image, job.limits.ocr_side)
+    image = ImageOps.exif_transpose(image)
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        layer = image.convert("RGBA")
+        visible = layer.getchannel("A").point(lambda alpha: alpha > _SEEN and 255)
+        drawn = ImageStat.Stat(layer.convert("L"), visible)
+        light = bool(drawn.count[0]) and drawn.mean[0] > _LIGHT
+        ground = Image.new("RGBA", layer.size, "black" if light else "white")
+        image = Image.alpha_composite(ground, layer)
+    image = image.convert("RGB")
+    image.thumbnail((side, side))
+    return image
 
 
 def _blocks(job: Job, image: Image.Image, first: Image.Image, pages: int) -> Iterator[Block]:
@@ -213,21 +225,3 @@ def _blocks(job: Job, image: Image.Image, first: Image.Image, pages: int) -> Ite
             place = number if job.format is Format.TIFF else None
             yield Block(BlockKind.PARAGRAPH, "\n".join(lines), page=place)
         job.progress(number / pages)
-
-
-def _upright(image: Image.Image, side: int) -> Image.Image:
-    """Turned as its EXIF data says, scaled to what recognition needs, on a ground where it is transparent.
-
-    The ground is white, or black where what is drawn is light: white letters on white could not be read.
-    """
-    image = ImageOps.exif_transpose(image)
-    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        layer = image.convert("RGBA")
-        visible = layer.getchannel("A").point(lambda alpha: alpha > _SEEN and 255)
-        drawn = ImageStat.Stat(layer.convert("L"), visible)
-        light = bool(drawn.count[0]) and drawn.mean[0] > _LIGHT
-        ground = Image.new("RGBA", layer.size, "black" if light else "white")
-        image = Image.alpha_composite(ground, layer)
-    image = image.convert("RGB")
-    image.thumbnail((side, side))
-    return image

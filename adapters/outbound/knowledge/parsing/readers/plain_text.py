@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from adapters.outbound.knowledge.parsing.reading import Job, Reading
+from adapters.outbound.knowledge.parsing.reading import Job, Reading, field_blocks
 from adapters.outbound.knowledge.parsing.tables import rows_to_blocks
 from adapters.outbound.knowledge.parsing.text import clean, decode, one_line, read_unarmored
 from domain.knowledge.documents import Block, BlockKind
@@ -28,17 +28,12 @@ def paragraphs(text: str) -> Iterator[Block]:
     """The paragraphs of plain text."""
     text = clean(text)
     least = 0 if len(text) <= _SMALL_FILE_CHARS else _GATHERED_CHARS
-    for paragraph in _gathered(text, least):
-        yield Block(BlockKind.PARAGRAPH, paragraph)
-
-
-def _gathered(text: str, least: int) -> Iterator[str]:
     start = 0
     for gap in _BLANK.finditer(text):
         if gap.start() - start > least:
-            yield text[start : gap.start()].strip("\n")
+            yield Block(BlockKind.PARAGRAPH, text[start : gap.start()].strip("\n"))
             start = gap.end()
-    yield text[start:]
+    yield Block(BlockKind.PARAGRAPH, text[start:])
 
 
 _DELIMITERS = ",;\t|"
@@ -50,7 +45,13 @@ def read_csv(job: Job) -> Reading:
     """One block for each record; quoted fields may hold delimiters and line breaks, records be ragged."""
     text = decode(job).lstrip("\ufeff")
     csv.field_size_limit(job.limits.text_chars)
-    return Reading(rows_to_blocks(_rows(job, text, _delimiter(text))))
+    first = text.lstrip().partition("\n")[0].strip().lower()
+    if first.startswith("sep=") and len(first) == 5:
+        delimiter = first[4]
+    else:
+        # The one that cuts the first records into the steadiest number of columns, above one.
+        delimiter = max(_DELIMITERS, key=lambda candidate: _steadiness(text[:_SAMPLE_CHARS], candidate))
+    return Reading(rows_to_blocks(_rows(job, text, delimiter)))
 
 
 def _rows(job: Job, text: str, delimiter: str) -> Iterator[tuple[int, Sequence[str]]]:
@@ -59,15 +60,6 @@ def _rows(job: Job, text: str, delimiter: str) -> Iterator[tuple[int, Sequence[s
         if number > job.limits.rows:
             raise job.too_large(f"it holds more than {job.limits.rows:,} rows")
         yield number, row
-
-
-def _delimiter(text: str) -> str:
-    """The one that cuts the first records into the steadiest number of columns, above one."""
-    first = text.lstrip().partition("\n")[0].strip().lower()
-    if first.startswith("sep=") and len(first) == 5:
-        return first[4]
-    sample = text[:_SAMPLE_CHARS]
-    return max(_DELIMITERS, key=lambda delimiter: _steadiness(sample, delimiter))
 
 
 def _steadiness(sample: str, delimiter: str) -> tuple[float, int]:
@@ -79,7 +71,6 @@ def _steadiness(sample: str, delimiter: str) -> tuple[float, int]:
     return (times / len(widths), width) if width > 1 else (0.0, 0)
 
 
-_RECORD_CHARS = 1_000
 _PLAIN_KEY = re.compile(r"[\w-]+")
 
 
@@ -108,7 +99,11 @@ def read_json(job: Job) -> Reading:
     members = dict(value) if isinstance(value, _Members) else {}
     title = members.get("title", members.get("name", ""))
     is_text = isinstance(title, str) and not isinstance(title, _Raw)
-    return Reading(_blocks(job, value), title=title if is_text else "")
+    lines = (
+        (path.partition("]")[0] if path.startswith("[") else "", f"{path}: {leaf}" if path else leaf)
+        for path, leaf in _leaves(job, value, "", 0)
+    )
+    return Reading(field_blocks(lines), title=title if is_text else "")
 
 
 def _loads(text: str) -> Any:
@@ -124,30 +119,14 @@ def _lines(text: str) -> list[Any] | None:
         return None
 
 
-def _blocks(job: Job, value: Any) -> Iterator[Block]:
-    lines: list[str] = []
-    size, record = 0, ""
-    for path, leaf in _leaves(job, value, "", 0):
-        line = f"{path}: {leaf}" if path else leaf
-        here = path.partition("]")[0] if path.startswith("[") else ""
-        if lines and (size + len(line) > _RECORD_CHARS or (here and here != record)):
-            yield Block(BlockKind.FIELD, "\n".join(lines))
-            lines, size = [], 0
-        lines.append(line)
-        size += len(line)
-        record = here
-    if lines:
-        yield Block(BlockKind.FIELD, "\n".join(lines))
-
-
 def _leaves(job: Job, value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
     if depth > job.limits.depth:
         raise job.unreadable(f"it is nested more than {job.limits.depth} levels deep")
     if isinstance(value, _Members) and value:
         for key, member in value:
-            name = (
-                one_line(key) if _PLAIN_KEY.fullmatch(key) else json.dumps(one_line(key), ensure_ascii=False)
-            )
+            name = one_line(key)
+            if not _PLAIN_KEY.fullmatch(key):
+                name = json.dumps(name, ensure_ascii=False)
             yield from _leaves(job, member, f"{path}.{name}" if path else name, depth + 1)
     elif isinstance(value, list) and value and not isinstance(value, _Members):
         for index, member in enumerate(value):

@@ -26,8 +26,7 @@ def read(job: Job) -> Reading:
         if presentation.has_objects():
             job.warn("embedded objects of PPT files, such as charts, are not read")
         title = title_of(ole)
-    if len(slides) > job.limits.pages:
-        raise job.too_large(f"it has {len(slides):,} slides, {job.limits.pages:,} are allowed")
+    job.check_pages(len(slides), "slides")
     return Reading(_blocks(slides), title=title)
 
 

@@ -31,8 +31,7 @@ def read(job: Job) -> Reading:
 def _read(job: Job) -> Reading:
     deck = pptx.Presentation(str(job.path))
     count = len(deck.slides)
-    if count > job.limits.pages:
-        raise job.too_large(f"it has {count:,} slides, {job.limits.pages:,} are allowed")
+    job.check_pages(count, "slides")
     return Reading(_blocks(job, deck.slides, count), title=deck.core_properties.title or "")
 
 

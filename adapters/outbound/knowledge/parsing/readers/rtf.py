@@ -38,7 +38,12 @@ def read(job: Job) -> Reading:
     if match := _CODE_PAGE.search(source):
         with contextlib.suppress(LookupError):
             page = codecs.lookup(f"cp{match[1].decode()}").name
-    markup = _without_binary(source).decode(page, "replace")
+    # Without the bytes of pictures and objects: braces among them would open groups.
+    plain, behind = [], 0
+    while binary := _BINARY.search(source, behind):
+        plain.append(source[behind : binary.start()])
+        behind = binary.end() + int(binary[1])
+    markup = b"".join([*plain, source[behind:]]).decode(page, "replace")
     kept, end = [], 0
     for start, stop in _spans(markup, _OBJECT):
         kept.append(markup[end:start])
@@ -49,34 +54,20 @@ def read(job: Job) -> Reading:
     return Reading(_blocks(markup, prefix), title=one_line(title))
 
 
-def _without_binary(source: bytes) -> bytes:
-    """Without the bytes of pictures and objects: braces among them would open groups."""
-    kept, end = [], 0
-    while match := _BINARY.search(source, end):
-        kept.append(source[end : match.start()])
-        end = match.end() + int(match[1])
-    return b"".join([*kept, source[end:]])
-
-
 def _blocks(markup: str, prefix: str) -> Iterator[Block]:
-    yield from _paragraphs(_text(markup))
-    for kind, opening in _GROUPS.items():
-        for text in dict.fromkeys(_text(f"{prefix}{group}}}").strip() for group in _groups(markup, opening)):
-            yield Block(kind, text)
-
-
-def _paragraphs(text: str) -> Iterator[Block]:
     """One block for each paragraph; lines that end in a cell are rows, neighbours of them one table."""
     rows: list[tuple[int, list[str]]] = []
-    for line in text.split("\n"):
+    for line in _text(markup).split("\n"):
         if line.endswith(_CELL_END):
             rows.append((len(rows) + 1, line[:-1].split(_CELL_END)))
-            continue
-        if line.strip():
+        elif line.strip():
             yield from rows_to_blocks(rows)
             rows = []
             yield Block(BlockKind.PARAGRAPH, line)
     yield from rows_to_blocks(rows)
+    for kind, opening in _GROUPS.items():
+        for text in dict.fromkeys(_text(f"{prefix}{group}}}").strip() for group in _groups(markup, opening)):
+            yield Block(kind, text)
 
 
 def _groups(markup: str, opening: re.Pattern[str]) -> Iterator[str]:

@@ -13,19 +13,17 @@ from adapters.outbound.knowledge.parsing.containers import title_of
 from adapters.outbound.knowledge.parsing.headers import NOT_CALCULATED
 from adapters.outbound.knowledge.parsing.number_formats import BUILT_IN, GENERAL, displayed, general
 from adapters.outbound.knowledge.parsing.reading import Job, Reading, contained
-from adapters.outbound.knowledge.parsing.tables import repeated_below, rows_to_blocks, uncalculated_warning
+from adapters.outbound.knowledge.parsing.tables import (
+    merged_cells,
+    repeated_below,
+    rows_to_blocks,
+    uncalculated_warning,
+)
 from adapters.outbound.knowledge.parsing.text import codec
 from domain.knowledge.documents import Block, Format
 
-_BOF, _EOF, _BOUND_SHEET, _FORMAT, _XF, _DATE_MODE, _CODE_PAGE = (
-    0x0809,
-    0x000A,
-    0x85,
-    0x041E,
-    0xE0,
-    0x22,
-    0x42,
-)
+_BOF, _EOF, _BOUND_SHEET, _FORMAT = 0x0809, 0x000A, 0x85, 0x041E
+_XF, _DATE_MODE, _CODE_PAGE = 0xE0, 0x22, 0x42
 _FORMULA, _NUMBER, _RK, _MUL_RK = 0x0006, 0x0203, 0x027E, 0x00BD
 _BIFF8, _CHART = 0x0600, 0x0020
 _NO_NUMBER, _EMPTY_TEXT = 0xFFFF, 3
@@ -183,14 +181,12 @@ def _blocks(job: Job, book: Any, numbers: Mapping[str, Numbers]) -> Iterator[Blo
             left -= sheet.height
             if left < 0:
                 raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
-            spans: dict[int, list[tuple[int, int]]] = {}
-            reaching: dict[int, list[tuple[int, int]]] = {}
-            for (top, first), (bottom, last) in sheet.merged_cell_ranges or ():
-                spans.setdefault(top + 1, []).append((first, last))
-                if bottom > top:
-                    reaching.setdefault(top + 1, []).append((first, bottom + 1))
-            rows = repeated_below(_rows(sheet, numbers.get(name, {})), reaching)
-            yield from rows_to_blocks(rows, sheet=name, merged=spans)
+            ranges = sheet.merged_cell_ranges or ()
+            spans, reaching = merged_cells(
+                ((first, top + 1), (last, bottom + 1)) for (top, first), (bottom, last) in ranges
+            )
+            rows = _rows(sheet, numbers.get(name, {}))
+            yield from rows_to_blocks(repeated_below(rows, reaching), sheet=name, merged=spans)
         job.progress(position / len(names))
 
 
@@ -198,10 +194,8 @@ def _rows(sheet: Any, numbers: Numbers) -> Iterator[tuple[int, Mapping[int, str]
     """Rows by number, from the first one of the sheet; calamine begins each with the first filled column."""
     first = sheet.start[1] if sheet.start else 0
     for index, row in enumerate(sheet.iter_rows()):
-        yield (
-            index + 1,
-            {column: numbers.get((index, column)) or shown(cell) for column, cell in enumerate(row, first)},
-        )
+        cells = enumerate(row, first)
+        yield index + 1, {column: numbers.get((index, column)) or shown(cell) for column, cell in cells}
 
 
 def shown(value: Any) -> str:

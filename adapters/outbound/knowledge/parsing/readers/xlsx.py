@@ -6,7 +6,8 @@ Sheets are read row by row and cell by cell, so that a cell far away costs nothi
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from lxml import etree
@@ -17,7 +18,13 @@ from adapters.outbound.knowledge.parsing.number_formats import BUILT_IN, GENERAL
 from adapters.outbound.knowledge.parsing.ooxml import OfficePackage, Relation, part_texts, title_of
 from adapters.outbound.knowledge.parsing.readers import xls as workbook
 from adapters.outbound.knowledge.parsing.reading import SECONDS_PER_BYTE, Job, Reading, contained
-from adapters.outbound.knowledge.parsing.tables import repeated_below, rows_to_blocks, uncalculated_warning
+from adapters.outbound.knowledge.parsing.tables import (
+    merged_cells,
+    repeated_below,
+    rows_to_blocks,
+    uncalculated_warning,
+)
+from adapters.outbound.knowledge.parsing.text import whole_number
 from domain.knowledge.documents import Block, BlockKind
 
 _EXTRAS = "comments|threadedcomments|drawing|chart|chartex|chartshapes|diagramData"
@@ -25,7 +32,6 @@ _CELL = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]+\d+):([A-Z]+\d+)[\"']")
 _FILTERED = re.compile(rb"<(?:\w+:)?autoFilter\s[^>]*?ref\s*=\s*[\"']([A-Z$]+[\d$]+)")
 _MOST_SPANS = 100_000
-_LAST_COLUMN = 16_383
 
 
 @dataclass(slots=True)
@@ -51,11 +57,7 @@ class _Book:
 @dataclass(slots=True)
 class _Sheet:
     name: str
-    spans: Mapping[int, Sequence[tuple[int, int]]]
-    """By row number the first and the last column of each merged cell."""
-    reaching: Mapping[int, Sequence[tuple[int, int]]]
-    """By row number the columns whose merged cell begins there and reaches further down, and its last row."""
-    marked: set[int] = field(default_factory=set)
+    marked: set[int]
     uncalculated: int = 0
 
 
@@ -68,10 +70,6 @@ def read(job: Job) -> Reading:
         return workbook.read(job)
     root = package.root(main)
     relations = package.relations(main)
-    return Reading(_blocks(job, _book(job, package, root, relations), root, relations), title=title_of(job))
-
-
-def _book(job: Job, package: OfficePackage, root: Any, relations: Mapping[str, Relation]) -> _Book:
     properties, calculation = root.find("{*}workbookPr"), root.find("{*}calcPr")
     book = _Book(
         package,
@@ -87,7 +85,7 @@ def _book(job: Job, package: OfficePackage, root: Any, relations: Mapping[str, R
     if "styles" in places:
         with contained(job, "the part with the formats of numbers"):
             book.formats, book.bold = _styles(package.root(places["styles"]))
-    return book
+    return Reading(_blocks(job, book, root, relations), title=title_of(job))
 
 
 def _elements(job: Job, content: bytes, tag: str, what: str) -> Iterator[Any]:
@@ -126,8 +124,7 @@ def _styles(root: Any) -> tuple[list[str], frozenset[int]]:
 
 
 def _number(element: Any, name: str) -> int:
-    value = element.get(name) or "0"
-    return int(value) if value.isdecimal() and len(value) < 10 else 0
+    return whole_number(element.get(name), 0)
 
 
 def _blocks(job: Job, book: _Book, root: Any, relations: Mapping[str, Relation]) -> Iterator[Block]:
@@ -154,36 +151,22 @@ def _blocks(job: Job, book: _Book, root: Any, relations: Mapping[str, Relation])
 def _rows(job: Job, book: _Book, name: str, part: str) -> Iterator[Block]:
     content = book.package.read(part)
     job.earn(len(content) * SECONDS_PER_BYTE)
-    sheet = _Sheet(name, *_merged(content))
-    sheet.marked = set(_named_rows(book.package, part, content))
-    cells = repeated_below(_cells(job, book, sheet, content), sheet.reaching)
-    yield from rows_to_blocks(cells, sheet=name, merged=sheet.spans, marked=sheet.marked)
+    spans, reaching = merged_cells(
+        (_place(match[1].decode()), _place(match[2].decode()))
+        for match in islice(_MERGED.finditer(content), _MOST_SPANS)
+    )
+    # The rows that a table or a filter of the sheet takes for names of columns.
+    marked = {_place(match[1].decode())[1] for match in _FILTERED.finditer(content)}
+    for relation in book.package.relations(part).values():
+        if relation.kind == "table" and relation.target in book.package:
+            table = book.package.root(relation.target)
+            if table.get("headerRowCount", "1") != "0":
+                marked.add(_place(table.get("ref", "A0"))[1])
+    sheet = _Sheet(name, marked)
+    cells = repeated_below(_cells(job, book, sheet, content), reaching)
+    yield from rows_to_blocks(cells, sheet=name, merged=spans, marked=sheet.marked)
     if sheet.uncalculated:
         job.warn(uncalculated_warning(sheet.uncalculated, name))
-
-
-def _merged(content: bytes) -> tuple[dict[int, list[tuple[int, int]]], dict[int, list[tuple[int, int]]]]:
-    spans: dict[int, list[tuple[int, int]]] = {}
-    reaching: dict[int, list[tuple[int, int]]] = {}
-    for number, match in enumerate(_MERGED.finditer(content)):
-        if number == _MOST_SPANS:
-            break
-        (left, top), (right, bottom) = _place(match[1].decode()), _place(match[2].decode())
-        spans.setdefault(top, []).append((left, min(right, _LAST_COLUMN)))
-        if bottom > top:
-            reaching.setdefault(top, []).append((left, bottom))
-    return spans, reaching
-
-
-def _named_rows(package: OfficePackage, part: str, content: bytes) -> Iterator[int]:
-    """The rows that a table or a filter of the sheet takes for names of columns."""
-    for match in _FILTERED.finditer(content):
-        yield _place(match[1].decode())[1]
-    for relation in package.relations(part).values():
-        if relation.kind == "table" and relation.target in package:
-            table = package.root(relation.target)
-            if table.get("headerRowCount", "1") != "0":
-                yield _place(table.get("ref", "A0"))[1]
 
 
 def _place(reference: str) -> tuple[int, int]:

@@ -5,12 +5,11 @@ from typing import Any
 
 from lxml import etree
 
-from adapters.outbound.knowledge.parsing.reading import Job, Reading
+from adapters.outbound.knowledge.parsing.reading import Job, Reading, field_blocks
 from adapters.outbound.knowledge.parsing.text import decode, one_line
-from domain.knowledge.documents import Block, BlockKind
+from domain.knowledge.documents import Block
 
 _TITLES = frozenset({"title", "name"})
-_RECORD_CHARS = 1_000
 _DECLARATION_BYTES = 200
 
 
@@ -20,58 +19,35 @@ def read(job: Job) -> Reading:
     It holds "name: text" and "element.attribute: value" lines. Running text with marked-up words in it stays
     together. External entities are not fetched, and internal ones expand within the bounds of the library.
     """
-    root = _root(job)
-    title = next((_text(child) for child in root if _name(child) in _TITLES), "")
-    return Reading(_blocks(job, root, 0), title=title)
-
-
-def _root(job: Job) -> Any:
     parser = etree.XMLParser(
         resolve_entities="internal", no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
     data = job.path.read_bytes()
     try:
         try:
-            return etree.fromstring(data, parser)
+            root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError:
             if b"encoding=" in data[:_DECLARATION_BYTES]:
                 raise
-            return etree.fromstring(decode(job).encode(), parser)  # neither UTF-8 nor declared: guessed
+            root = etree.fromstring(decode(job).encode(), parser)  # neither UTF-8 nor declared: guessed
     except etree.XMLSyntaxError as error:
         if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
             raise MemoryError from error
         raise job.unreadable(f"it is not well-formed XML: {error.msg}") from error
+    title = next((_text(child) for child in root if _name(child) in _TITLES), "")
+    return Reading(_blocks(job, root, 0), title=title)
 
 
 def _blocks(job: Job, element: Any, depth: int) -> Iterator[Block]:
     if depth > job.limits.depth:
         raise job.unreadable(f"it is nested more than {job.limits.depth} levels deep")
     if _is_leaf(element) or all(_is_leaf(child) for child in element):
-        yield from _gathered(_record(element))
+        parts = [element] if _is_mixed(element) else [element, *element]
+        yield from field_blocks(("", line) for part in parts for line in _own_lines(part))
         return
-    yield from _gathered(_own_lines(element))
+    yield from field_blocks(("", line) for line in _own_lines(element))
     for child in element:
         yield from _blocks(job, child, depth + 1)
-
-
-def _gathered(lines: Iterator[str]) -> Iterator[Block]:
-    record: list[str] = []
-    size = 0
-    for line in lines:
-        if record and size + len(line) > _RECORD_CHARS:
-            yield Block(BlockKind.FIELD, "\n".join(record))
-            record, size = [], 0
-        record.append(line)
-        size += len(line)
-    if record:
-        yield Block(BlockKind.FIELD, "\n".join(record))
-
-
-def _record(element: Any) -> Iterator[str]:
-    yield from _own_lines(element)
-    if not _is_mixed(element):
-        for child in element:
-            yield from _own_lines(child)
 
 
 def _own_lines(element: Any) -> Iterator[str]:

@@ -5,7 +5,6 @@ import os
 import resource
 import socket
 import sys
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,18 @@ def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int)
     try:
         limits = Limits(**request["limits"])
         format_ = Format(request["format"]) if request["format"] else None
-        earn = _restrict(limits, format_, scratch, parent)
+        sys.dont_write_bytecode = True
+        os.setsid()
+        os.nice(_NICE)
+        restrictions.die_with_parent(parent)
+        null = os.open(os.devnull, os.O_RDWR)
+        errors = os.open(scratch / STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        for source, stream in ((null, 0), (null, 1), (errors, 2)):
+            os.dup2(source, stream)
+        os.environ["TMPDIR"] = str(scratch)
+        memory = limits.memory_bytes_ocr if format_ in RECOGNISING else limits.memory_bytes
+        earn = restrictions.limit(memory, limits.cpu_seconds, limits.cpu_seconds_most, limits.file_bytes)
+        restrictions.refuse_access(scratch)
         path, name = Path(request["path"]), request["name"]
         if request["web"]:
             from adapters.outbound.knowledge.parsing import web_pages
@@ -63,22 +73,6 @@ def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int)
             status = 0
     finally:
         os._exit(status)
-
-
-def _restrict(limits: Limits, format_: Format | None, scratch: Path, parent: int) -> Callable[[float], None]:
-    sys.dont_write_bytecode = True
-    os.setsid()
-    os.nice(_NICE)
-    restrictions.die_with_parent(parent)
-    null = os.open(os.devnull, os.O_RDWR)
-    errors = os.open(scratch / STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    for source, stream in ((null, 0), (null, 1), (errors, 2)):
-        os.dup2(source, stream)
-    os.environ["TMPDIR"] = str(scratch)
-    memory = limits.memory_bytes_ocr if format_ in RECOGNISING else limits.memory_bytes
-    earn = restrictions.limit(memory, limits.cpu_seconds, limits.cpu_seconds_most, limits.file_bytes)
-    restrictions.refuse_access(scratch)
-    return earn
 
 
 def _read(out: socket.socket, job: Job, model_dir: str) -> None:
