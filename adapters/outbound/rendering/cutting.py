@@ -53,7 +53,6 @@ _GAP = re.compile(
 """White space where a line may be broken (no-break spaces are not), or the end of a CJK sentence."""
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f][)\]\"'\u201d\u2019\xbb\u300d\u300f\uff09]*$")
 _LAST_OF_SENTENCE = ".!?\u2026\u3002\uff01\uff1f)]\"'\u201d\u2019\xbb\u300d\u300f\uff09"
-_LINE_END = re.compile("\r\n|[\r\n\u2028]")
 _LIST_NUMBER = re.compile(r"(?:^|\n)[ \t>]*\d{1,4}[.)]$")
 _LOOK_BACK = 8
 
@@ -62,11 +61,16 @@ def breaks_of(text: str) -> Iterator[Break]:
     """Every break of a text, in order. Indentation after a line end belongs to the part after."""
     for gap in _GAP.finditer(text):
         end, start = gap.span()
-        line_ends = [line_end.end() for line_end in _LINE_END.finditer(gap.group())]
-        if line_ends:
-            rank = Rank.LINE if len(line_ends) == 1 else Rank.PARAGRAPH
-            start = end + line_ends[-1]
-        elif "\u2029" in gap.group():
+        blank = gap.group()
+        if blank == "\n":
+            yield Break(end, start, Rank.LINE)
+            continue
+        blank = blank.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
+        lines = blank.count("\n")
+        if lines:
+            rank = Rank.LINE if lines == 1 else Rank.PARAGRAPH
+            start = end + max(gap.group().rfind(char) for char in "\n\r\u2028") + 1
+        elif "\u2029" in blank:
             rank = Rank.PARAGRAPH
         else:
             rank = Rank.SENTENCE if _ends_sentence(text, end) else Rank.WORD
@@ -144,6 +148,8 @@ def measure(text: str, unit: Unit) -> int:
     return len(text)
 
 
+_BREAKS = ("\n\n", "\n", ". ", "\u3002", " ")
+"""Where such a text is cut, the best first: to look for every break would take too long."""
 _LONGEST_CLUSTER = 100
 """Characters before a cut that are looked at where a text offers no break."""
 
@@ -180,12 +186,9 @@ def _end(text: str, start: int, limit: TextLimit) -> int:
         end = start + max(1, (end - start) * limit.size // length)
     if end >= len(text):
         return len(text)
-    best = min(
-        breaks_of(text[start + 1 : end]),
-        key=lambda candidate: (candidate.rank, -candidate.start),
-        default=None,
-    )
-    if best:
-        return start + 1 + best.start
+    for mark in _BREAKS:
+        at = text.rfind(mark, start + 1, end)
+        if at > 0:
+            return at + len(mark)
     boundary = boundary_at_or_before(text, end, max(start, end - _LONGEST_CLUSTER))
     return boundary if boundary > start else end

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from adapters.outbound.knowledge.parsing.formats import MIME_TYPES
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, stem
+from adapters.outbound.knowledge.parsing.reading import Job, stem
 from adapters.outbound.knowledge.parsing.text import clean, one_line
 from domain.knowledge.chunking import Chunker
 from domain.knowledge.documents import Block, Document, separator
@@ -72,12 +72,12 @@ def _tidy(block: Block, text: str) -> Block:
     return block if text == block.text else replace(block, text=text)
 
 
-def parts(job: Job, reading: Reading, count_tokens: CountTokens) -> Iterator[ReadPart]:
+def parts(job: Job, document: Iterable[Block], count_tokens: CountTokens) -> Iterator[ReadPart]:
     """Cuts a document. Its title comes from its first blocks, since each piece carries it."""
     at = 0
     before: str | None = None
     chunker: Chunker | None = None
-    for batch in batches(job, reading.blocks):
+    for batch in batches(job, document):
         texts: list[str] = []
         blocks: list[Block] = []
         for block in batch:
@@ -88,7 +88,7 @@ def parts(job: Job, reading: Reading, count_tokens: CountTokens) -> Iterator[Rea
         text = "".join(texts)
         job.earn(len(text) * _SECONDS_PER_CHARACTER)
         if chunker is None:
-            title = document_title(reading, blocks, job)
+            title = document_title(job, blocks)
             opening = Document(title, text, tuple(blocks), MIME_TYPES[job.format], job.format)
             chunker = Chunker(title_of(opening, job.name), count_tokens)
         pieces = list(chunker.take(blocks))
@@ -99,8 +99,8 @@ def parts(job: Job, reading: Reading, count_tokens: CountTokens) -> Iterator[Rea
         yield ReadPart("", list(chunker.end()), job.warnings)
 
 
-def document_title(reading: Reading, opening: Sequence[Block], job: Job) -> str:
+def document_title(job: Job, opening: Sequence[Block]) -> str:
     """The document's own title if a person meant it, else its first heading that says something, else the name."""
     headings = (block.text for block in opening if block.level)
-    titles = (meant_title(one_line(title)) for title in (reading.title, *headings))
+    titles = (meant_title(one_line(title)) for title in (job.title, *headings))
     return next(filter(None, titles), stem(job.name))

@@ -3,14 +3,14 @@
 import contextlib
 import importlib
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.outbound.knowledge.parsing.reading import Job, Reading
-from domain.knowledge.documents import Format, FormatSupport
+from adapters.outbound.knowledge.parsing.reading import Job
+from domain.knowledge.documents import Block, Format, FormatSupport
 
-Reader = Callable[[Job], Reading]
+Reader = Callable[[Job], Iterator[Block]]
 
 PICTURES = frozenset({Format.JPEG, Format.PNG, Format.GIF, Format.WEBP, Format.BMP, Format.TIFF})
 SOUNDS = frozenset({Format.MP3, Format.WAV, Format.OGG})

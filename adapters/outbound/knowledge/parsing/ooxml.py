@@ -13,8 +13,9 @@ from lxml import etree
 
 from adapters.outbound.knowledge.parsing.containers import DAMAGED, Package, part_name, safe_root
 from adapters.outbound.knowledge.parsing.number_formats import GENERAL, displayed
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, contained
+from adapters.outbound.knowledge.parsing.reading import Job, contained
 from adapters.outbound.knowledge.parsing.text import one_line
+from domain.knowledge.documents import Block
 from domain.refusals import Refusal
 
 CONTENT_TYPES = "[Content_Types].xml"
@@ -91,14 +92,19 @@ def _target(relation: Any, source: str) -> str:
     return part_name(posixpath.normpath(posixpath.join("/", folder, target)))
 
 
-def read_mended(job: Job, read: Callable[[Job], Reading]) -> Reading:
-    """Reads a package. One that `read` cannot take is written anew, with what can be read of it, and read again."""
+def read_mended(job: Job, read: Callable[[Job], Iterator[Block]]) -> Iterator[Block]:
+    """Reads a package. One that `read` cannot take is written anew, with what can be read of it, and read again.
+
+    `read` raises at its call, not from its iterator, where the package cannot be taken."""
     try:
         return read(job)
     except (Refusal, MemoryError, RecursionError, ImportError):
         raise
     except Exception:  # noqa: BLE001 - whatever it was, the second try tells it if it is there to stay
-        return read(replace(job, path=_mended(job)))
+        mended = replace(job, path=_mended(job))
+        blocks = read(mended)
+        job.title = mended.title
+        return blocks
 
 
 def _mended(job: Job) -> Path:

@@ -1,4 +1,4 @@
-"""Input and output of a reader: limits, job, reading, sections; names in messages; the refusals for failures."""
+"""Input and output of a reader: limits, job, sections; names in messages; the refusals for failures."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -75,13 +75,15 @@ class Limits:
     total_seconds: int = 3_600
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Job:
     """One file to read: where it lies, how messages call it, what it may cost.
 
     `progress` takes the share done, 0 to 1; `earn` asks for that many more CPU seconds, for work whose
-    length is known beforehand; `whisper_dir` is the directory of a Whisper model or empty. `warnings` gathers
-    what could not be read while the rest was.
+    length is known beforehand; `whisper_dir` is the directory of a Whisper model or empty.
+
+    The reader yields the blocks, and writes the rest here: `warnings` of what could not be read while the rest was,
+    the title, and the engine that recognised text or speech; title and engine hold once all blocks were made.
     """
 
     path: Path
@@ -92,6 +94,8 @@ class Job:
     earn: Callable[[float], None]
     whisper_dir: str = ""
     warnings: list[str] = field(default_factory=list)
+    title: str = ""
+    engine: str | None = None
 
     def warn(self, warning: str) -> None:
         """Adds a sentence about a part that could not be read, once; of very many the first ones are named."""
@@ -112,15 +116,6 @@ class Job:
     def too_large(self, reason: str) -> TooLarge:
         """The refusal of a file over a limit; `reason` completes "NAME is too large: "."""
         return TooLarge(f"{self.name} is too large: {reason}")
-
-
-@dataclass(slots=True)
-class Reading:
-    """What a reader found. Blocks may be made lazily; title and engine hold once all are made."""
-
-    blocks: Iterable[Block]
-    title: str = ""
-    engine: str | None = None
 
 
 class Sections:

@@ -17,7 +17,7 @@ from typing import Any
 import olefile
 
 from adapters.outbound.knowledge.parsing.containers import title_of
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, Sections
+from adapters.outbound.knowledge.parsing.reading import Job, Sections
 from adapters.outbound.knowledge.parsing.tables import rows_to_blocks
 from domain.knowledge.documents import Block, BlockKind
 
@@ -33,17 +33,13 @@ _STORIES = (
 )
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """Headings, paragraphs and table rows; then notes, running headers, comments and text boxes."""
     with olefile.OleFileIO(str(job.path)) as ole:
         word = WordFile(job, ole)
-        title = title_of(ole)
+        job.title = title_of(ole)
         if any(len(entry) > 1 and entry[0] == "ObjectPool" for entry in ole.listdir()):
             job.warn("embedded objects of DOC files, such as charts, are not read")
-    return Reading(_blocks(word), title=title)
-
-
-def _blocks(word: WordFile) -> Iterator[Block]:
     seen: set[str] = set()
     for kind, paragraphs in zip(_STORIES, word.stories(), strict=True):
         if kind is BlockKind.PARAGRAPH:

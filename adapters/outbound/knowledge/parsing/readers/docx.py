@@ -20,7 +20,7 @@ from adapters.outbound.knowledge.parsing.detection import detect
 from adapters.outbound.knowledge.parsing.formats import reader
 from adapters.outbound.knowledge.parsing.ooxml import part_texts, read_mended
 from adapters.outbound.knowledge.parsing.readers import internet_mail, mail
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, contained
+from adapters.outbound.knowledge.parsing.reading import Job, contained
 from adapters.outbound.knowledge.parsing.text import one_line
 from domain.knowledge.documents import Block, BlockKind, Format
 from domain.refusals import Unsupported
@@ -56,13 +56,13 @@ _INSERTED = (
 """Text formats of documents that are inserted as they are, by the beginning of their content types."""
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """Headings, paragraphs, lists, table rows, running headers and footers; then notes and comments."""
     check_inflation(job)
     return read_mended(job, partial(_read, depth=0))
 
 
-def _read(job: Job, depth: int) -> Reading:
+def _read(job: Job, depth: int) -> Iterator[Block]:
     document = docx.Document(str(job.path))
     # Documents that are inserted as they are (`altChunk`, 17.17.2.1), by the marks put in their places.
     inserted: dict[str, Any] = {}
@@ -86,7 +86,8 @@ def _read(job: Job, depth: int) -> Reading:
     parts = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
     headings = _headings(document)
     blocks = elements.to_blocks(parts, headings, _contents(document) - headings.keys())
-    return Reading(_blocks(job, blocks, inserted, depth), title=document.core_properties.title or "")
+    job.title = document.core_properties.title or ""
+    return _blocks(job, blocks, inserted, depth)
 
 
 def _blocks(job: Job, blocks: Iterable[Block], inserted: dict[str, Any], depth: int) -> Iterator[Block]:
@@ -117,11 +118,11 @@ def _document_in(job: Job, part: Any, path: tuple[str, ...], depth: int) -> Iter
             if depth >= _DEEPEST:
                 raise inner.unreadable("it is inserted too deeply")
             check_inflation(inner)
-            blocks = read_mended(inner, partial(_read, depth=depth + 1)).blocks
+            blocks = read_mended(inner, partial(_read, depth=depth + 1))
         elif format_ is Format.EML:
             blocks = mail.body(inner, internet_mail.load(inner.path))
         else:
-            blocks = reader(format_)(inner).blocks
+            blocks = reader(format_)(inner)
         for block in blocks:
             yield replace(block, heading_path=(*path, *block.heading_path))
 

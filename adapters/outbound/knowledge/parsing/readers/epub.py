@@ -9,7 +9,7 @@ from lxml import etree
 
 from adapters.outbound.knowledge.parsing.containers import Package, check_inflation, safe_root
 from adapters.outbound.knowledge.parsing.readers.html import read_markup
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, contained
+from adapters.outbound.knowledge.parsing.reading import Job, contained
 from adapters.outbound.knowledge.parsing.text import decoded, one_line
 from domain.knowledge.documents import Block
 
@@ -20,7 +20,7 @@ _FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/en
 _MARKUP = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document"})
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     check_inflation(job)
     package = Package(job.path)
     if _LOCKS in package:
@@ -33,7 +33,8 @@ def read(job: Job) -> Reading:
         raise job.unreadable("it does not say which chapters it has")
     root = package.root(place)
     chapters = list(_chapters(root, posixpath.dirname(place)))
-    return Reading(_blocks(job, package, chapters), title=one_line(root.findtext(_TITLE) or ""))
+    job.title = one_line(root.findtext(_TITLE) or "")
+    return _blocks(job, package, chapters)
 
 
 def _chapters(package: Any, folder: str) -> Iterator[str]:
@@ -63,5 +64,5 @@ def _blocks(job: Job, package: Package, chapters: list[str]) -> Iterator[Block]:
             except etree.XMLSyntaxError:  # names of characters that only HTML knows, for one
                 markup = decoded(chapter) or ""
             if markup:
-                yield from read_markup(job, markup).blocks
+                yield from read_markup(job, markup)
         job.progress(position / len(chapters))

@@ -12,10 +12,11 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from adapters.outbound.knowledge.parsing import elements
-from adapters.outbound.knowledge.parsing.reading import Job, Reading
+from adapters.outbound.knowledge.parsing.reading import Job
 from adapters.outbound.knowledge.parsing.tables import expand_spans
 from adapters.outbound.knowledge.parsing.text import decode, one_line, without_controls
 from adapters.outbound.mail.charsets import charset_of_html
+from domain.knowledge.documents import Block
 
 elements.prepare()
 
@@ -157,24 +158,23 @@ _UNWRAPPED = "unwrapped"
 _TOO_DEEP = "Excessive depth"
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """Headings, paragraphs, list items, table rows and code, without navigation, scripts and styles."""
     root = _root(job, without_controls(decode(job, declared=charset_of_html)))
     drop_menus(root)
-    return _reading(root)
+    job.title = one_line(root.findtext(".//title") or "")
+    return _blocks(root)
 
 
-def read_markup(job: Job, markup: str) -> Reading:
+def read_markup(job: Job, markup: str) -> Iterator[Block]:
     """A part of another document that is HTML, with all of its lists of links."""
-    return _reading(_root(job, without_controls(markup)))
+    return _blocks(_root(job, without_controls(markup)))
 
 
-def _reading(root: Any) -> Reading:
-    title = one_line(root.findtext(".//title") or "")
+def _blocks(root: Any) -> Iterator[Block]:
     tidy(root)
     markup = etree.tostring(root, method="html", encoding="unicode")
-    blocks = elements.to_blocks(partition_html(text=markup, **elements.PLAIN))
-    return Reading(blocks, title=title)
+    return elements.to_blocks(partition_html(text=markup, **elements.PLAIN))
 
 
 def _root(job: Job, markup: str) -> Any:

@@ -11,7 +11,7 @@ from adapters.outbound.knowledge.parsing.readers import internet_mail
 from adapters.outbound.knowledge.parsing.readers.html import read_markup
 from adapters.outbound.knowledge.parsing.readers.internet_mail import Attachment, MailMessage
 from adapters.outbound.knowledge.parsing.readers.plain_text import paragraphs
-from adapters.outbound.knowledge.parsing.reading import LABELS, Contained, Job, Reading, shown
+from adapters.outbound.knowledge.parsing.reading import LABELS, Contained, Job, shown
 from domain.knowledge.documents import Block, BlockKind, Format
 from domain.refusals import Unsupported
 
@@ -21,9 +21,10 @@ _MESSAGES = frozenset({Format.EML, Format.MSG})
 _UNTITLED = "message"
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     message = _loaded(job)
-    return Reading(_blocks(job, message, 0), title=message.subject)
+    job.title = message.subject
+    return _blocks(job, message, 0)
 
 
 def _loaded(job: Job) -> MailMessage:
@@ -53,7 +54,7 @@ def body(job: Job, message: MailMessage) -> Iterator[Block]:
     elif message.markup.strip():
         contained = Contained(job.name, LABELS[Format.HTML])
         with contained:
-            yield from read_markup(job, message.markup).blocks
+            yield from read_markup(job, message.markup)
         if contained.refusal:
             job.warn(contained.refusal.message)
             yield Block(BlockKind.NOTE, contained.refusal.message)
@@ -93,6 +94,6 @@ def _file(job: Job, attachment: Attachment, name: str, depth: int) -> Iterator[B
     if format_ in _MESSAGES:
         yield from _blocks(inner, _loaded(inner), depth)
     else:
-        yield from reader(format_)(inner).blocks
+        yield from reader(format_)(inner)
     for warning in inner.warnings:
         job.warn(f"{name}: {warning}")

@@ -8,7 +8,7 @@ from typing import Any
 from adapters.outbound.knowledge.parsing.containers import Package, check_inflation
 from adapters.outbound.knowledge.parsing.headers import NOT_CALCULATED
 from adapters.outbound.knowledge.parsing.number_formats import displayed, general
-from adapters.outbound.knowledge.parsing.reading import SECONDS_PER_BYTE, Job, Reading, Sections, contained
+from adapters.outbound.knowledge.parsing.reading import SECONDS_PER_BYTE, Job, Sections, contained
 from adapters.outbound.knowledge.parsing.tables import repeated_below, rows_to_blocks, uncalculated_warning
 from adapters.outbound.knowledge.parsing.text import one_line, whole_number
 from domain.knowledge.documents import Block, BlockKind, Format
@@ -38,7 +38,7 @@ _TITLE = ".//{http://purl.org/dc/elements/1.1/}title"
 _MOST_REPEATED, _MOST_COLUMNS = 100, 1_024
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """Headings, paragraphs, lists, rows of tables and sheets, slides; then charts, running headers and footers."""
     check_inflation(job)
     package = Package(job.path)
@@ -48,12 +48,11 @@ def read(job: Job) -> Reading:
     content = package.recovered(job, "content.xml")
     if content is None:
         raise job.unreadable("it is damaged: its content cannot be read")
-    title = ""
     with contained(job, "the part with the title"):
         if "meta.xml" in package:
-            title = one_line(package.root("meta.xml").findtext(_TITLE) or "")
+            job.title = one_line(package.root("meta.xml").findtext(_TITLE) or "")
     blocks = {Format.ODS: _sheets, Format.ODP: _slides}.get(job.format, _document)
-    return Reading(blocks(job, package, content), title=title)
+    return blocks(job, package, content)
 
 
 def _sheets(job: Job, package: Package, content: Any) -> Iterator[Block]:

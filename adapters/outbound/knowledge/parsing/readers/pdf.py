@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any
 
@@ -22,7 +23,7 @@ from adapters.outbound.knowledge.parsing.pdf.letters import are_alike, may_be_un
 from adapters.outbound.knowledge.parsing.pdf.margins import Edge
 from adapters.outbound.knowledge.parsing.pdf.pages import PagedText
 from adapters.outbound.knowledge.parsing.pdf.text import PageText
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, contained, stem
+from adapters.outbound.knowledge.parsing.reading import Job, contained, stem
 from adapters.outbound.knowledge.parsing.text import one_line
 from domain.knowledge.documents import Block, BlockKind
 from domain.knowledge.titles import meant_title
@@ -39,7 +40,7 @@ _SHORT_LINE = 0.7
 _PARAGRAPH_WORDS = 15
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """Paragraphs with their page; the outline (bookmarks) gives headings."""
     try:
         document = pdfium.PdfDocument(job.path)
@@ -52,9 +53,7 @@ def read(job: Job) -> Reading:
     job.check_pages(count, "pages")
     if not count:
         raise job.unreadable("it has no pages")
-    reading = Reading(())
-    reading.blocks = _Pages(job, document, reading).blocks()
-    return reading
+    return _Pages(job, document).blocks()
 
 
 @dataclass(slots=True)
@@ -77,17 +76,15 @@ class _Layer:
 class _Pages:
     """The pages of one document: all are read before the first is written, for what returns on many is a margin."""
 
-    def __init__(self, job: Job, document: Any, reading: Reading) -> None:
+    def __init__(self, job: Job, document: Any) -> None:
         self._job = job
         self._document = document
-        self._reading = reading
         self._outline = Outline(document)
         self._pages: list[_Page] = []
         self._edges: list[Edge] = []
         self._first: _Layer | None = None
         self._chars = 0
         self._missing: ImportError | None = None
-        self._other: OtherReader | None = None
         self._trusts_layer = False
         self._unmapped: list[int] = []
         self._damaged: list[int] = []
@@ -97,14 +94,14 @@ class _Pages:
         lines = [page.lines for page in self._pages]
         title = meant_title(one_line(self._document.get_metadata_value("Title")))
         if is_form_placeholder(self._document, "\n".join(chain.from_iterable(lines))):
-            self._reading.title = title
+            self._job.title = title
             yield from self._form()
             return
         text = PagedText(lines, self._edges)
         if not title and (first := self._first):
             body = [line for number, line in enumerate(first.sized) if not text.is_apart(first.page, number)]
             title = headline(body, self._outline.titles, first.exactness)
-        self._reading.title = title or stem(self._job.name)
+        self._job.title = title or stem(self._job.name)
         for number, page in enumerate(self._pages, start=1):
             blocks = list(_written(text.runs(number - 1), number, self._outline))
             yield from _with_running_lines(blocks, text.telling(number - 1), number)
@@ -199,16 +196,15 @@ class _Pages:
         """The layer of a page with next to no text in it: by another library, or recognised."""
         has_stored_text = any(map(str.strip, layer.lines))
         kinds = _hidden_text(page)
-        if kinds.has_text and not has_stored_text and (lines := self._other_reader().lines(layer.page)):
+        if kinds.has_text and not has_stored_text and (lines := self._other_reader.lines(layer.page)):
             return replace(layer, lines=lines, edges=[], sized=[Headline(line, 0.0, 0.0) for line in lines])
-        if kinds.is_empty and self._other_reader().is_damaged(layer.page):
+        if kinds.is_empty and self._other_reader.is_damaged(layer.page):
             self._damaged.append(layer.page + 1)
         return (kinds.may_be_scanned and self._recognised(page, layer.page)) or layer
 
+    @cached_property
     def _other_reader(self) -> OtherReader:
-        if self._other is None:
-            self._other = OtherReader(self._job.path)
-        return self._other
+        return OtherReader(self._job.path)
 
     def _recognised(self, page: Any, index: int) -> _Layer | None:
         try:
@@ -216,7 +212,7 @@ class _Pages:
         except ImportError as error:
             self._missing = error
             return None
-        self._reading.engine = picture.ENGINE
+        self._job.engine = picture.ENGINE
         self._job.earn(_SECONDS_PER_PAGE)
         scale = _RENDER_DPI / _POINTS_PER_INCH
         longest = max(page.get_size()) * scale

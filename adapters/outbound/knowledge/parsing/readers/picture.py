@@ -14,7 +14,7 @@ from typing import Any
 
 from PIL import Image, ImageOps, ImageStat, UnidentifiedImageError
 
-from adapters.outbound.knowledge.parsing.reading import Job, Reading
+from adapters.outbound.knowledge.parsing.reading import Job
 from domain.knowledge.documents import Block, BlockKind, Format
 
 ENGINE = "rapidocr"
@@ -169,7 +169,7 @@ _SECONDS_PER_PICTURE = 60.0
 _SEEN, _LIGHT = 127, 160
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """One block for each paragraph that is recognised. Raises `TooLarge` over the limits on pixels and pages."""
     Image.MAX_IMAGE_PIXELS = None  # the check below is ours, and stricter
     with _damage(job), warnings.catch_warnings():
@@ -177,8 +177,15 @@ def read(job: Job) -> Reading:
         image = Image.open(job.path)
         pages = getattr(image, "n_frames", 1) if job.format is Format.TIFF else 1
     job.check_pages(pages, "pages")
-    first = _loaded(job, image)
-    return Reading(_blocks(job, image, first, pages), engine=ENGINE)
+    job.engine = ENGINE
+    for number in range(1, pages + 1):
+        if number > 1:
+            with _damage(job):
+                image.seek(number - 1)
+        for lines in paragraphs(_loaded(job, image)):
+            place = number if job.format is Format.TIFF else None
+            yield Block(BlockKind.PARAGRAPH, "\n".join(lines), page=place)
+        job.progress(number / pages)
 
 
 @contextmanager
@@ -213,15 +220,3 @@ def _loaded(job: Job, image: Image.Image) -> Image.Image:
     image = image.convert("RGB")
     image.thumbnail((side, side))
     return image
-
-
-def _blocks(job: Job, image: Image.Image, first: Image.Image, pages: int) -> Iterator[Block]:
-    for number in range(1, pages + 1):
-        if number > 1:
-            with _damage(job):
-                image.seek(number - 1)
-        page = first if number == 1 else _loaded(job, image)
-        for lines in paragraphs(page):
-            place = number if job.format is Format.TIFF else None
-            yield Block(BlockKind.PARAGRAPH, "\n".join(lines), page=place)
-        job.progress(number / pages)

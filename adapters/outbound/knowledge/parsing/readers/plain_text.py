@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, field_blocks
+from adapters.outbound.knowledge.parsing.reading import Job, field_blocks
 from adapters.outbound.knowledge.parsing.tables import rows_to_blocks
 from adapters.outbound.knowledge.parsing.text import clean, decode, one_line, read_unarmored
 from domain.knowledge.documents import Block, BlockKind
@@ -19,9 +19,9 @@ _SMALL_FILE_CHARS = 2_000_000
 _GATHERED_CHARS = 400
 
 
-def read_text(job: Job) -> Reading:
+def read_text(job: Job) -> Iterator[Block]:
     """One block for each paragraph; in very long files short neighbours share a block."""
-    return Reading(paragraphs(read_unarmored(job, decode(job).replace("\f", "\n\n"))))
+    return paragraphs(read_unarmored(job, decode(job).replace("\f", "\n\n")))
 
 
 def paragraphs(text: str) -> Iterator[Block]:
@@ -41,7 +41,7 @@ _SAMPLE_CHARS = 65_536
 _SAMPLE_ROWS = 200
 
 
-def read_csv(job: Job) -> Reading:
+def read_csv(job: Job) -> Iterator[Block]:
     """One block for each record; quoted fields may hold delimiters and line breaks, records be ragged."""
     text = decode(job).lstrip("\ufeff")
     csv.field_size_limit(job.limits.text_chars)
@@ -51,7 +51,7 @@ def read_csv(job: Job) -> Reading:
     else:
         # The one that cuts the first records into the steadiest number of columns, above one.
         delimiter = max(_DELIMITERS, key=lambda candidate: _steadiness(text[:_SAMPLE_CHARS], candidate))
-    return Reading(rows_to_blocks(_rows(job, text, delimiter)))
+    return rows_to_blocks(_rows(job, text, delimiter))
 
 
 def _rows(job: Job, text: str, delimiter: str) -> Iterator[tuple[int, Sequence[str]]]:
@@ -84,7 +84,7 @@ class _Raw(str):
     __slots__ = ()
 
 
-def read_json(job: Job) -> Reading:
+def read_json(job: Job) -> Iterator[Block]:
     """A block holds the lines of one record: an element of the outer array, or about 1,000 characters."""
     text = decode(job).lstrip("\ufeff")
     try:
@@ -98,12 +98,12 @@ def read_json(job: Job) -> Reading:
             raise job.unreadable(f"it is not valid JSON{place}") from error
     members = dict(value) if isinstance(value, _Members) else {}
     title = members.get("title", members.get("name", ""))
-    is_text = isinstance(title, str) and not isinstance(title, _Raw)
+    job.title = title if isinstance(title, str) and not isinstance(title, _Raw) else ""
     lines = (
         (path.partition("]")[0] if path.startswith("[") else "", f"{path}: {leaf}" if path else leaf)
         for path, leaf in _leaves(job, value, "", 0)
     )
-    return Reading(field_blocks(lines), title=title if is_text else "")
+    return field_blocks(lines)
 
 
 def _loads(text: str) -> Any:

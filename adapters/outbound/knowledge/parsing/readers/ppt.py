@@ -13,34 +13,30 @@ from typing import Any
 import olefile
 
 from adapters.outbound.knowledge.parsing.containers import title_of
-from adapters.outbound.knowledge.parsing.reading import Job, Reading
+from adapters.outbound.knowledge.parsing.reading import Job
 from adapters.outbound.knowledge.parsing.text import one_line
 from domain.knowledge.documents import Block, BlockKind
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """Slide by slide: its title as a heading, its text, the speaker's notes."""
     with olefile.OleFileIO(str(job.path)) as ole:
         presentation = Presentation(job, ole)
         slides = presentation.slides()
         if presentation.has_objects():
             job.warn("embedded objects of PPT files, such as charts, are not read")
-        title = title_of(ole)
+        job.title = title_of(ole)
     job.check_pages(len(slides), "slides")
-    return Reading(_blocks(slides), title=title)
-
-
-def _blocks(slides: list[Slide]) -> Iterator[Block]:
     for number, slide in enumerate(slides, start=1):
         title = next((one_line(text.text) for text in slide.texts if text.role in TITLES), "")
         path = (title,) if title else ()
         if title:
             yield Block(BlockKind.HEADING, title, heading_path=path, level=1, slide=number)
-        for text in slide.texts:
-            if text.role in TITLES and one_line(text.text) == title:
-                continue
-            for paragraph in text.text.split("\r"):
-                yield Block(BlockKind.PARAGRAPH, paragraph, heading_path=path, slide=number)
+        others = [
+            text.text for text in slide.texts if text.role not in TITLES or one_line(text.text) != title
+        ]
+        for paragraph in "\r".join(others).split("\r") if others else ():
+            yield Block(BlockKind.PARAGRAPH, paragraph, heading_path=path, slide=number)
         for note in slide.notes:
             yield Block(BlockKind.NOTE, note.replace("\r", "\n"), heading_path=path, slide=number)
 

@@ -12,7 +12,7 @@ from pptx.shapes.group import GroupShape
 
 from adapters.outbound.knowledge.parsing.containers import check_inflation, safe_root
 from adapters.outbound.knowledge.parsing.ooxml import read_mended, texts_of
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, contained
+from adapters.outbound.knowledge.parsing.reading import Job, contained
 from adapters.outbound.knowledge.parsing.tables import rows_to_blocks
 from adapters.outbound.knowledge.parsing.text import one_line
 from domain.knowledge.documents import Block, BlockKind
@@ -22,17 +22,18 @@ _ON_EVERY_SLIDE = (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEH
 _RELATED = ("/chart", "/chartEx", "/diagramData", "/comments")
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """Slide by slide: its title as a heading, text, tables, charts and diagrams, then the speaker's notes."""
     check_inflation(job)
     return read_mended(job, _read)
 
 
-def _read(job: Job) -> Reading:
+def _read(job: Job) -> Iterator[Block]:
     deck = pptx.Presentation(str(job.path))
     count = len(deck.slides)
     job.check_pages(count, "slides")
-    return Reading(_blocks(job, deck.slides, count), title=deck.core_properties.title or "")
+    job.title = deck.core_properties.title or ""
+    return _blocks(job, deck.slides, count)
 
 
 def _blocks(job: Job, slides: Any, count: int) -> Iterator[Block]:

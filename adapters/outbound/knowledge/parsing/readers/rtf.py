@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from striprtf.striprtf import rtf_to_text
 
-from adapters.outbound.knowledge.parsing.reading import Job, Reading
+from adapters.outbound.knowledge.parsing.reading import Job
 from adapters.outbound.knowledge.parsing.tables import rows_to_blocks
 from adapters.outbound.knowledge.parsing.text import one_line
 from domain.knowledge.documents import Block, BlockKind
@@ -28,7 +28,7 @@ _FIRST = re.compile(r"\\(?:header|footer)[lrf]?|\\(?:\*\\)?(?:footnote|annotatio
 _CELL_END = "|"
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     source = job.path.read_bytes()
     if len(source) > job.limits.inflated_bytes:
         raise job.too_large(f"it holds more than {job.limits.inflated_bytes // 2**20} MB")
@@ -50,8 +50,8 @@ def read(job: Job) -> Reading:
         end = stop
     markup = "".join([*kept, markup[end:]])
     prefix = f"{{\\rtf1\\ansicpg{page[2:]} "
-    title = next((_text(f"{prefix}{group}}}") for group in _groups(markup, _TITLE)), "")
-    return Reading(_blocks(markup, prefix), title=one_line(title))
+    job.title = one_line(next((_text(f"{prefix}{group}}}") for group in _groups(markup, _TITLE)), ""))
+    return _blocks(markup, prefix)
 
 
 def _blocks(markup: str, prefix: str) -> Iterator[Block]:

@@ -15,7 +15,7 @@ import soundfile
 from scipy.signal import resample_poly
 
 from adapters.outbound.knowledge.parsing.detection import mpeg_frame
-from adapters.outbound.knowledge.parsing.reading import Job, Reading
+from adapters.outbound.knowledge.parsing.reading import Job
 from domain.knowledge.documents import Block, BlockKind, Format
 
 SAMPLE_RATE = 16_000
@@ -160,7 +160,7 @@ _CPU_PER_SECOND = 1.0
 _PIECE_SECONDS = 30
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """One block for each stretch of speech. Raises `TooLarge` over the limit on duration."""
     try:
         information = soundfile.info(str(job.path))
@@ -174,15 +174,11 @@ def read(job: Job) -> Reading:
             f"it lasts {seconds / 60:.0f} minutes, {job.limits.audio_seconds // 60} are allowed"
         )
     job.earn(seconds * _CPU_PER_SECOND)
-    engine, heard = segments(_samples(job), job.whisper_dir)
-    return Reading(_blocks(job, heard, max(seconds, 0.1)), engine=engine)
-
-
-def _blocks(job: Job, heard: Iterator[Segment], seconds: float) -> Iterator[Block]:
+    job.engine, heard = segments(_samples(job), job.whisper_dir)
     for segment in heard:
         start, end = round(segment.start, 2), round(segment.end, 2)
         yield Block(BlockKind.SPEECH, segment.text, time_start=start, time_end=end)
-        job.progress(segment.end / seconds)
+        job.progress(segment.end / max(seconds, 0.1))
 
 
 def _samples(job: Job) -> Any:

@@ -12,7 +12,7 @@ from python_calamine import CalamineWorkbook, PasswordError
 from adapters.outbound.knowledge.parsing.containers import title_of
 from adapters.outbound.knowledge.parsing.headers import NOT_CALCULATED
 from adapters.outbound.knowledge.parsing.number_formats import BUILT_IN, GENERAL, displayed, general
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, contained
+from adapters.outbound.knowledge.parsing.reading import Job, contained
 from adapters.outbound.knowledge.parsing.tables import (
     merged_cells,
     repeated_below,
@@ -157,22 +157,18 @@ Numbers = Mapping[tuple[int, int], str]
 """Numbers as they are shown, by row and column, from 0."""
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """One block for each row that holds something. Hidden sheets are read too."""
     try:
         book = CalamineWorkbook.from_path(str(job.path))
     except PasswordError as error:
         raise job.unreadable("it is encrypted; remove its password and upload it again") from error
-    if job.format is not Format.XLS:
-        return Reading(_blocks(job, book, {}))
     numbers: Mapping[str, Numbers] = {}
-    with olefile.OleFileIO(str(job.path)) as ole:
-        with contained(job, "the format of numbers"):
-            numbers = displayed_numbers(job, ole)
-        return Reading(_blocks(job, book, numbers), title=title_of(ole))
-
-
-def _blocks(job: Job, book: Any, numbers: Mapping[str, Numbers]) -> Iterator[Block]:
+    if job.format is Format.XLS:
+        with olefile.OleFileIO(str(job.path)) as ole:
+            with contained(job, "the format of numbers"):
+                numbers = displayed_numbers(job, ole)
+            job.title = title_of(ole)
     left = job.limits.rows
     names = book.sheet_names
     for position, name in enumerate(names, start=1):

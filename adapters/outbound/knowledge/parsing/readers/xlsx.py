@@ -17,7 +17,7 @@ from adapters.outbound.knowledge.parsing.headers import NOT_CALCULATED
 from adapters.outbound.knowledge.parsing.number_formats import BUILT_IN, GENERAL, displayed, with_text
 from adapters.outbound.knowledge.parsing.ooxml import OfficePackage, Relation, part_texts, title_of
 from adapters.outbound.knowledge.parsing.readers import xls as workbook
-from adapters.outbound.knowledge.parsing.reading import SECONDS_PER_BYTE, Job, Reading, contained
+from adapters.outbound.knowledge.parsing.reading import SECONDS_PER_BYTE, Job, contained
 from adapters.outbound.knowledge.parsing.tables import (
     merged_cells,
     repeated_below,
@@ -61,7 +61,7 @@ class _Sheet:
     uncalculated: int = 0
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """One block for each row that holds something, of hidden sheets too; then comments, drawings and charts."""
     check_inflation(job)
     package = OfficePackage(job.path)
@@ -85,7 +85,8 @@ def read(job: Job) -> Reading:
     if "styles" in places:
         with contained(job, "the part with the formats of numbers"):
             book.formats, book.bold = _styles(package.root(places["styles"]))
-    return Reading(_blocks(job, book, root, relations), title=title_of(job))
+    job.title = title_of(job)
+    return _blocks(job, book, root, relations)
 
 
 def _elements(job: Job, content: bytes, tag: str, what: str) -> Iterator[Any]:

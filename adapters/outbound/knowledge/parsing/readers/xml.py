@@ -5,7 +5,7 @@ from typing import Any
 
 from lxml import etree
 
-from adapters.outbound.knowledge.parsing.reading import Job, Reading, field_blocks
+from adapters.outbound.knowledge.parsing.reading import Job, field_blocks
 from adapters.outbound.knowledge.parsing.text import decode, one_line
 from domain.knowledge.documents import Block
 
@@ -13,7 +13,7 @@ _TITLES = frozenset({"title", "name"})
 _DECLARATION_BYTES = 200
 
 
-def read(job: Job) -> Reading:
+def read(job: Job) -> Iterator[Block]:
     """One block for each record, which is an element without grandchildren.
 
     It holds "name: text" and "element.attribute: value" lines. Running text with marked-up words in it stays
@@ -34,8 +34,8 @@ def read(job: Job) -> Reading:
         if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
             raise MemoryError from error
         raise job.unreadable(f"it is not well-formed XML: {error.msg}") from error
-    title = next((_text(child) for child in root if _name(child) in _TITLES), "")
-    return Reading(_blocks(job, root, 0), title=title)
+    job.title = next((_text(child) for child in root if _name(child) in _TITLES), "")
+    return _blocks(job, root, 0)
 
 
 def _blocks(job: Job, element: Any, depth: int) -> Iterator[Block]:

@@ -13,7 +13,7 @@ from adapters.outbound.knowledge.embedding.model_files import ModelFiles
 from adapters.outbound.knowledge.parsing.cutting import batches, document_title, parts
 from adapters.outbound.knowledge.parsing.detection import detect
 from adapters.outbound.knowledge.parsing.formats import MIME_TYPES, RECOGNISING, reader
-from adapters.outbound.knowledge.parsing.reading import LABELS, Job, Limits, Reading, meaning
+from adapters.outbound.knowledge.parsing.reading import LABELS, Job, Limits, meaning
 from adapters.outbound.knowledge.parsing.sandbox import frames, restrictions
 from domain.knowledge.documents import Format
 from domain.knowledge.text_units import CountTokens
@@ -78,17 +78,17 @@ def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int)
 def _read(out: socket.socket, job: Job, model_dir: str) -> None:
     """Sends a document in blocks, or with the folder of a model in pieces whose tokens it counts."""
     count_tokens = counter(model_dir) if model_dir else None
-    reading: Reading = reader(job.format)(job)
+    blocks = reader(job.format)(job)
     end: dict[str, Any] = {}
     if count_tokens:
-        for part in parts(job, reading, count_tokens):
+        for part in parts(job, blocks, count_tokens):
             frames.send(out, frames.PART, frames.pack_part(part))
     else:
         title = ""
-        for batch in batches(job, reading.blocks):
-            title = title or document_title(reading, batch, job)
+        for batch in batches(job, blocks):
+            title = title or document_title(job, batch)
             frames.send(out, frames.BLOCKS, [frames.pack(block) for block in batch])
-        end = {"title": title, "engine": reading.engine, "warnings": job.warnings}
+        end = {"title": title, "engine": job.engine, "warnings": job.warnings}
     usage = resource.getrusage(resource.RUSAGE_SELF)
     costs = {"cpu_seconds": usage.ru_utime + usage.ru_stime, "peak_kilobytes": usage.ru_maxrss}
     frames.send(out, frames.DONE, {**end, "costs": costs})
