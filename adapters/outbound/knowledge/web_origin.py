@@ -1,6 +1,7 @@
 """Web pages and sitemaps as the pages of a source."""
 
 import mimetypes
+import re
 import tempfile
 from collections.abc import AsyncIterator
 from io import BytesIO
@@ -24,6 +25,10 @@ from ports.http import FetchedBody, SitemapEntries, WebPage, WebPageReader
 
 LONGEST_NAME = 150
 _PIECE = 64 * 1024
+_ASKS_NOT_TO_BE_INDEXED = re.compile(
+    r"(?:^|,)\s*(?:(?:switchboard\s*)?:\s*)?(?:noindex|none)\s*(?:,|\Z)", re.IGNORECASE
+)
+"""A rule of X-Robots-Tag for everybody or for us."""
 _NO_INDEX = PageStatus.SKIPPED, "it asks not to be taken into an index (robots: noindex)"
 _REFUSALS = {
     "noindex": _NO_INDEX,
@@ -48,10 +53,8 @@ class WebOrigin:
             )
             if fetched is None:
                 return None
-            for rule in fetched.headers.get("x-robots-tag", "").lower().split(","):
-                agent, _, words = rule.rpartition(":")
-                if agent.strip() in ("", "switchboard") and words.strip() in ("noindex", "none"):
-                    raise PageRefused(*_NO_INDEX)
+            if _ASKS_NOT_TO_BE_INDEXED.search(fetched.headers.get("x-robots-tag", "")):
+                raise PageRefused(*_NO_INDEX)
             name = fetched.last_of_path or page.address
             body = FetchedBody(path, name, fetched.address, fetched.mime_type, fetched.charset)
             got = await self._reader.read_page(body)

@@ -1,10 +1,9 @@
 """Input and output of a reader: limits, job, sections; names in messages; the refusals for failures."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 from domain.knowledge.documents import Block, BlockKind, Format
 from domain.refusals import FULL, Refusal, StorageFull, TooLarge, Unreadable, Unsupported, is_full_disk
@@ -96,6 +95,8 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     title: str = ""
     engine: str | None = None
+    rows: int = 0
+    """Of all sheets so far."""
 
     def warn(self, warning: str) -> None:
         """Adds a sentence about a part that could not be read, once; of very many the first ones are named."""
@@ -108,6 +109,12 @@ class Job:
         """Raises `TooLarge` for more pages, or slides, than are allowed."""
         if count > self.limits.pages:
             raise self.too_large(f"it has {count:,} {what}, {self.limits.pages:,} are allowed")
+
+    def count_rows(self, count: int, sheet: str) -> None:
+        """Raises `TooLarge` for more rows of all sheets than are allowed."""
+        self.rows += count
+        if self.rows > self.limits.rows:
+            raise self.too_large(f"it holds more than {self.limits.rows:,} rows (sheet {sheet})")
 
     def unreadable(self, reason: str) -> Unreadable:
         """The refusal of a file that is broken; `reason` completes "NAME cannot be read as FORMAT: "."""
@@ -193,21 +200,16 @@ def contained(job: Job, part: str) -> Iterator[None]:
         job.warn(f"{part} is damaged and was not read")
 
 
-class Contained(AbstractContextManager["Contained"]):
-    """Keeps the failure of a part from being that of its file: `refusal` says what it was.
+@contextmanager
+def refused(name: str, kind: str) -> Iterator[list[Refusal]]:
+    """Keeps the failure of a part from being that of its file; the list gets its refusal.
 
     Running out of memory or disk is no matter of a part alone.
     """
-
-    def __init__(self, name: str, kind: str) -> None:
-        self._name = name
-        self._kind = kind
-        self.refusal: Refusal | None = None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, MemoryError) or is_full_disk(error):
-            return False
-        self.refusal = meaning(error, self._name, self._kind)
-        return True
+    refusals: list[Refusal] = []
+    try:
+        yield refusals
+    except Exception as error:
+        if isinstance(error, MemoryError) or is_full_disk(error):
+            raise
+        refusals.append(meaning(error, name, kind))

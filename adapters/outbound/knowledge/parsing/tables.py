@@ -195,18 +195,21 @@ def repeated_below(
         yield number, cells
 
 
-def merged_cells(
-    ranges: Iterable[tuple[tuple[int, int], tuple[int, int]]],
-) -> tuple[Spans, Mapping[int, Sequence[tuple[int, int]]]]:
-    """The merged cells by row number: the first and the last column of each, and for `repeated_below` the first
-    column and the last row of those that reach further down. `ranges` are their corners, each a column and a row."""
+def sheet_blocks(
+    sheet: str,
+    rows: Iterable[Numbered],
+    merged: Iterable[tuple[tuple[int, int], tuple[int, int]]],
+    marked: Container[int] = (),
+) -> Iterator[Block]:
+    """The rows of a sheet as `rows_to_blocks` has them. `merged` are the first and the last cell of each merged one,
+    by column and row."""
     spans: dict[int, list[tuple[int, int]]] = {}
     reaching: dict[int, list[tuple[int, int]]] = {}
-    for (left, top), (right, bottom) in ranges:
+    for (left, top), (right, bottom) in merged:
         spans.setdefault(top, []).append((left, min(right, _LAST_COLUMN)))
         if bottom > top:
             reaching.setdefault(top, []).append((left, bottom))
-    return spans, reaching
+    yield from rows_to_blocks(repeated_below(rows, reaching), sheet=sheet, merged=spans, marked=marked)
 
 
 def uncalculated_warning(count: int, sheet: str) -> str:

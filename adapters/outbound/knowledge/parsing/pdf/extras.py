@@ -71,23 +71,8 @@ class Outline:
 
 
 _MOST_NOTE_BYTES = 2_000_000
-_OPENED = frozenset(
-    {
-        pdfium_c.FPDF_ANNOT_TEXT,
-        pdfium_c.FPDF_ANNOT_HIGHLIGHT,
-        pdfium_c.FPDF_ANNOT_UNDERLINE,
-        pdfium_c.FPDF_ANNOT_SQUIGGLY,
-        pdfium_c.FPDF_ANNOT_STRIKEOUT,
-        pdfium_c.FPDF_ANNOT_CARET,
-        pdfium_c.FPDF_ANNOT_STAMP,
-        pdfium_c.FPDF_ANNOT_INK,
-        pdfium_c.FPDF_ANNOT_SQUARE,
-        pdfium_c.FPDF_ANNOT_CIRCLE,
-        pdfium_c.FPDF_ANNOT_LINE,
-        pdfium_c.FPDF_ANNOT_POLYGON,
-        pdfium_c.FPDF_ANNOT_POLYLINE,
-    }
-)
+_MARKS = "TEXT HIGHLIGHT UNDERLINE SQUIGGLY STRIKEOUT CARET STAMP INK SQUARE CIRCLE LINE POLYGON POLYLINE"
+_OPENED = frozenset(getattr(pdfium_c, f"FPDF_ANNOT_{mark}") for mark in _MARKS.split())
 """Kinds of annotations whose text shows when they are opened (ISO 32000-1, 12.5.6)."""
 
 

@@ -11,7 +11,7 @@ from adapters.outbound.knowledge.parsing.readers import internet_mail
 from adapters.outbound.knowledge.parsing.readers.html import read_markup
 from adapters.outbound.knowledge.parsing.readers.internet_mail import Attachment, MailMessage
 from adapters.outbound.knowledge.parsing.readers.plain_text import paragraphs
-from adapters.outbound.knowledge.parsing.reading import LABELS, Contained, Job, shown
+from adapters.outbound.knowledge.parsing.reading import LABELS, Job, refused, shown
 from domain.knowledge.documents import Block, BlockKind, Format
 from domain.refusals import Unsupported
 
@@ -52,12 +52,11 @@ def body(job: Job, message: MailMessage) -> Iterator[Block]:
     if message.text.strip():
         yield from paragraphs(message.text)
     elif message.markup.strip():
-        contained = Contained(job.name, LABELS[Format.HTML])
-        with contained:
+        with refused(job.name, LABELS[Format.HTML]) as refusals:
             yield from read_markup(job, message.markup)
-        if contained.refusal:
-            job.warn(contained.refusal.message)
-            yield Block(BlockKind.NOTE, contained.refusal.message)
+        for refusal in refusals:
+            job.warn(refusal.message)
+            yield Block(BlockKind.NOTE, refusal.message)
 
 
 def _attached(job: Job, attachment: Attachment | MailMessage, depth: int) -> Iterator[Block]:
@@ -69,13 +68,12 @@ def _attached(job: Job, attachment: Attachment | MailMessage, depth: int) -> Ite
         name = shown(attachment.name)
         blocks = _file(job, attachment, name, depth)
     yield Block(BlockKind.HEADING, name, heading_path=(name,), level=1)
-    contained = Contained(name, "an attachment")
-    with contained:
+    with refused(name, "an attachment") as refusals:
         if depth > _DEEPEST:
             raise job.too_large(f"it holds messages in messages, more than {_DEEPEST} deep")
         for block in blocks:
             yield replace(block, heading_path=(name, *block.heading_path))
-    if refusal := contained.refusal:
+    for refusal in refusals:
         remark = f"{name} was not read" if isinstance(refusal, Unsupported) else refusal.message
         job.warn(remark)
         yield Block(BlockKind.NOTE, remark, heading_path=(name,))

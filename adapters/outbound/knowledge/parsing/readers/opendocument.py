@@ -56,7 +56,6 @@ def read(job: Job) -> Iterator[Block]:
 
 
 def _sheets(job: Job, package: Package, content: Any) -> Iterator[Block]:
-    left = job.limits.rows
     size = min(package.members["content.xml"].file_size, job.limits.inflated_bytes)
     job.earn(size * SECONDS_PER_BYTE)
     sheets = content.findall(f"{_OFFICE}body/{_OFFICE}spreadsheet/{_TABLE}table")
@@ -64,9 +63,7 @@ def _sheets(job: Job, package: Package, content: Any) -> Iterator[Block]:
         name = sheet.get(f"{_TABLE}name", "")
         spans: dict[int, list[tuple[int, int]]] = {}
         for block in rows_to_blocks(_sheet_rows(job, sheet, name, spans), sheet=name, merged=spans):
-            left -= 1
-            if left < 0:
-                raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
+            job.count_rows(1, name)
             yield block
         job.progress(position / len(sheets))
     yield from map(_note, content.iter(f"{_OFFICE}annotation"))

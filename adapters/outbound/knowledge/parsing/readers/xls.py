@@ -13,12 +13,7 @@ from adapters.outbound.knowledge.parsing.containers import title_of
 from adapters.outbound.knowledge.parsing.headers import NOT_CALCULATED
 from adapters.outbound.knowledge.parsing.number_formats import BUILT_IN, GENERAL, displayed, general
 from adapters.outbound.knowledge.parsing.reading import Job, contained
-from adapters.outbound.knowledge.parsing.tables import (
-    merged_cells,
-    repeated_below,
-    rows_to_blocks,
-    uncalculated_warning,
-)
+from adapters.outbound.knowledge.parsing.tables import sheet_blocks, uncalculated_warning
 from adapters.outbound.knowledge.parsing.text import codec
 from domain.knowledge.documents import Block, Format
 
@@ -169,20 +164,14 @@ def read(job: Job) -> Iterator[Block]:
             with contained(job, "the format of numbers"):
                 numbers = displayed_numbers(job, ole)
             job.title = title_of(ole)
-    left = job.limits.rows
     names = book.sheet_names
     for position, name in enumerate(names, start=1):
         with contained(job, f"the sheet {name}"):
             sheet = book.get_sheet_by_name(name)
-            left -= sheet.height
-            if left < 0:
-                raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
+            job.count_rows(sheet.height, name)
             ranges = sheet.merged_cell_ranges or ()
-            spans, reaching = merged_cells(
-                ((first, top + 1), (last, bottom + 1)) for (top, first), (bottom, last) in ranges
-            )
-            rows = _rows(sheet, numbers.get(name, {}))
-            yield from rows_to_blocks(repeated_below(rows, reaching), sheet=name, merged=spans)
+            merged = (((first, top + 1), (last, bottom + 1)) for (top, first), (bottom, last) in ranges)
+            yield from sheet_blocks(name, _rows(sheet, numbers.get(name, {})), merged)
         job.progress(position / len(names))
 
 

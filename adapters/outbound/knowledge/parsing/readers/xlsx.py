@@ -18,12 +18,7 @@ from adapters.outbound.knowledge.parsing.number_formats import BUILT_IN, GENERAL
 from adapters.outbound.knowledge.parsing.ooxml import OfficePackage, Relation, part_texts, title_of
 from adapters.outbound.knowledge.parsing.readers import xls as workbook
 from adapters.outbound.knowledge.parsing.reading import SECONDS_PER_BYTE, Job, contained
-from adapters.outbound.knowledge.parsing.tables import (
-    merged_cells,
-    repeated_below,
-    rows_to_blocks,
-    uncalculated_warning,
-)
+from adapters.outbound.knowledge.parsing.tables import sheet_blocks, uncalculated_warning
 from adapters.outbound.knowledge.parsing.text import whole_number
 from domain.knowledge.documents import Block, BlockKind
 
@@ -130,7 +125,6 @@ def _number(element: Any, name: str) -> int:
 
 def _blocks(job: Job, book: _Book, root: Any, relations: Mapping[str, Relation]) -> Iterator[Block]:
     sheets = list(root.iterfind("{*}sheets/{*}sheet"))
-    left = job.limits.rows
     for position, entry in enumerate(sheets, start=1):
         name = entry.get("name", "")
         place = next((value for key, value in entry.items() if etree.QName(key).localname == "id"), "")
@@ -140,9 +134,7 @@ def _blocks(job: Job, book: _Book, root: Any, relations: Mapping[str, Relation])
         elif relation.kind != "chartsheet":
             with contained(job, f"the sheet {name}"):
                 for block in _rows(job, book, name, relation.target):
-                    left -= 1
-                    if left < 0:
-                        raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
+                    job.count_rows(1, name)
                     yield block
         job.progress(position / len(sheets))
     for text in part_texts(job, _EXTRAS):
@@ -152,7 +144,7 @@ def _blocks(job: Job, book: _Book, root: Any, relations: Mapping[str, Relation])
 def _rows(job: Job, book: _Book, name: str, part: str) -> Iterator[Block]:
     content = book.package.read(part)
     job.earn(len(content) * SECONDS_PER_BYTE)
-    spans, reaching = merged_cells(
+    merged = (
         (_place(match[1].decode()), _place(match[2].decode()))
         for match in islice(_MERGED.finditer(content), _MOST_SPANS)
     )
@@ -164,8 +156,7 @@ def _rows(job: Job, book: _Book, name: str, part: str) -> Iterator[Block]:
             if table.get("headerRowCount", "1") != "0":
                 marked.add(_place(table.get("ref", "A0"))[1])
     sheet = _Sheet(name, marked)
-    cells = repeated_below(_cells(job, book, sheet, content), reaching)
-    yield from rows_to_blocks(cells, sheet=name, merged=spans, marked=sheet.marked)
+    yield from sheet_blocks(name, _cells(job, book, sheet, content), merged, sheet.marked)
     if sheet.uncalculated:
         job.warn(uncalculated_warning(sheet.uncalculated, name))
 

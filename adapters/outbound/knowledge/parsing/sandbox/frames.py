@@ -10,16 +10,8 @@ from domain.knowledge.documents import Block, BlockKind
 from domain.knowledge.model import Piece
 from ports.indexing import ReadPart
 
-PROGRESS, BLOCKS, PART, FILE_TYPE, WEB_PAGE, DONE, REFUSED, EXIT = (
-    "progress",
-    "blocks",
-    "part",
-    "file_type",
-    "web_page",
-    "done",
-    "refused",
-    "exit",
-)
+PROGRESS, BLOCKS, PART, FILE_TYPE = "progress", "blocks", "part", "file_type"
+WEB_PAGE, DONE, REFUSED, EXIT = "web_page", "done", "refused", "exit"
 
 ALONE, SHARED = b"a", b"s"
 """What the service is told first: whether the fork server has left the network."""
