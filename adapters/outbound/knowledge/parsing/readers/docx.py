@@ -84,8 +84,8 @@ def _read(job: Job, depth: int) -> Iterator[Block]:
     straight = io.BytesIO()
     document.save(straight)
     parts = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
-    headings = _headings(document)
-    blocks = elements.to_blocks(parts, headings, _contents(document) - headings.keys())
+    headings, contents = _headings_and_contents(document)
+    blocks = elements.to_blocks(parts, headings, contents)
     job.title = document.core_properties.title or ""
     return _blocks(job, blocks, inserted, depth)
 
@@ -127,24 +127,22 @@ def _document_in(job: Job, part: Any, path: tuple[str, ...], depth: int) -> Iter
             yield replace(block, heading_path=(*path, *block.heading_path))
 
 
-def _headings(document: Any) -> dict[str, int]:
-    """The text of each paragraph with a heading style, and its level; the style Title counts as level 1."""
+def _headings_and_contents(document: Any) -> tuple[dict[str, int], set[str]]:
+    """The text of each paragraph with a heading style, and its level (1 for the style Title); and the other lines
+    with a style of tables of contents, of lists of figures or of indexes."""
     levels = {"Title": 1, **{f"Heading {level}": min(level, 6) for level in range(1, 10)}}
     headings: dict[str, int] = {}
+    contents: set[str] = set()
     for paragraph in document.paragraphs:
-        style: Any = paragraph.style
+        text, style = one_line(paragraph.text), paragraph.style
+        if style is not None and _LISTING.match(style.name or ""):
+            contents.add(text)
         while style is not None and not _LISTING.match(style.name or ""):
             if style.name in levels:
-                headings.setdefault(one_line(paragraph.text), levels[style.name])
+                headings.setdefault(text, levels[style.name])
                 break
             style = style.base_style
-    return headings
-
-
-def _contents(document: Any) -> set[str]:
-    """The lines of tables of contents, of lists of figures and of indexes, by the styles that these have."""
-    styled = ((one_line(paragraph.text), paragraph.style) for paragraph in document.paragraphs)
-    return {text for text, style in styled if text and style is not None and _LISTING.match(style.name or "")}
+    return headings, contents - headings.keys() - {""}
 
 
 def straighten(root: Any) -> None:

@@ -84,7 +84,7 @@ def _sheet_rows(
             cells: dict[int, str] = {}
             column = 0
             for cell in row.iterchildren(*_CELLS):
-                text = one_line("\n".join(map(_shown, cell.iterchildren(*_PARAGRAPHS)))) or _stored(cell)
+                text = _cell_text(cell)
                 times = _count(cell, f"{_TABLE}number-columns-repeated")
                 if not text and cell.get(f"{_TABLE}formula") and cell.get(f"{_OFFICE}value-type") is None:
                     text = NOT_CALCULATED
@@ -107,8 +107,10 @@ def _sheet_rows(
         job.warn(uncalculated_warning(uncalculated, name))
 
 
-def _stored(cell: Any) -> str:
-    """The value of a cell without a text, as programs write it that are no spreadsheet."""
+def _cell_text(cell: Any) -> str:
+    """The text of a cell, or the value of one without, as programs write it that are no spreadsheet."""
+    if text := one_line("\n".join(map(_shown, cell.iterchildren(*_PARAGRAPHS)))):
+        return text
     kind = cell.get(f"{_OFFICE}value-type")
     value = cell.get(f"{_OFFICE}{_VALUES.get(kind, 'value')}", "")
     with contextlib.suppress(ValueError):

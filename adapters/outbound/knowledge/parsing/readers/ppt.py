@@ -29,14 +29,13 @@ def read(job: Job) -> Iterator[Block]:
     job.check_pages(len(slides), "slides")
     for number, slide in enumerate(slides, start=1):
         title = next((one_line(text.text) for text in slide.texts if text.role in TITLES), "")
-        path = (title,) if title else ()
+        path = tuple(filter(None, [title]))
         if title:
             yield Block(BlockKind.HEADING, title, heading_path=path, level=1, slide=number)
-        others = [
-            text.text for text in slide.texts if text.role not in TITLES or one_line(text.text) != title
-        ]
-        for paragraph in "\r".join(others).split("\r") if others else ():
-            yield Block(BlockKind.PARAGRAPH, paragraph, heading_path=path, slide=number)
+        others = (text for text in slide.texts if text.role not in TITLES or one_line(text.text) != title)
+        for text in others:
+            for paragraph in text.text.split("\r"):
+                yield Block(BlockKind.PARAGRAPH, paragraph, heading_path=path, slide=number)
         for note in slide.notes:
             yield Block(BlockKind.NOTE, note.replace("\r", "\n"), heading_path=path, slide=number)
 
