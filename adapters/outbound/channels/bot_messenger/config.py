@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import ack_reaction
+from adapters.outbound.channels.common.config import ack_reaction, steps
 from adapters.outbound.rendering import Markup
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting
@@ -63,21 +63,17 @@ DEFINITION = ChannelDefinition(
     without_public_address="Nothing to set: updates are fetched where Telegram cannot call the address.",
     setup=SetupInstructions(
         title="Set up a Telegram bot",
-        steps=(
-            "Open a chat with @BotFather in Telegram, send /newbot and choose a name and a username.",
-            "Copy the token that BotFather gives into botToken.",
-            (
-                "Create the channel instance. Where AGENT_URL is a public https address on port 443, 80, 88 or 8443, "
-                "the webhook {base_url}/api/agent/channels/bot-messenger/{instance_id}/webhook is registered with "
-                "Telegram automatically. Anywhere else, such as behind a router, updates are fetched from Telegram: "
-                "nothing needs to be set up, and connection 'polling' asks for that in any case."
-            ),
-            (
-                "Optional, for groups: send /setprivacy to BotFather and choose 'Disable', so that the bot sees "
-                "messages which do not mention it, and set requireMention to false, so that it answers them; then "
-                "add the bot to the group."
-            ),
-        ),
+        steps=steps("""
+            - Open a chat with @BotFather in Telegram, send /newbot and choose a name and a username.
+            - Copy the token that BotFather gives into botToken.
+            - Create the channel instance. Where AGENT_URL is a public https address on port 443, 80, 88 or
+              8443, the webhook {base_url}/api/agent/channels/bot-messenger/{instance_id}/webhook is registered
+              with Telegram automatically. Anywhere else, such as behind a router, updates are fetched from
+              Telegram: nothing needs to be set up, and connection 'polling' asks for that in any case.
+            - Optional, for groups: send /setprivacy to BotFather and choose 'Disable', so that the bot sees
+              messages which do not mention it, and set requireMention to false, so that it answers them; then
+              add the bot to the group.
+        """),
         docs_url="https://core.telegram.org/bots/api",
         webhook_required=True,
     ),

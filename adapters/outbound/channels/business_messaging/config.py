@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from adapters.outbound.channels.common.config import ack_reaction, https_step, reactions
+from adapters.outbound.channels.common.config import ack_reaction, https_step, reactions, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.values import value
@@ -66,27 +66,21 @@ DEFINITION = ChannelDefinition(
         title="Set up WhatsApp Business (Cloud API)",
         steps=(
             https_step("WhatsApp"),
-            (
-                "Go to https://developers.facebook.com/apps, create an app of type 'Business' and add the product "
-                "'WhatsApp'."
-            ),
-            (
-                "Under 'WhatsApp' > 'API Setup' add your phone number and copy the 'Phone number ID' into "
-                "phoneNumberId."
-            ),
-            (
-                "In the Meta Business settings create a system user, give it the app and the WhatsApp account, and "
-                "generate a token with whatsapp_business_messaging and whatsapp_business_management; copy it into "
-                "accessToken."
-            ),
-            "Under 'App settings' > 'Basic' copy the 'App secret' into appSecret.",
-            "Choose any word as webhookVerifyToken and create the channel instance.",
-            (
-                "Under 'WhatsApp' > 'Configuration' enter "
-                "{base_url}/api/agent/channels/business-messaging/{instance_id}/webhook as 'Callback URL' and the "
-                "same word as 'Verify token', then choose 'Verify and save'."
-            ),
-            "Subscribe to the webhook field 'messages'.",
+            *steps("""
+            - Go to https://developers.facebook.com/apps, create an app of type 'Business' and add the product
+              'WhatsApp'.
+            - Under 'WhatsApp' > 'API Setup' add your phone number and copy the 'Phone number ID' into
+              phoneNumberId.
+            - In the Meta Business settings create a system user, give it the app and the WhatsApp account, and
+              generate a token with whatsapp_business_messaging and whatsapp_business_management; copy it into
+              accessToken.
+            - Under 'App settings' > 'Basic' copy the 'App secret' into appSecret.
+            - Choose any word as webhookVerifyToken and create the channel instance.
+            - Under 'WhatsApp' > 'Configuration' enter
+              {base_url}/api/agent/channels/business-messaging/{instance_id}/webhook as 'Callback URL' and the
+              same word as 'Verify token', then choose 'Verify and save'.
+            - Subscribe to the webhook field 'messages'.
+        """),
         ),
         docs_url="https://developers.facebook.com/docs/whatsapp/cloud-api/get-started",
         webhook_required=True,

@@ -1,5 +1,6 @@
 """Config fields and steps of setting up that channels share."""
 
+import re
 from typing import Any
 
 from domain.channels.typed import setting
@@ -17,6 +18,11 @@ def reactions() -> Any:
     return setting(
         "Hand reactions of people on as messages with 'reaction' and without text (default false)."
     )
+
+
+def steps(text: str) -> tuple[str, ...]:
+    """The steps of a list in Markdown, each without its line breaks."""
+    return tuple(" ".join(step.split()) for step in re.split(r"^ *- ", text, flags=re.MULTILINE)[1:])
 
 
 def https_step(platform: str) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import ack_reaction
+from adapters.outbound.channels.common.config import ack_reaction, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting, stored_as
 from domain.values import value
@@ -78,26 +78,19 @@ DEFINITION = ChannelDefinition(
     without_public_address="Set connection to 'socket': posts then come over a WebSocket.",
     setup=SetupInstructions(
         title="Set up Mattermost",
-        steps=(
-            (
-                "In the System Console, Integration Management, enable bot accounts, personal access tokens "
-                "and outgoing webhooks. Where Switchboard has an address of a private network also add its host to "
-                "'Allow untrusted internal connections' (ServiceSettings.AllowedUntrustedInternalConnections): the "
-                "server calls it for posts and for pressed buttons."
-            ),
-            "In Integrations, Bot Accounts, add a bot and copy its access token.",
-            "Invite the bot to the team and to the channel, so that it may read and post there.",
-            (
-                "Create the instance here with SERVER_URL, channelId and the bot's token. With connection 'socket' "
-                "that is all: direct messages, and mentions in the bot's channels, arrive over a WebSocket."
-            ),
-            (
-                "In Integrations, Outgoing Webhooks, add a webhook for the channel (content type "
-                "application/json; a trigger word if only some posts are meant) with this instance's webhook "
-                "URL as callback URL."
-            ),
-            "Copy the token that Mattermost shows for the outgoing webhook into webhookToken.",
-        ),
+        steps=steps("""
+            - In the System Console, Integration Management, enable bot accounts, personal access tokens and
+              outgoing webhooks. Where Switchboard has an address of a private network also add its host to
+              'Allow untrusted internal connections' (ServiceSettings.AllowedUntrustedInternalConnections): the
+              server calls it for posts and for pressed buttons.
+            - In Integrations, Bot Accounts, add a bot and copy its access token.
+            - Invite the bot to the team and to the channel, so that it may read and post there.
+            - Create the instance here with SERVER_URL, channelId and the bot's token. With connection 'socket'
+              that is all: direct messages, and mentions in the bot's channels, arrive over a WebSocket.
+            - In Integrations, Outgoing Webhooks, add a webhook for the channel (content type application/json;
+              a trigger word if only some posts are meant) with this instance's webhook URL as callback URL.
+            - Copy the token that Mattermost shows for the outgoing webhook into webhookToken.
+        """),
         docs_url="https://developers.mattermost.com/integrate/webhooks/outgoing/",
         webhook_required=True,
     ),

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from adapters.outbound.channels.common.bodies import json_object, same
 from adapters.outbound.channels.common.calls import json_answer
+from adapters.outbound.channels.common.config import steps
 from domain import limits
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received, Sender
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
@@ -72,18 +73,14 @@ DEFINITION = ChannelDefinition(
     fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Set up a schedule",
-        steps=(
-            (
-                "Write the schedule as a five-field cron expression (minute hour day month weekday) and choose its "
-                "time zone."
-            ),
-            "Write the message that the resource is to receive on each firing.",
-            "Create the instance here. It fires from then on; set enabled to false to pause it.",
-            (
-                "To fire it by hand, call this instance's manual_trigger URL; a JSON body with 'message' replaces "
-                "the text for that firing. Set triggerSecret to keep the URL from being called by others."
-            ),
-        ),
+        steps=steps("""
+            - Write the schedule as a five-field cron expression (minute hour day month weekday) and choose its
+              time zone.
+            - Write the message that the resource is to receive on each firing.
+            - Create the instance here. It fires from then on; set enabled to false to pause it.
+            - To fire it by hand, call this instance's manual_trigger URL; a JSON body with 'message' replaces
+              the text for that firing. Set triggerSecret to keep the URL from being called by others.
+        """),
         docs_url="https://pubs.opengroup.org/onlinepubs/9799919799/utilities/crontab.html",
         webhook_required=False,
         webhook_path="manual_trigger",

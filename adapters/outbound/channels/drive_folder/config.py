@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from adapters.outbound.channels.common.config import steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting, stored_as
 from domain.values import value
@@ -69,27 +70,18 @@ DEFINITION = ChannelDefinition(
     fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Set up a Google Drive folder",
-        steps=(
-            "In the Google Cloud console, create a project and enable the Google Drive API.",
-            (
-                "On the OAuth consent screen, add the scope https://www.googleapis.com/auth/drive and "
-                "publish the app, or keep it internal (refresh tokens of an app in testing end after seven "
-                "days)."
-            ),
-            (
-                "Under Credentials, create an OAuth client ID of type Web application; note client ID and "
-                "client secret."
-            ),
-            (
-                "Authorise the client once with access_type=offline (for example in the OAuth 2.0 Playground "
-                "with your own credentials) and note the refresh token."
-            ),
-            "Open the folder in Google Drive and copy its ID from the address, after /folders/.",
-            (
-                "Create the instance here. Changes are found by polling, and reported at once where this "
-                "instance's address is reachable for Google over https."
-            ),
-        ),
+        steps=steps("""
+            - In the Google Cloud console, create a project and enable the Google Drive API.
+            - On the OAuth consent screen, add the scope https://www.googleapis.com/auth/drive and publish the
+              app, or keep it internal (refresh tokens of an app in testing end after seven days).
+            - Under Credentials, create an OAuth client ID of type Web application; note client ID and client
+              secret.
+            - Authorise the client once with access_type=offline (for example in the OAuth 2.0 Playground with
+              your own credentials) and note the refresh token.
+            - Open the folder in Google Drive and copy its ID from the address, after /folders/.
+            - Create the instance here. Changes are found by polling, and reported at once where this instance's
+              address is reachable for Google over https.
+        """),
         docs_url="https://developers.google.com/workspace/drive/api/guides/about-sdk",
         webhook_required=False,
     ),

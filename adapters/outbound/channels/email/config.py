@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
 
+from adapters.outbound.channels.common.config import steps
 from adapters.outbound.mail.compose import MailTarget
 from adapters.outbound.mail.events import MailConfig
 from adapters.outbound.mail.smtp import SMTP_TLS_PORT, Security, SmtpServer
@@ -166,24 +167,18 @@ DEFINITION = ChannelDefinition(
     fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Connect a mailbox",
-        steps=(
-            (
-                "Choose a mailbox of its own for the agent: every unread message in its INBOX is answered "
-                "and marked as read."
-            ),
-            (
-                "Look up the provider's IMAP and SMTP servers and ports "
-                "(Gmail: imap.gmail.com 993 and smtp.gmail.com 465 or 587)."
-            ),
-            "Switch IMAP access on in the mailbox settings if the provider has it off.",
-            (
-                "With two-step verification, make an app password and use it in place of the account's "
-                "password (Gmail: Google Account > Security > App passwords). "
-                "Microsoft 365 no longer takes passwords for IMAP; use another mailbox or provider there."
-            ),
-            "Fill in smtpHost, smtpPort, imapHost, imapPort, username, password and fromEmail and save.",
-            "Write a mail to the mailbox from another address and wait for one check interval.",
-        ),
+        steps=steps("""
+            - Choose a mailbox of its own for the agent: every unread message in its INBOX is answered and
+              marked as read.
+            - Look up the provider's IMAP and SMTP servers and ports (Gmail: imap.gmail.com 993 and
+              smtp.gmail.com 465 or 587).
+            - Switch IMAP access on in the mailbox settings if the provider has it off.
+            - With two-step verification, make an app password and use it in place of the account's password
+              (Gmail: Google Account > Security > App passwords). Microsoft 365 no longer takes passwords for
+              IMAP; use another mailbox or provider there.
+            - Fill in smtpHost, smtpPort, imapHost, imapPort, username, password and fromEmail and save.
+            - Write a mail to the mailbox from another address and wait for one check interval.
+        """),
         docs_url="https://support.google.com/mail/answer/7126229",
         webhook_required=False,
     ),

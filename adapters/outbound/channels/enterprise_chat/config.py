@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.outbound.channels.common.config import https_step
+from adapters.outbound.channels.common.config import https_step, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting, stored_as
 from domain.values import value
@@ -71,28 +71,20 @@ DEFINITION = ChannelDefinition(
         title="Set up Microsoft Teams",
         steps=(
             https_step("Microsoft Teams"),
-            (
-                "In the Azure portal, create an Azure Bot resource (Single Tenant). Note its Microsoft App "
-                "ID and its App Tenant ID."
-            ),
-            (
-                "Open the bot's app registration, Certificates & secrets, and create a client secret. Its "
-                "value is the app password."
-            ),
-            "Create the instance here with appId, appPassword and tenantId.",
-            (
-                "In the Azure Bot resource, Configuration, set the messaging endpoint to this instance's "
-                "webhook URL and apply."
-            ),
-            "In the Azure Bot resource, Channels, add Microsoft Teams.",
-            (
-                "In the Teams Developer Portal, create an app whose bot is this app ID, choose the scopes "
-                "personal, team and group chat, and publish or upload it to your organisation."
-            ),
-            (
-                "Only to post into one channel: in Teams, open the channel's Workflows, add 'Post to a "
-                "channel when a webhook request is received', and give the URL it shows as webhookUrl."
-            ),
+            *steps("""
+            - In the Azure portal, create an Azure Bot resource (Single Tenant). Note its Microsoft App ID and
+              its App Tenant ID.
+            - Open the bot's app registration, Certificates & secrets, and create a client secret. Its value is
+              the app password.
+            - Create the instance here with appId, appPassword and tenantId.
+            - In the Azure Bot resource, Configuration, set the messaging endpoint to this instance's webhook
+              URL and apply.
+            - In the Azure Bot resource, Channels, add Microsoft Teams.
+            - In the Teams Developer Portal, create an app whose bot is this app ID, choose the scopes personal,
+              team and group chat, and publish or upload it to your organisation.
+            - Only to post into one channel: in Teams, open the channel's Workflows, add 'Post to a channel when
+              a webhook request is received', and give the URL it shows as webhookUrl.
+        """),
         ),
         docs_url="https://learn.microsoft.com/en-us/azure/bot-service/channel-connect-teams",
         webhook_required=True,

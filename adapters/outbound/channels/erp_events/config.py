@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from adapters.outbound.channels.common.config import steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting, stored_as
 from domain.values import value
@@ -77,20 +78,16 @@ DEFINITION = ChannelDefinition(
     fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Set up Odoo",
-        steps=(
-            (
-                "In Odoo, create a user for Switchboard with read access to the models to watch, and with "
-                "write access where answers are to be noted on the records. The external API is part of the "
-                "Custom pricing plan of Odoo Online."
-            ),
-            (
-                "Sign in as that user; under Preferences, Account Security, create a new API key. Give it as "
-                "password."
-            ),
-            "Note the database name: it stands in the database selector, or before .odoo.com in the address.",
-            "Note the technical names of the models (developer mode, Settings, Technical, Models).",
-            "Create the instance here with the address, database, login, API key, models and events.",
-        ),
+        steps=steps("""
+            - In Odoo, create a user for Switchboard with read access to the models to watch, and with write
+              access where answers are to be noted on the records. The external API is part of the Custom
+              pricing plan of Odoo Online.
+            - Sign in as that user; under Preferences, Account Security, create a new API key. Give it as
+              password.
+            - Note the database name: it stands in the database selector, or before .odoo.com in the address.
+            - Note the technical names of the models (developer mode, Settings, Technical, Models).
+            - Create the instance here with the address, database, login, API key, models and events.
+        """),
         docs_url="https://www.odoo.com/documentation/18.0/developer/reference/external_api.html",
         webhook_required=False,
     ),

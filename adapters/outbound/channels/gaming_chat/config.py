@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import ack_reaction, reactions
+from adapters.outbound.channels.common.config import ack_reaction, reactions, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
 from domain.values import value
@@ -69,35 +69,24 @@ DEFINITION = ChannelDefinition(
     ),
     setup=SetupInstructions(
         title="Set up a Discord application",
-        steps=(
-            "Go to https://discord.com/developers/applications and choose 'New Application'.",
-            (
-                "On 'General Information' copy the Application ID into applicationId and the Public Key "
-                "into publicKey."
-            ),
-            "On 'Bot' choose 'Reset Token' and copy the token into botToken.",
-            (
-                "Create the channel instance, then enter "
-                "{base_url}/api/agent/channels/gaming-chat/{instance_id}/webhook as 'Interactions "
-                "Endpoint URL' on 'General Information' and save; Discord checks the signature at once."
-            ),
-            (
-                "On 'OAuth2', under 'URL Generator', tick the scopes bot and applications.commands and "
-                "the permissions View Channels, Send Messages, Create Public Threads, Send Messages in "
-                "Threads, Attach Files and Read Message History."
-            ),
-            "Open the generated address and add the bot to your server.",
-            (
-                "Register a slash command with a string option, for example /ask with the option "
-                "'question' (POST /applications/{applicationId}/commands); the documentation page shows "
-                "the call."
-            ),
-            (
-                "Mentions and direct messages need no further setting: they arrive over the gateway "
-                "connection that the service keeps with botToken. For threads that need no further mention "
-                "also turn on 'Message Content Intent' on 'Bot'."
-            ),
-        ),
+        steps=steps("""
+            - Go to https://discord.com/developers/applications and choose 'New Application'.
+            - On 'General Information' copy the Application ID into applicationId and the Public Key into
+              publicKey.
+            - On 'Bot' choose 'Reset Token' and copy the token into botToken.
+            - Create the channel instance, then enter
+              {base_url}/api/agent/channels/gaming-chat/{instance_id}/webhook as 'Interactions Endpoint URL' on
+              'General Information' and save; Discord checks the signature at once.
+            - On 'OAuth2', under 'URL Generator', tick the scopes bot and applications.commands and the
+              permissions View Channels, Send Messages, Create Public Threads, Send Messages in Threads, Attach
+              Files and Read Message History.
+            - Open the generated address and add the bot to your server.
+            - Register a slash command with a string option, for example /ask with the option 'question' (POST
+              /applications/{applicationId}/commands); the documentation page shows the call.
+            - Mentions and direct messages need no further setting: they arrive over the gateway connection that
+              the service keeps with botToken. For threads that need no further mention also turn on 'Message
+              Content Intent' on 'Bot'.
+        """),
         docs_url="https://docs.discord.com/developers/interactions/overview",
         webhook_required=True,
     ),

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from adapters.outbound.channels.common.config import steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
 from domain.instances.validation import text_fault
@@ -98,20 +99,17 @@ DEFINITION = ChannelDefinition(
     without_public_address="Programs in the same network call it at the address of this server.",
     setup=SetupInstructions(
         title="Set up an HTTP webhook",
-        steps=(
-            "Create the instance. Its address is {base_url}/api/agent/channels/http-webhook/{instance_id}/webhook.",
-            'POST JSON to it, for example {"message": "Hello", "sessionId": "42"}.',
-            (
-                "To have the answer in the same call, set syncResponse to true. Otherwise give an address: "
-                "responseUrl in the payload, or responseWebhookUrl in the configuration."
-            ),
-            (
-                "To prove where calls come from, set webhookSecret and send the header X-Webhook-Signature: the "
-                "hexadecimal HMAC-SHA256 of the raw body, with or without the prefix sha256=. Check the same "
-                "header on the answers that you receive."
-            ),
-            "So that a repeated call is not answered twice, send the same Idempotency-Key header with each try.",
-        ),
+        steps=steps("""
+            - Create the instance. Its address is
+              {base_url}/api/agent/channels/http-webhook/{instance_id}/webhook.
+            - POST JSON to it, for example {"message": "Hello", "sessionId": "42"}.
+            - To have the answer in the same call, set syncResponse to true. Otherwise give an address:
+              responseUrl in the payload, or responseWebhookUrl in the configuration.
+            - To prove where calls come from, set webhookSecret and send the header X-Webhook-Signature: the
+              hexadecimal HMAC-SHA256 of the raw body, with or without the prefix sha256=. Check the same header
+              on the answers that you receive.
+            - So that a repeated call is not answered twice, send the same Idempotency-Key header with each try.
+        """),
         docs_url="https://www.standardwebhooks.com/",
         webhook_required=True,
     ),

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from adapters.outbound.channels.common.config import steps
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.values import value
@@ -12,7 +13,7 @@ TEXT_LIMIT = TextLimit(4096)
 _NUMBER = re.compile(r"\+?[1-9]\d{6,14}")
 
 
-def _numbers_fault(numbers: str) -> str | None:
+def numbers_fault(numbers: str) -> str | None:
     items = (item.strip() for item in numbers.split(","))
     wrong = [item for item in items if item and not _NUMBER.fullmatch(re.sub(r"[\s()-]", "", item))]
     if wrong:
@@ -33,7 +34,7 @@ class DeviceConfig(ChatConfig):
     )
     allowed_numbers: str = setting(
         "Comma-separated phone numbers with country code that may write; empty allows all.",
-        check=_numbers_fault,
+        check=numbers_fault,
     )
 
 
@@ -55,26 +56,19 @@ DEFINITION = ChannelDefinition(
     fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Link a WhatsApp account",
-        steps=(
-            (
-                "Beware: WhatsApp's terms of service forbid unofficial clients, and this is one. The number may be "
-                "banned. Use a number that you can spare; business-messaging is the official way."
-            ),
-            (
-                "The server needs its extra 'linked-device' (pip install 'switchboard[linked-device]') and the "
-                "system library libmagic; without them pairing says so."
-            ),
-            (
-                "Enter the account's phone number in phoneNumber, digits with country code, and save. A pairing code "
-                "is made at once and sent to you as a notification."
-            ),
-            (
-                "On the phone open WhatsApp > Settings > Linked devices > Link a device > Link with phone number "
-                "instead, and enter the code."
-            ),
-            "The code expires soon: ask for a new one with request-pairing when it was not taken.",
-            "Keep the phone in use: WhatsApp logs linked devices out when the phone has been offline for 14 days.",
-        ),
+        steps=steps("""
+            - Beware: WhatsApp's terms of service forbid unofficial clients, and this is one. The number may be
+              banned. Use a number that you can spare; business-messaging is the official way.
+            - The server needs its extra 'linked-device' (pip install 'switchboard[linked-device]') and the
+              system library libmagic; without them pairing says so.
+            - Enter the account's phone number in phoneNumber, digits with country code, and save. A pairing
+              code is made at once and sent to you as a notification.
+            - On the phone open WhatsApp > Settings > Linked devices > Link a device > Link with phone number
+              instead, and enter the code.
+            - The code expires soon: ask for a new one with request-pairing when it was not taken.
+            - Keep the phone in use: WhatsApp logs linked devices out when the phone has been offline for 14
+              days.
+        """),
         docs_url="https://faq.whatsapp.com/1317564962315842",
         webhook_required=False,
     ),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from adapters.outbound.channels.common.config import steps
 from adapters.outbound.mail.compose import MailTarget
 from adapters.outbound.mail.events import MailConfig
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
@@ -51,31 +52,20 @@ DEFINITION = ChannelDefinition(
     fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Connect a Gmail mailbox",
-        steps=(
-            (
-                "In the Google Cloud console (https://console.cloud.google.com) make or choose a project "
-                "and enable the Gmail API under APIs & Services > Library."
-            ),
-            (
-                "Set up the OAuth consent screen. While its publishing status is Testing, Google lets "
-                "refresh tokens expire after 7 days; publish it for lasting use."
-            ),
-            (
-                "Under APIs & Services > Credentials create an OAuth client ID of type Web application with "
-                "the redirect URI https://developers.google.com/oauthplayground; copy client id and secret."
-            ),
-            (
-                "Open https://developers.google.com/oauthplayground, choose 'Use your own OAuth credentials' "
-                "in its settings, enter both, and authorize "
-                "https://www.googleapis.com/auth/gmail.readonly and "
-                "https://www.googleapis.com/auth/gmail.send with the mailbox's account."
-            ),
-            "Exchange the authorization code for tokens and copy the refresh token.",
-            (
-                "Fill in clientId, clientSecret and refreshToken and save. "
-                "Mail that arrives from then on is answered."
-            ),
-        ),
+        steps=steps("""
+            - In the Google Cloud console (https://console.cloud.google.com) make or choose a project and enable
+              the Gmail API under APIs & Services > Library.
+            - Set up the OAuth consent screen. While its publishing status is Testing, Google lets refresh
+              tokens expire after 7 days; publish it for lasting use.
+            - Under APIs & Services > Credentials create an OAuth client ID of type Web application with the
+              redirect URI https://developers.google.com/oauthplayground; copy client id and secret.
+            - Open https://developers.google.com/oauthplayground, choose 'Use your own OAuth credentials' in its
+              settings, enter both, and authorize https://www.googleapis.com/auth/gmail.readonly and
+              https://www.googleapis.com/auth/gmail.send with the mailbox's account.
+            - Exchange the authorization code for tokens and copy the refresh token.
+            - Fill in clientId, clientSecret and refreshToken and save. Mail that arrives from then on is
+              answered.
+        """),
         docs_url="https://developers.google.com/workspace/gmail/api/guides",
         webhook_required=False,
     ),

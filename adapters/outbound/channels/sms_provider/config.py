@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import https_step
+from adapters.outbound.channels.common.config import https_step, steps
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.values import value
@@ -70,21 +70,17 @@ DEFINITION = ChannelDefinition(
         title="Set up Twilio SMS",
         steps=(
             https_step("Twilio"),
-            (
-                "In the Twilio Console, buy or pick a phone number that can send and receive SMS (and MMS for "
-                "pictures)."
-            ),
-            "On the Console's Account Dashboard, copy the Account SID and the Auth Token.",
-            "Create the instance here with accountSid, authToken and providerPhoneNumber.",
-            (
-                "In the Console, Phone Numbers, Manage, Active numbers, open the number. Under Messaging "
-                "Configuration, set 'A message comes in' to Webhook, this instance's webhook URL, HTTP POST."
-            ),
-            (
-                "With a messaging service: in its Integration settings choose 'Send a webhook', give the same URL, "
-                "and put the service's SID into messagingServiceSid."
-            ),
-            "To send to numbers in the United States, register the number or messaging service for A2P 10DLC.",
+            *steps("""
+            - In the Twilio Console, buy or pick a phone number that can send and receive SMS (and MMS for
+              pictures).
+            - On the Console's Account Dashboard, copy the Account SID and the Auth Token.
+            - Create the instance here with accountSid, authToken and providerPhoneNumber.
+            - In the Console, Phone Numbers, Manage, Active numbers, open the number. Under Messaging
+              Configuration, set 'A message comes in' to Webhook, this instance's webhook URL, HTTP POST.
+            - With a messaging service: in its Integration settings choose 'Send a webhook', give the same URL,
+              and put the service's SID into messagingServiceSid.
+            - To send to numbers in the United States, register the number or messaging service for A2P 10DLC.
+        """),
         ),
         docs_url="https://www.twilio.com/docs/messaging/guides/webhook-request",
         webhook_required=True,

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from adapters.outbound.channels.common.config import steps
 from domain.channels.model import ChannelDefinition, SetupInstructions
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 from domain.limits import CHOICES
@@ -85,15 +86,14 @@ DEFINITION = ChannelDefinition(
     fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Set up the web chat",
-        steps=(
-            "Enter the origins of the pages that show the chat as allowedOrigins, for example https://www.example.com.",
-            "Create the instance, and copy its tag (embedTag) into these pages, before the end of the body.",
-            "Open one of the pages and write a message.",
-            (
-                "To know who writes, choose an identitySecret and have your site sign its visitors as the docs of "
-                "the channel describe."
-            ),
-        ),
+        steps=steps("""
+            - Enter the origins of the pages that show the chat as allowedOrigins, for example
+              https://www.example.com.
+            - Create the instance, and copy its tag (embedTag) into these pages, before the end of the body.
+            - Open one of the pages and write a message.
+            - To know who writes, choose an identitySecret and have your site sign its visitors as the docs of
+              the channel describe.
+        """),
         docs_url="https://datatracker.ietf.org/doc/html/rfc7519",
         webhook_required=False,
     ),

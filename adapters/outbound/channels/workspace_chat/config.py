@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.channels.common.config import ack_reaction, reactions
+from adapters.outbound.channels.common.config import ack_reaction, reactions, steps
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
 from domain.values import value
@@ -64,45 +64,27 @@ DEFINITION = ChannelDefinition(
     without_public_address="Fill in appToken: events then come over Socket Mode, and no address is called.",
     setup=SetupInstructions(
         title="Set up a Slack app",
-        steps=(
-            (
-                "Go to https://api.slack.com/apps, choose 'Create New App', 'From scratch', and pick the "
-                "workspace."
-            ),
-            (
-                "Under 'OAuth & Permissions' add the bot token scopes app_mentions:read, channels:history, "
-                "chat:write, commands, files:read, files:write, groups:history, im:history, im:read and im:write."
-            ),
-            "Under 'App Home' turn on 'Messages Tab' and allow users to send messages from it.",
-            "Choose 'Install to Workspace' and copy the 'Bot User OAuth Token' into botToken.",
-            (
-                "Copy the 'Signing Secret' of 'Basic Information' into signingSecret and create the "
-                "channel instance."
-            ),
-            (
-                "Without a public https address: under 'Basic Information', 'App-Level Tokens', make a token with "
-                "the scope connections:write, copy it into appToken, and turn 'Socket Mode' on. The next steps then "
-                "need no Request URL."
-            ),
-            (
-                "Under 'Event Subscriptions' turn events on, enter the webhook address "
-                "{base_url}/api/agent/channels/workspace-chat/{instance_id}/webhook as Request URL, wait "
-                "for 'Verified', and subscribe to the bot events app_mention and message.im; for threads that "
-                "need no further mention also to message.channels and message.groups."
-            ),
-            (
-                "Under 'Interactivity & Shortcuts' turn interactivity on with the same address, so that "
-                "approval buttons work."
-            ),
-            (
-                "Optional: under 'Slash Commands' create a command with the same address as Request URL; under "
-                "'Interactivity & Shortcuts' create shortcuts, global ones and on messages."
-            ),
-            (
-                "Reinstall the app when Slack asks for it, and invite the bot to a channel with /invite "
-                "@your-bot."
-            ),
-        ),
+        steps=steps("""
+            - Go to https://api.slack.com/apps, choose 'Create New App', 'From scratch', and pick the workspace.
+            - Under 'OAuth & Permissions' add the bot token scopes app_mentions:read, channels:history,
+              chat:write, commands, files:read, files:write, groups:history, im:history, im:read and im:write.
+            - Under 'App Home' turn on 'Messages Tab' and allow users to send messages from it.
+            - Choose 'Install to Workspace' and copy the 'Bot User OAuth Token' into botToken.
+            - Copy the 'Signing Secret' of 'Basic Information' into signingSecret and create the channel
+              instance.
+            - Without a public https address: under 'Basic Information', 'App-Level Tokens', make a token with
+              the scope connections:write, copy it into appToken, and turn 'Socket Mode' on. The next steps then
+              need no Request URL.
+            - Under 'Event Subscriptions' turn events on, enter the webhook address
+              {base_url}/api/agent/channels/workspace-chat/{instance_id}/webhook as Request URL, wait for
+              'Verified', and subscribe to the bot events app_mention and message.im; for threads that need no
+              further mention also to message.channels and message.groups.
+            - Under 'Interactivity & Shortcuts' turn interactivity on with the same address, so that approval
+              buttons work.
+            - Optional: under 'Slash Commands' create a command with the same address as Request URL; under
+              'Interactivity & Shortcuts' create shortcuts, global ones and on messages.
+            - Reinstall the app when Slack asks for it, and invite the bot to a channel with /invite @your-bot.
+        """),
         docs_url="https://docs.slack.dev/apis/events-api/",
         webhook_required=True,
     ),
