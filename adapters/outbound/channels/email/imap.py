@@ -7,7 +7,6 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,6 +15,10 @@ from imap_tools import BaseMailBox, MailboxLoginError
 from adapters.outbound.mail.smtp import Security
 from adapters.system_errors import system_reason
 
+from .config import EmailConfig
+
+ANSWER_TIMEOUT = 20.0
+"""Seconds for each answer of the server."""
 MAX_LITERAL = 64 * 1024 * 1024
 """Bytes that a server may send at once."""
 MAX_MAIL = 32 * 1024 * 1024
@@ -42,39 +45,28 @@ class LoginRefused(imaplib.IMAP4.error):
         return any(code in str(self).upper() for code in _FINAL)
 
 
-@dataclass(frozen=True, slots=True)
-class ImapAccount:
-    """An account and the protection of the connection to it; `timeout` in seconds for each answer."""
-
-    host: str
-    security: Security
-    username: str
-    password: str
-    tls: ssl.SSLContext
-    timeout: float
-
-
 class _Client(imaplib.IMAP4):
     """imaplib over a socket that is already connected to an allowed address."""
 
-    def __init__(self, connection: socket.socket, account: ImapAccount) -> None:
+    def __init__(self, connection: socket.socket, config: EmailConfig, tls: ssl.SSLContext) -> None:
         self._connection = connection
-        self._account = account
-        super().__init__(account.host, 0, account.timeout)
+        self._security = config.imap_security
+        self._tls = tls
+        super().__init__(config.imap_host.strip(), 0, ANSWER_TIMEOUT)
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
         self._connection.settimeout(timeout)
-        if self._account.security is Security.IMPLICIT:
-            return self._account.tls.wrap_socket(self._connection, server_hostname=self._account.host)
+        if self._security is Security.IMPLICIT:
+            return self._tls.wrap_socket(self._connection, server_hostname=self.host)
         return self._connection
 
     def protect(self) -> None:
         """Turns on TLS by STARTTLS, as the account demands it or the server offers it."""
         offered = "STARTTLS" in self.capabilities
-        if self._account.security is Security.STARTTLS and not offered:
+        if self._security is Security.STARTTLS and not offered:
             raise self.error("the server does not offer STARTTLS; set imapSecure to false to do without")
-        if offered and self._account.security is not Security.IMPLICIT:
-            self.starttls(self._account.tls)
+        if offered and self._security is not Security.IMPLICIT:
+            self.starttls(self._tls)
 
     def read(self, size: int) -> bytes:
         if size > MAX_LITERAL:
@@ -85,13 +77,14 @@ class _Client(imaplib.IMAP4):
 class MailBox(BaseMailBox):
     """INBOX of an account, logged in and selected."""
 
-    def __init__(self, connection: socket.socket, account: ImapAccount) -> None:
+    def __init__(self, connection: socket.socket, config: EmailConfig, tls: ssl.SSLContext) -> None:
         self._connection = connection
-        self._account = account
+        self._config = config
+        self._tls = tls
         super().__init__()
 
     def _get_mailbox_client(self) -> imaplib.IMAP4:
-        client = _Client(self._connection, self._account)
+        client = _Client(self._connection, self._config, self._tls)
         try:
             client.protect()
         except BaseException:
@@ -102,12 +95,12 @@ class MailBox(BaseMailBox):
 
     def enter(self) -> None:
         """Logs in and selects INBOX."""
-        account = self._account
-        if any(c in "\r\n\0" for c in account.username + account.password):
+        username, password = self._config.username, self._config.password
+        if any(character in "\r\n\0" for character in username + password):
             raise imaplib.IMAP4.error("username and password must not contain line breaks")
-        login = self.login if (account.username + account.password).isascii() else self.login_utf8
+        login = self.login if (username + password).isascii() else self.login_utf8
         try:
-            login(account.username, account.password, initial_folder=None)
+            login(username, password, initial_folder=None)
         except imaplib.IMAP4.abort:
             raise
         except (MailboxLoginError, imaplib.IMAP4.error) as failure:

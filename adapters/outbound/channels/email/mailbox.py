@@ -28,7 +28,7 @@ from ports.capabilities import PollFailed
 from ports.http import Addresses, AddressRefused, HttpFailed
 
 from .config import IMAP_TLS_PORT, EmailConfig
-from .imap import ImapAccount, LoginRefused, MailBox, message_of
+from .imap import LoginRefused, MailBox, message_of
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ IMAP_ERRORS = (ImapToolsError, imaplib.IMAP4.error, OSError, ValueError)
 TLS_FIELD = "imapSecure"
 """The field that turns on TLS from the start."""
 CONNECT_TIMEOUT = 20.0
-"""Seconds to connect, and for each answer of the server."""
+"""Seconds to connect."""
 WORK_TIMEOUT = 300.0
 """Seconds for all the work on one connection."""
 MAX_CONCURRENT = 64
@@ -60,7 +60,7 @@ class Mailboxes:
     def __init__(self, hosts: Addresses, tls_contexts: TlsContexts) -> None:
         self._hosts = hosts
         self._tls_contexts = tls_contexts
-        self._limiter: CapacityLimiter | None = None
+        self._limiter = CapacityLimiter(MAX_CONCURRENT)
 
     async def work(
         self,
@@ -70,34 +70,35 @@ class Mailboxes:
         timeout: float = WORK_TIMEOUT,
     ) -> T:
         """Runs `job` on the selected INBOX. A cancelled or late job has its connection cut."""
-        if limiter is None:
-            limiter = self._limiter = self._limiter or CapacityLimiter(MAX_CONCURRENT)
-        port = int(config.imap_port)
-        account = ImapAccount(
-            host=config.imap_host.strip(),
-            security=config.imap_security,
-            username=config.username,
-            password=config.password,
-            tls=self._tls_contexts(),
-            timeout=CONNECT_TIMEOUT,
-        )
-        where = f"{account.host}:{port}"
+        tls = self._tls_contexts()
+        host, port = config.imap_host.strip(), int(config.imap_port)
+        where = f"{host}:{port}"
         try:
             connection = await open_mail_socket(
-                self._hosts, account.host, port, CONNECT_TIMEOUT, account.security, TLS_FIELD
+                self._hosts, host, port, CONNECT_TIMEOUT, config.imap_security, TLS_FIELD
             )
         except AddressRefused as failure:
             raise PollFailed(str(failure), fatal=True) from failure
         except HttpFailed as failure:
             raise PollFailed(str(failure)) from failure
-        running = _RunningJob(connection, account)
+        running = _RunningJob(connection, config, tls)
         try:
             with anyio.fail_after(timeout):
-                return await to_thread.run_sync(running.run, job, abandon_on_cancel=True, limiter=limiter)
+                return await to_thread.run_sync(
+                    running.run, job, abandon_on_cancel=True, limiter=limiter or self._limiter
+                )
         except TimeoutError as failure:
             raise PollFailed(f"{where} took too long") from failure
         except IMAP_ERRORS as failure:
-            raise _poll_failed(failure, where, account) from failure
+            message = message_of(failure)
+            if isinstance(failure, LoginRefused):
+                refused = f"{where} did not take the user name and password: {message}"
+                raise PollFailed(refused, fatal=failure.final) from failure
+            if config.imap_security is Security.IMPLICIT and is_plain_text_answer(failure):
+                raise PollFailed(plain_text_message(where, TLS_FIELD, IMAP_TLS_PORT)) from failure
+            if isinstance(failure, ssl.SSLError):
+                raise PollFailed(f"TLS with {where} failed: {message}") from failure
+            raise PollFailed(f"{where}: {message}") from failure
         finally:
             running.cut()
 
@@ -105,9 +106,10 @@ class Mailboxes:
 class _RunningJob:
     """A job on a connection; `cut` ends both from outside the thread."""
 
-    def __init__(self, connection: socket.socket, account: ImapAccount) -> None:
+    def __init__(self, connection: socket.socket, config: EmailConfig, tls: ssl.SSLContext) -> None:
         self._connection = connection
-        self._account = account
+        self._config = config
+        self._tls = tls
         self._handle = connection.dup()
         self._begun = False
 
@@ -115,7 +117,7 @@ class _RunningJob:
         self._begun = True
         box: MailBox | None = None
         try:
-            box = MailBox(self._connection, self._account)
+            box = MailBox(self._connection, self._config, self._tls)
             box.enter()
             return job(box)
         finally:
@@ -131,17 +133,6 @@ class _RunningJob:
         self._handle.close()
         if not self._begun:
             self._connection.close()
-
-
-def _poll_failed(failure: Exception, where: str, account: ImapAccount) -> PollFailed:
-    message = message_of(failure)
-    if isinstance(failure, LoginRefused):
-        return PollFailed(f"{where} did not take the user name and password: {message}", fatal=failure.final)
-    if account.security is Security.IMPLICIT and is_plain_text_answer(failure):
-        return PollFailed(plain_text_message(where, TLS_FIELD, IMAP_TLS_PORT))
-    if isinstance(failure, ssl.SSLError):
-        return PollFailed(f"TLS with {where} failed: {message}")
-    return PollFailed(f"{where}: {message}")
 
 
 class _End(Enum):
@@ -160,7 +151,7 @@ class IdleWatcher:
         self._mailboxes = mailboxes
         self.uid_next: dict[Account, int] = {}
         self._hung_up: Counter[Account] = Counter()
-        self._limiter: CapacityLimiter | None = None
+        self._limiter = CapacityLimiter(MAX_WATCHED)
 
     async def watch(self, config: EmailConfig, timeout: float) -> None:
         """Returns when there may be new mail; without IDLE, or with too many watched, after `timeout`.
@@ -168,14 +159,13 @@ class IdleWatcher:
         Raises `PollFailed` for a server that ends IDLE again and again: polling each time would flood it.
         """
         account = config.imap_account
-        limiter = self._limiter = self._limiter or CapacityLimiter(MAX_WATCHED)
-        if limiter.available_tokens < 1:
+        if self._limiter.available_tokens < 1:
             await anyio.sleep(timeout)
             return
         seconds = min(timeout, MAX_IDLE)
         uid_next = self.uid_next.get(account, 0)
         end = await self._mailboxes.work(
-            config, lambda box: _idle(box, seconds, uid_next), limiter, seconds + 60
+            config, lambda box: _idle(box, seconds, uid_next), self._limiter, seconds + 60
         )
         if end is _End.NOT_OFFERED:
             await anyio.sleep(timeout)

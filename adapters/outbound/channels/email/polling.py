@@ -70,22 +70,11 @@ class MailboxCursor:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
-    """Where a mail is in the mailbox."""
-
-    uid_validity: int
-    uid: int
-
-    @property
-    def json(self) -> dict[str, Any]:
-        return {"uidValidity": self.uid_validity, "uid": self.uid}
-
-
-def event_of(config: EmailConfig, mail: Mail, position: Position, *, is_complete: bool = True) -> Event:
-    """The event of a mail. `is_complete` False: only the beginning was read, so its files cannot be fetched."""
+def event_of(config: EmailConfig, mail: Mail, position: dict[str, int], *, is_complete: bool = True) -> Event:
+    """The event of a mail. `position` is its `uidValidity` and `uid`. `is_complete` False: only the beginning was
+    read, so its files cannot be fetched."""
     message_ids = mail.headers.message_ids("Message-ID")[:1]
-    source = {**position.json, "messageId": "".join(message_ids)}
+    source = {**position, "messageId": "".join(message_ids)}
     return mail_event(
         mail,
         config.own_domains,
@@ -100,7 +89,7 @@ def event_of(config: EmailConfig, mail: Mail, position: Position, *, is_complete
             for file in mail.files
         ),
         ids=message_ids,
-        raw=position.json | ({} if is_complete else {"truncated": True}),
+        raw=position | ({} if is_complete else {"truncated": True}),
     )
 
 
@@ -135,7 +124,7 @@ def poll(
     events: list[Event] = []
     unanswered: list[Event] = []
     for uid, size in batch.items():
-        message = _read(box, config, Position(cursor.uid_validity, uid), size, cursor, now)
+        message = _read(box, config, uid, size, cursor, now)
         if message is not None:
             (unanswered if message.refused else events).append(message)
         cursor.taken.add(uid)
@@ -143,12 +132,13 @@ def poll(
 
 
 def _read(
-    box: MailBox, config: EmailConfig, position: Position, size: int, cursor: MailboxCursor, now: datetime
+    box: MailBox, config: EmailConfig, uid: int, size: int, cursor: MailboxCursor, now: datetime
 ) -> Event | None:
     is_complete = size <= MAX_MAIL
-    content = box.content(position.uid, None if is_complete else CUT_MAIL)
+    content = box.content(uid, None if is_complete else CUT_MAIL)
     if content is None:
         return None
+    position = {"uidValidity": cursor.uid_validity, "uid": uid}
     try:
         mail = read_mail(content)
         reason = reason_not_to_answer(mail.headers, config.from_email, config.answered_reasons)
@@ -157,7 +147,7 @@ def _read(
         event = event_of(config, mail, position, is_complete=is_complete)
         return event if reason is None else replace(event, refused=reason)
     except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
-        return unreadable(hashlib.sha256(content).hexdigest(), failure, position.json)
+        return unreadable(hashlib.sha256(content).hexdigest(), failure, position)
 
 
 def _digest(text: str) -> str:

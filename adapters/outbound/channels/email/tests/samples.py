@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from adapters.outbound.channels.email.config import CONFIG as MODEL
-from adapters.outbound.channels.email.polling import THREAD_LIMIT, Position, event_of
+from adapters.outbound.channels.email.polling import THREAD_LIMIT, event_of
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.mail.guards import REASONS, reason_not_to_answer
 from adapters.outbound.mail.mime import read_mail
@@ -26,7 +26,7 @@ THREAD = "<switchboard.thread.3aa9057a56bb3857523984e402990a6833afdf1f@example.c
 def answer_in(thread: str) -> Event:
     """The event of an answer to a mail of the thread."""
     written = f"From: ann@client.example\r\nReferences: {thread} <switchboard.1@example.com>\r\n\r\nYes\r\n"
-    return event_of(MODEL.load(CONFIG), read_mail(written.encode()), Position(7, 12))
+    return event_of(MODEL.load(CONFIG), read_mail(written.encode()), {"uidValidity": 7, "uid": 12})
 
 
 QUOTING = "Is it?\n\nOn Fri, Nov 20, 2026 at 9:00 AM Bob <bob@client.example> wrote:\n> It is hot.\n"
@@ -35,7 +35,7 @@ QUOTING = "Is it?\n\nOn Fri, Nov 20, 2026 at 9:00 AM Bob <bob@client.example> wr
 def replied() -> Event:
     """The event of an answer that quotes what it answers."""
     written = f"From: ann@client.example\nIn-Reply-To: <1@example.com>\n\n{QUOTING}"
-    return event_of(MODEL.load(CONFIG), read_mail(written.encode()), Position(7, 12))
+    return event_of(MODEL.load(CONFIG), read_mail(written.encode()), {"uidValidity": 7, "uid": 12})
 
 
 def not_answered(reason: str) -> Event:
@@ -45,7 +45,9 @@ def not_answered(reason: str) -> Event:
     )
     mail = read_mail(f"{fields}\r\nNews\r\n".encode())
     found = reason_not_to_answer(mail.headers, str(CONFIG["fromEmail"]))
-    return replace(event_of(MODEL.load(CONFIG), mail, Position(7, 12)), refused=found or THREAD_LIMIT)
+    return replace(
+        event_of(MODEL.load(CONFIG), mail, {"uidValidity": 7, "uid": 12}), refused=found or THREAD_LIMIT
+    )
 
 
 SAMPLE = Sample(

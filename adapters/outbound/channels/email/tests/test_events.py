@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from adapters.outbound.channels.email.config import CONFIG
-from adapters.outbound.channels.email.polling import Position, event_of
+from adapters.outbound.channels.email.polling import event_of
 from adapters.outbound.channels.email.tests.conftest import settings
 from adapters.outbound.mail.mime import read_mail
 from domain.channels.messages import Event, Identity
@@ -12,7 +12,9 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 
 def event(name: str) -> Event:
-    return event_of(CONFIG.load(settings()), read_mail((FIXTURES / name).read_bytes()), Position(7, 12))
+    return event_of(
+        CONFIG.load(settings()), read_mail((FIXTURES / name).read_bytes()), {"uidValidity": 7, "uid": 12}
+    )
 
 
 def test_a_reply() -> None:
@@ -46,4 +48,4 @@ def test_html_with_a_file() -> None:
 
 def test_a_mail_without_text_hands_on_its_subject() -> None:
     mail = read_mail(b"From: a@b.example\r\nSubject: Only this\r\nMessage-ID: <1@b>\r\n\r\n\r\n")
-    assert event_of(CONFIG.load(settings()), mail, Position(1, 1)).text == "Only this"
+    assert event_of(CONFIG.load(settings()), mail, {"uidValidity": 1, "uid": 1}).text == "Only this"
