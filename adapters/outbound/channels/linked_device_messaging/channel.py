@@ -101,7 +101,7 @@ class LinkedDeviceMessaging:
         await self._devices.forget(instance_id)
 
     def render(self, config: DeviceConfig, target: DeviceTarget, answer: Answer) -> Sequence[OutboundMessage]:
-        texts = render(Markup.WHATSAPP, answer.text, TEXT_LIMIT) if answer.text.strip() else []
+        texts = render(Markup.WHATSAPP, answer.text, TEXT_LIMIT)
         files = [OutboundMessage({"file": asdict(artifact)}) for artifact in answer.artifacts]
         return [*(OutboundMessage({"text": piece.text}) for piece in texts), *files]
 

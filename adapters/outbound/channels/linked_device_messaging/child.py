@@ -146,12 +146,21 @@ class Device:
 
     def _on_message(self, received: Any) -> None:
         """Emits the fields of `device.Incoming`."""
+        from neonize.exc import NeonizeError
+
         info, source = received.Info, received.Info.MessageSource
+        # A sender may come under a hidden id (LID) that stands for a phone number.
+        jids = [jid for jid in (source.Sender, source.SenderAlt) if jid.User]
+        for jid in list(jids):
+            if jid.Server == "lid":
+                with contextlib.suppress(NeonizeError):  # the number is not known: the hidden id stays
+                    jids.append(self.client.get_pn_from_lid(jid))
+        jids.sort(key=lambda jid: jid.Server != "s.whatsapp.net")
         self._emit(
             "message",
             id=info.ID,
             chat=f"{source.Chat.User}@{source.Chat.Server}",
-            sender_ids=_sender_ids(self.client, source),
+            sender_ids=list(dict.fromkeys(jid.User for jid in jids if jid.User)),
             name=info.Pushname,
             text=text_of(received.Message),
             at=seconds(info.Timestamp),
@@ -184,19 +193,6 @@ def _file_message(client: Any, request: dict[str, Any]) -> Any:
         except Exception as error:  # noqa: BLE001 - whatever the readers of pictures and ffmpeg raise
             sys.stderr.write(f"sent as a document: {type(error).__name__}\n")
     return client.build_document_message(path, filename=request["name"], mimetype=mime_type)
-
-
-def _sender_ids(client: Any, source: Any) -> list[str]:
-    """The phone number first: a sender may come under a hidden id (LID) that stands for it."""
-    from neonize.exc import NeonizeError
-
-    jids = [jid for jid in (source.Sender, source.SenderAlt) if jid.User]
-    for jid in list(jids):
-        if jid.Server == "lid":
-            with contextlib.suppress(NeonizeError):  # the number is not known: the hidden id stays
-                jids.append(client.get_pn_from_lid(jid))
-    jids.sort(key=lambda jid: jid.Server != "s.whatsapp.net")
-    return list(dict.fromkeys(jid.User for jid in jids if jid.User))
 
 
 def _address(request: dict[str, Any]) -> Any:

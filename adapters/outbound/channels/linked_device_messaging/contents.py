@@ -5,14 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.outbound.channels.common.contents import (
-    contact_context,
-    contact_text,
-    file_name,
-    location_context,
-    location_text,
-    order_text,
-)
+from adapters.outbound.channels.common import contents
 
 MEDIA = {
     "imageMessage": "image",
@@ -76,11 +69,11 @@ def text_of(message: Any) -> str:
     if caption := next(captions, ""):
         return caption
     if place := _location(inner):
-        return location_text(*place)
+        return contents.location_text(*place)
     if contacts := _contacts(inner):
-        return "\n".join(contact_text(*contact) for contact in contacts)
+        return "\n".join(contents.contact_text(*contact) for contact in contacts)
     if order := _order(inner):
-        return order_text(order)
+        return contents.order_text(order)
     replies = (
         inner.buttonsResponseMessage.selectedDisplayText,
         inner.templateButtonReplyMessage.selectedDisplayText,
@@ -94,9 +87,9 @@ def context_of(message: Any) -> dict[str, object]:
     """What a message tells beside its text, as `Event.context`."""
     inner = _inner(message)
     if place := _location(inner):
-        return location_context(*place)
+        return contents.location_context(*place)
     if contacts := _contacts(inner):
-        return contact_context(*contacts[0])
+        return contents.contact_context(*contacts[0])
     return {"order": order} if (order := _order(inner)) else {}
 
 
@@ -154,7 +147,7 @@ def album_of(message: Any) -> str:
 
 
 def original_of(message: Any) -> dict[str, Any] | None:
-    """The message that was replied to as fields of `device.Original`, None if the message is no reply."""
+    """The message that was replied to as fields of `Quoted`, None if the message is no reply."""
     inner = _inner(message)
     parts = [inner.extendedTextMessage] if inner.HasField("extendedTextMessage") else []
     for part in (*parts, *(media for _, media in _media(inner))):
@@ -164,23 +157,23 @@ def original_of(message: Any) -> dict[str, Any] | None:
             return {
                 "author": author,
                 "text": text_of(context.quotedMessage),
-                "media": media_of(context.quotedMessage),
+                "attachments": media_of(context.quotedMessage),
             }
     return None
 
 
 def media_of(message: Any) -> list[dict[str, Any]]:
-    """The files of a message as fields of `device.Media`."""
+    """The files of a message as fields of `Attachment`."""
     inner = _inner(message)
     files = []
     for kind, media in _media(inner):
         mime_type = media.mimetype.partition(";")[0].strip() or "application/octet-stream"
-        name = getattr(media, "fileName", "") or file_name(kind, mime_type)
+        name = getattr(media, "fileName", "") or contents.file_name(kind, mime_type)
         files.append(
             {
                 "name": name,
                 "mime_type": mime_type,
-                "ref": {"message": base64.b64encode(inner.SerializeToString()).decode()},
+                "source": {"message": base64.b64encode(inner.SerializeToString()).decode()},
                 "size": media.fileLength or None,
                 "is_voice": bool(getattr(media, "PTT", False)),
             }

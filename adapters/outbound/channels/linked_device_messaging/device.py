@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from domain.channels.messages import Attachment, Quoted
 
+
+@dataclass(eq=False)
 class DeviceError(Exception):
-    """The device or the messaging service refused or failed, in its own words.
+    """The device or the messaging service refused or failed, in its own words. `before_sending`: the message surely
+    did not go out."""
 
-    `before_sending`: the message surely did not go out.
-    """
-
-    def __init__(self, message: str, *, before_sending: bool = False) -> None:
-        super().__init__(message)
-        self.before_sending = before_sending
+    message: str
+    before_sending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +49,11 @@ class LoggedOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Media:
-    """A file in a message; `ref` is what `download` needs, as JSON."""
-
-    name: str
-    mime_type: str
-    ref: Mapping[str, Any]
-    size: int | None = None
-    is_voice: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Original:
-    """A message that was replied to. `author` is the number of who wrote it."""
-
-    author: str
-    text: str
-    media: Sequence[Media] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Incoming:
     """A message. `sender_ids` are all known ids of the sender (phone number first), digits where they are
-    numbers; `at` in epoch seconds. `context` as in `Event`; `unreadable` is how a notice calls
-    the kind of a message that cannot be read."""
+    numbers; `at` in epoch seconds. The source of `media` is what `download` needs, the author of `original`, to which
+    it replies, a number. `context` as in `Event`; `unreadable` is how a notice calls the kind of a message that
+    cannot be read."""
 
     id: str
     chat: str
@@ -82,9 +63,9 @@ class Incoming:
     at: float
     from_me: bool = False
     is_group: bool = False
-    media: Sequence[Media] = ()
+    media: Sequence[Attachment] = ()
     album: str = ""
-    original: Original | None = None
+    original: Quoted | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
     unreadable: str = ""
 
@@ -287,13 +268,14 @@ def event_from(message: Mapping[str, Any]) -> DeviceEvent | None:
     fields = {name: value for name, value in message.items() if name != "event"}
     if message["event"] == "message":
         fields["sender_ids"] = tuple(fields["sender_ids"])
-        original = fields.pop("original", None)
-        return Incoming(
-            **_with_media(fields), original=Original(**_with_media(original)) if original else None
-        )
+        fields["media"] = _attachments(fields["media"])
+        if original := fields.get("original"):
+            attachments = _attachments(original["attachments"])
+            fields["original"] = Quoted(original["text"], original["author"], attachments)
+        return Incoming(**fields)
     kind = _EVENTS.get(message["event"])
     return kind(**fields) if kind else None
 
 
-def _with_media(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {**fields, "media": tuple(Media(**file) for file in fields["media"])}
+def _attachments(files: Sequence[Mapping[str, Any]]) -> tuple[Attachment, ...]:
+    return tuple(Attachment(**file) for file in files)

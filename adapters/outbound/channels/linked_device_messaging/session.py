@@ -17,18 +17,7 @@ from ports.connections import Emit, LinkRecorder
 from ports.system import Clock
 
 from .config import TARGET, DeviceConfig, DeviceTarget
-from .device import (
-    ChildDevice,
-    DeviceError,
-    DeviceEvent,
-    Dropped,
-    Incoming,
-    Linked,
-    LoggedOut,
-    Media,
-    Original,
-    Unlinked,
-)
+from .device import ChildDevice, DeviceError, DeviceEvent, Dropped, Incoming, Linked, LoggedOut, Unlinked
 
 log = logging.getLogger(__name__)
 
@@ -73,36 +62,34 @@ class DeviceSession:
         if stored is None:
             await self._set_status(LinkStatus.PAIRING)
         self._connected_at = self.clock.now().timestamp()
+
+        async def handle_code_requests() -> None:
+            """A code that is requested for a linked account replaces its session."""
+            while True:
+                await self.recorder.wait_for_code_request()
+                async with self._transition:
+                    if self._status is LinkStatus.CONNECTED:
+                        await self._link_anew()
+                    else:
+                        await self._set_status(self._status)
+                        await self._request_code()
+
+        async def retry_connecting() -> None:
+            while True:
+                await self._connect_failed.wait()
+                await asyncio.sleep(self.reconnect_after)
+                self._connect_failed.clear()
+                async with self._transition:
+                    await self._connect()
+
         async with asyncio.TaskGroup() as group:
-            background = [
-                group.create_task(self._handle_code_requests()),
-                group.create_task(self._retry_connecting()),
-            ]
+            background = [group.create_task(handle_code_requests()), group.create_task(retry_connecting())]
             await self._connect()
             async for event in self.device.events():
                 async with self._transition:
                     await self._on(event)
             for task in background:
                 task.cancel()
-
-    async def _handle_code_requests(self) -> None:
-        """A code that is requested for a linked account replaces its session."""
-        while True:
-            await self.recorder.wait_for_code_request()
-            async with self._transition:
-                if self._status is LinkStatus.CONNECTED:
-                    await self._link_anew()
-                else:
-                    await self._set_status(self._status)
-                    await self._request_code()
-
-    async def _retry_connecting(self) -> None:
-        while True:
-            await self._connect_failed.wait()
-            await asyncio.sleep(self.reconnect_after)
-            self._connect_failed.clear()
-            async with self._transition:
-                await self._connect()
 
     async def _on(self, event: DeviceEvent) -> None:
         match event:
@@ -225,25 +212,18 @@ def event_of(instance_id: int, message: Incoming, own_number: str = "") -> Event
     )
 
 
-def _quoted(instance_id: int, original: Original | None, own_number: str) -> Quoted | None:
-    if original is None:
+def _quoted(instance_id: int, original: Quoted | None, own_number: str) -> Quoted | None:
+    if original is None or not original.is_given:
         return None
     is_own = _digits(original.author) == _digits(own_number)
-    files = _attachments(instance_id, original.media)
-    quoted = Quoted(original.text, Author.RESOURCE if is_own else original.author, files)
-    return quoted if quoted.is_given else None
+    author = Author.RESOURCE if is_own else original.author
+    return replace(original, author=author, attachments=_attachments(instance_id, original.attachments))
 
 
-def _attachments(instance_id: int, media: Sequence[Media]) -> tuple[Attachment, ...]:
+def _attachments(instance_id: int, media: Sequence[Attachment]) -> tuple[Attachment, ...]:
+    """The files with the instance whose device downloads them."""
     return tuple(
-        Attachment(
-            file.name,
-            file.mime_type,
-            {"instance": instance_id, "message": dict(file.ref)},
-            file.size,
-            file.is_voice,
-        )
-        for file in media
+        replace(file, source={"instance": instance_id, "message": dict(file.source)}) for file in media
     )
 
 

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from adapters.outbound.channels.linked_device_messaging.device import Incoming, Original
+from adapters.outbound.channels.linked_device_messaging.device import Incoming
 from adapters.outbound.channels.linked_device_messaging.session import event_of
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW
-from domain.channels.messages import Event
+from domain.channels.messages import Event, Quoted
 from domain.channels.refused import NUMBER
 
 MESSAGE = Incoming(
@@ -21,7 +21,7 @@ MESSAGE = Incoming(
 
 def replied() -> Event:
     """The event of a reply."""
-    return event_of(7, replace(MESSAGE, original=Original("4917000000002", "It is hot.")))
+    return event_of(7, replace(MESSAGE, original=Quoted("It is hot.", "4917000000002")))
 
 
 SAMPLE = Sample(

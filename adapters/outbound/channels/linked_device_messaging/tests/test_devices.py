@@ -143,7 +143,7 @@ MESSAGE = {
     "at": 1.5,
     "from_me": False,
     "is_group": False,
-    "media": [{"name": "image", "mime_type": "image/png", "size": 3, "ref": {"message": "b64"}}],
+    "media": [{"name": "image", "mime_type": "image/png", "size": 3, "source": {"message": "b64"}}],
     "album": "",
 }
 
@@ -165,4 +165,4 @@ def test_a_message_of_the_child() -> None:
     event = event_from(MESSAGE)
     assert isinstance(event, Incoming)
     assert (event.id, event.sender_ids, event.at) == ("3EB0", ("49",), 1.5)
-    assert event.media[0].ref == {"message": "b64"}
+    assert event.media[0].source == {"message": "b64"}

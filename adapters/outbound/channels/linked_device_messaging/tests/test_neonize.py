@@ -141,7 +141,7 @@ def test_what_was_replied_to(device: Device, heard: Heard, message: Any) -> None
     original = heard.last.original
     assert original is not None
     assert (heard.last.text, original.author, original.text) == ("Is it?", "4917000000002", "It is hot.")
-    assert [(file.name, file.size) for file in original.media] == [("image.png", 9)]
+    assert [(file.name, file.size) for file in original.attachments] == [("image.png", 9)]
 
 
 WRAPPERS = ["ephemeralMessage", "viewOnceMessage", "viewOnceMessageV2", "viewOnceMessageV2Extension"]
@@ -205,8 +205,8 @@ def test_media(
     assert (media.name, media.mime_type, media.size, heard.last.text) == (name, mime_type, 9, text)
     asked: list[Any] = []
     monkeypatch.setattr(library.NewClient, "download_any", lambda _, *given: asked.append(given))
-    device.download({"message": media.ref["message"], "path": "/tmp/out"})
-    assert asked == [(Message.FromString(base64.b64decode(media.ref["message"])), "/tmp/out")]
+    device.download({"message": media.source["message"], "path": "/tmp/out"})
+    assert asked == [(Message.FromString(base64.b64decode(media.source["message"])), "/tmp/out")]
 
 
 def test_a_group(device: Device, heard: Heard) -> None:

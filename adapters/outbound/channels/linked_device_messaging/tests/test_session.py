@@ -12,12 +12,11 @@ from adapters.outbound.channels.linked_device_messaging.device import (
     Incoming,
     Linked,
     LoggedOut,
-    Media,
     Unlinked,
 )
 from adapters.outbound.channels.linked_device_messaging.session import DeviceSession, LinkStatus, is_allowed
 from adapters.outbound.channels.tests.support import NOW, SetClock
-from domain.channels.messages import Event
+from domain.channels.messages import Attachment, Event
 from tests.support.linked_device import Recorder, ScriptedDevice
 
 PAIRING, CONNECTED, LOGGED_OUT = LinkStatus.PAIRING, LinkStatus.CONNECTED, LinkStatus.LOGGED_OUT
@@ -230,7 +229,7 @@ async def test_who_sends_what_cannot_be_read_is_told_so_but_not_in_groups() -> N
 
 
 async def test_a_message_is_an_event() -> None:
-    picture = Media("image", "image/jpeg", {"message": "b64"}, 12)
+    picture = Attachment("image", "image/jpeg", {"message": "b64"}, 12)
     (event,) = await heard(message(media=(picture,)))
     assert (event.key, event.session_id, event.text) == (
         "4917000000001@s.whatsapp.net:3EB0",
