@@ -5,8 +5,6 @@ https://learn.microsoft.com/en-us/graph/api/resources/chatmessageattachment (ref
 `quotedReply` of https://github.com/microsoft/teams.py.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +20,6 @@ from domain.channels.messages import Quoted
 MOST_HTML = 100_000
 """Characters of a message's HTML that are read."""
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
-_BEFORE, _INSIDE, _AFTER = range(3)
-"""Where the parser is, seen from the quotation."""
 _REPLY = "http://schema.skype.com/Reply"
 _FORWARD = "http://schema.skype.com/Forward"
 _EMOJI = "http://schema.skype.com/Emoji"
@@ -53,7 +49,7 @@ def read_html(activity: Mapping[str, Any]) -> HtmlPart:
         return HtmlPart()
     from lxml import html
 
-    root = html.document_fromstring(f"<div>{_UNREADABLE.sub('', content[:MOST_HTML])}</div>")
+    root = _parsed(content)
     for unread in root.xpath(f"//blockquote[@itemtype='{_REPLY}'] | //img[not(@itemtype='{_EMOJI}')]"):
         unread.drop_tree()
     own = text(activity, "recipient", "name")
@@ -127,54 +123,23 @@ def _referenced(activity: Mapping[str, Any], message: Mapping[str, Any]) -> Quot
 
 
 def _in_html(activity: Mapping[str, Any], content: str) -> Quoted | None:
-    from lxml import etree
+    """The first quotation. The properties of its elements hold their texts."""
+    for quotation in _parsed(content).xpath(f"//blockquote[@itemtype='{_REPLY}']"):
+        for link in quotation.iter("a"):
+            link.tail = address_behind(link.text_content(), link.get("href", "")) + (link.tail or "")
+        texts = dict.fromkeys(("preview", "copy", "mri"), "")
+        for element in quotation.xpath(".//*[@itemprop]"):
+            name = element.get("itemprop")
+            texts[name] = texts.get(name, "") + element.text_content()
+        sender = "".join(quotation.xpath(".//*[@itemprop='mri']/@itemid")[-1:])
+        return _quoted(activity, texts["preview"] or texts["copy"], texts["mri"], sender)
+    return None
 
-    parser = etree.HTMLParser(target=_Quotation(), no_network=True)
-    parser.feed(f"<div>{_UNREADABLE.sub('', content[:MOST_HTML])}</div>")
-    read: _Quotation = parser.close()
-    return _quoted(activity, read.text_of("preview", "copy"), read.text_of("mri"), read.sender)
 
+def _parsed(content: str) -> Any:
+    from lxml import html
 
-class _Quotation:
-    """A parser target, which reads the first quotation. The properties of its elements hold their texts."""
-
-    def __init__(self) -> None:
-        self.sender = ""
-        self._texts: dict[str, str] = {}
-        self._open: list[str] = []
-        self._links: list[tuple[int, str, str]] = []
-        self._state = _BEFORE
-
-    def text_of(self, *names: str) -> str:
-        return next((self._texts[name] for name in names if name in self._texts), "")
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if self._state == _BEFORE and tag == "blockquote" and attributes.get("itemtype") == _REPLY:
-            self._state = _INSIDE
-            self._open.clear()
-        name = attributes.get("itemprop", "")
-        if self._state == _INSIDE and name == "mri":
-            self.sender = attributes.get("itemid", "")
-        if tag == "a":
-            self._links.append((len(self._open), self.text_of("preview", "copy"), attributes.get("href", "")))
-        self._open.append(name)
-
-    def end(self, tag: str) -> None:
-        if self._links and self._links[-1][0] == len(self._open) - 1:
-            _, before, href = self._links.pop()
-            self.data(address_behind(self.text_of("preview", "copy")[len(before) :], href))
-        if self._open:
-            self._open.pop()
-        if self._state == _INSIDE and not self._open:
-            self._state = _AFTER
-
-    def data(self, data: str) -> None:
-        if self._state == _INSIDE:
-            for name in filter(None, self._open):
-                self._texts[name] = self._texts.get(name, "") + data
-
-    def close(self) -> _Quotation:
-        return self
+    return html.document_fromstring(f"<div>{_UNREADABLE.sub('', content[:MOST_HTML])}</div>")
 
 
 def _quoted(activity: Mapping[str, Any], preview: str, name: str, sender: str) -> Quoted | None:
