@@ -6,15 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from adapters.outbound.channels.common import contents
 from adapters.outbound.channels.common.bodies import at, integer, items, size, text
-from adapters.outbound.channels.common.contents import (
-    contact_context,
-    contact_text,
-    file_name,
-    forwarded,
-    location_context,
-    location_text,
-)
 from adapters.outbound.system.links import address_behind
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Quoted
@@ -135,7 +128,7 @@ def attachments_of(message: Mapping[str, Any]) -> tuple[Attachment, ...]:
         file = (items(message, "photo") or [None])[-1] if kind == "photo" else message[kind]
         if file_id := text(file, "file_id"):
             mime_type = text(file, "mime_type") or _MIME_TYPES[kind]
-            name = text(file, "file_name") or file_name(kind, mime_type)
+            name = text(file, "file_name") or contents.file_name(kind, mime_type)
             source, is_voice = {"file_id": file_id}, kind == "voice"
             attachments.append(Attachment(name, mime_type, source, size(file, "file_size"), is_voice))
     return tuple(attachments)
@@ -147,19 +140,19 @@ def described(message: Mapping[str, Any]) -> str:
     if data := text(message, "web_app_data", "data"):
         return data
     if contact := at(message, "contact"):
-        return contact_text(*_contact(contact))
+        return contents.contact_text(*_contact(contact))
     if dice := at(message, "dice"):
         return f"{text(dice, 'emoji')} {text(dice, 'value')}".strip()
     venue = (text(message, "venue", "title"), text(message, "venue", "address"))
-    return location_text(at(message, "location"), *venue)
+    return contents.location_text(at(message, "location"), *venue)
 
 
 def context_of(message: Mapping[str, Any]) -> dict[str, object]:
     """What the message tells beside its text."""
     if contact := at(message, "contact"):
-        return contact_context(*_contact(contact))
+        return contents.contact_context(*_contact(contact))
     venue = (text(message, "venue", "title"), text(message, "venue", "address"))
-    return location_context(at(message, "location"), *venue)
+    return contents.location_context(at(message, "location"), *venue)
 
 
 def _contact(contact: object) -> tuple[str, list[str]]:
@@ -195,7 +188,7 @@ def quoted_in(message: Mapping[str, Any], bot: Bot) -> Quoted | None:
 def forwarded_in(message: Mapping[str, Any]) -> dict[str, object]:
     """The `context` of a forwarded message: who wrote it, and when."""
     origin = at(message, "forward_origin")
-    return forwarded(_author(origin), at(origin, "date")) if isinstance(origin, dict) else {}
+    return contents.forwarded(_author(origin), at(origin, "date")) if isinstance(origin, dict) else {}
 
 
 def _author(source: Any) -> str:

@@ -6,20 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from adapters.outbound.channels.common import messages
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import (
-    WITHDRAWN,
-    closed_text,
-    file_payloads,
-    in_place_of_draft,
-    preview,
-    replaced,
-    split_question,
-    text_payloads,
-)
-from adapters.outbound.channels.common.outcomes import deleted, edited
-from adapters.outbound.rendering import render
+from adapters.outbound.channels.common.outcomes import edited, repeatable
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
@@ -56,10 +46,10 @@ class Delivery:
         self._artifacts = artifacts
 
     def render(self, config: BotConfig, target: BotTarget, answer: Answer) -> Sequence[OutboundMessage]:
-        markup = MARKUPS[config.mode]
-        texts = [piece for part in split_question(answer) for piece in render(markup, part, TEXT_LIMIT)]
-        payloads = text_payloads(texts, answer, with_plain=True, mode=config.mode)
-        payloads = in_place_of_draft(payloads, answer.draft, has_text=bool(payloads)) + file_payloads(answer)
+        texts = messages.rendered(answer, MARKUPS[config.mode], TEXT_LIMIT)
+        payloads = messages.text_payloads(texts, answer, with_plain=True, mode=config.mode)
+        payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
+        payloads += messages.file_payloads(answer)
         for payload in payloads[:1]:
             payload["first"] = True
         return [OutboundMessage(payload) for payload in payloads]
@@ -74,13 +64,19 @@ class Delivery:
     async def send(self, config: BotConfig, target: BotTarget, message: OutboundMessage, key: str) -> Sent:
         payload = message.payload
         draft, is_first = text(payload, "draft"), bool(payload.get("first"))
-        withdraw = partial(self._withdraw, config, target, draft)
-        if payload.get("kind") == WITHDRAWN:
+
+        async def withdraw() -> Sent:
+            body = {"chat_id": target.chat_id, "message_id": int(draft)}
+            attempt = await self._api.send(config.bot_token, "deleteMessage", body)
+            is_gone = attempt.is_rejected_as("to delete not found")
+            return Sent(Outcome.SENT, ref=draft) if is_gone else repeatable(attempt.sent)
+
+        if payload.get("kind") == messages.WITHDRAWN:
             return await withdraw()
         if payload.get("kind") != FILE:
             post = partial(self._send_text, config, target, payload, reply=is_first)
             change = partial(self._change, config, target, draft, payload)
-            return await (replaced(change, withdraw, post) if draft else post())
+            return await (messages.replaced(change, withdraw, post) if draft else post())
         address = _address(target, reply=is_first)
 
         async def upload(artifact: Artifact, content: bytes) -> Sent | None:
@@ -123,7 +119,7 @@ class Delivery:
 
     def preview(self, config: BotConfig, target: BotTarget) -> Preview | None:
         seconds = GROUP_SECONDS if _is_group(target) else CHAT_SECONDS
-        return preview(MARKUPS[config.mode], TEXT_LIMIT, seconds)
+        return messages.preview(MARKUPS[config.mode], TEXT_LIMIT, seconds)
 
     async def draft(
         self, config: BotConfig, target: BotTarget, message: OutboundMessage, draft: str, key: str
@@ -140,11 +136,6 @@ class Delivery:
         if attempt.is_rejected_as("not modified"):
             return Sent(Outcome.SENT, ref=draft)
         return edited(attempt.sent, draft)
-
-    async def _withdraw(self, config: BotConfig, target: BotTarget, draft: str) -> Sent:
-        body = {"chat_id": target.chat_id, "message_id": int(draft)}
-        attempt = await self._api.send(config.bot_token, "deleteMessage", body)
-        return deleted(attempt.sent, draft, is_gone=attempt.is_rejected_as("to delete not found"))
 
     async def typing(self, config: BotConfig, target: BotTarget) -> Sent:
         body = {**_address(target), "action": "typing"}
@@ -172,7 +163,7 @@ class Delivery:
         """Shows the outcome to the person who pressed, and replaces the prompt. A prompt whose text cannot be changed
         loses its buttons."""
         await self.acknowledge_press(config, target, closed.outcome)
-        shown = await closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
+        shown = await messages.closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
         if not target.prompt_id or shown is None:
             return
         prompt: dict[str, Any] = {

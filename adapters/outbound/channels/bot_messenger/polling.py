@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -42,29 +41,26 @@ class Updates(StatelessConnector):
         return f"Updates are fetched from Telegram (getUpdates) and no webhook is registered: {reason}"
 
     async def listen(self, instance_id: int, config: BotConfig, emit: Emit, recorder: LinkRecorder) -> None:
-        await keep_connected(partial(self._fetch, config, emit, recorder), instance_id, recorder)
+        async def connect(attempt: Attempt) -> None:
+            """Fetches and stores until Telegram fails. Raises `PlatformError`."""
+            me = await self._api.call(config.bot_token, "getMe")
+            bot = Bot(config.bot_token.partition(":")[0], text(me, "username"))
+            cursor = await emit.cursor() or {}
+            while True:
+                offset = self._offset(cursor, bot)
+                updates = await self._updates(config, offset, LONG_POLL if attempt.greeted else 0)
+                if not attempt.greeted:
+                    attempt.greeted = True
+                    await recorder.set_connected_since(self._clock.now())
+                if updates:
+                    last = max(update["update_id"] for update in updates)
+                    cursor = {"bot": bot.id, "offset": last + 1, "at": self._clock.now().timestamp()}
+                    received = [read_update(config, update, bot) for update in updates]
+                    events = chain.from_iterable(result.events for result in received)
+                    renames = chain.from_iterable(result.session_renames for result in received)
+                    await emit.batch(list(events), cursor, list(renames))
 
-    async def _fetch(self, config: BotConfig, emit: Emit, recorder: LinkRecorder, attempt: Attempt) -> None:
-        """Fetches and stores until Telegram fails. Raises `PlatformError`."""
-        me = await self._api.call(config.bot_token, "getMe")
-        bot = Bot(config.bot_token.partition(":")[0], text(me, "username"))
-        cursor = await emit.cursor() or {}
-        while True:
-            offset = self._offset(cursor, bot)
-            updates = await self._updates(config, offset, LONG_POLL if attempt.greeted else 0)
-            if not attempt.greeted:
-                attempt.greeted = True
-                await recorder.set_connected_since(self._clock.now())
-            if updates:
-                cursor = {
-                    "bot": bot.id,
-                    "offset": max(update["update_id"] for update in updates) + 1,
-                    "at": self._clock.now().timestamp(),
-                }
-                received = [read_update(config, update, bot) for update in updates]
-                events = chain.from_iterable(result.events for result in received)
-                renames = chain.from_iterable(result.session_renames for result in received)
-                await emit.batch(list(events), cursor, list(renames))
+        await keep_connected(connect, instance_id, recorder)
 
     async def _updates(self, config: BotConfig, offset: int | None, wait: int) -> Sequence[Mapping[str, Any]]:
         payload: dict[str, Any] = {"allowed_updates": list(ALLOWED_UPDATES)}

@@ -184,11 +184,12 @@ def _event(
     body = written.text or ("" if written.command or attachments else described(message))
     direct = at(message, "chat", "type") == "private"
     to_bot = direct or text(message, "reply_to_message", "from", "id") == bot.id
-    says_something = bool(body or attachments or written.addresses_bot)
+    says_something = any((body, attachments, written.addresses_bot))
     kind = "" if says_something else unreadable_kind(message)
     if not says_something and not (kind and to_bot):
         return "service"
     has_content = any((body, attachments, quoted))
+    album = text(message, "media_group_id")  # each picture of it comes in an update of its own
     return Event(
         key=key,
         session_id=_session(message),
@@ -198,7 +199,7 @@ def _event(
         attachments=attachments,
         canned_reply=_canned_reply(kind, written, body, has_content=has_content),
         is_direct=direct,
-        merge=_album(message),
+        merge=Merge(album, integer(message, "message_id")) if album else None,
         message_id=text(message, "message_id"),
         quoted=quoted,
         refused=refused,
@@ -212,12 +213,6 @@ def _canned_reply(kind: str, written: AddressedText, body: str, *, has_content: 
         return unreadable(kind)
     is_greeting = written.command == "help" or (written.command == START and not body)
     return GREETING if is_greeting or not has_content else None
-
-
-def _album(message: Mapping[str, Any]) -> Merge | None:
-    """Each picture of an album comes in an update of its own."""
-    album = text(message, "media_group_id")
-    return Merge(album, integer(message, "message_id")) if album else None
 
 
 def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.common.client import PlatformClient
+from adapters.outbound.channels.common.client import PlatformClient, bearer
 from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
 from adapters.outbound.net.urls import segment
 from domain.channels.limits import Scope
@@ -58,13 +58,17 @@ class GraphApi:
     async def node(self, config: WhatsAppConfig, node: str, **query: str) -> Mapping[str, Any]:
         """The fields of a node. Raises `PlatformError`."""
         url = self._url(config, node) + (f"?{urlencode(query)}" if query else "")
-        return await self._client.read(HttpRequest("GET", url, _bearer(config), timeout=15.0))
+        return await self._client.read(HttpRequest("GET", url, bearer(config.access_token), timeout=15.0))
 
     async def download(self, config: WhatsAppConfig, media_id: str) -> AsyncIterator[bytes]:
         """The bytes of a media file, whose address is valid for five minutes. Raises `PlatformError`."""
         media = await self.node(config, media_id, phone_number_id=config.phone_number_id)
         request = HttpRequest(
-            "GET", text(media, "url"), _bearer(config), timeout=TRANSFER_TIMEOUT, max_bytes=MAX_DOCUMENT
+            "GET",
+            text(media, "url"),
+            bearer(config.access_token),
+            timeout=TRANSFER_TIMEOUT,
+            max_bytes=MAX_DOCUMENT,
         )
         async for piece in self._client.download(request):
             yield piece
@@ -103,17 +107,13 @@ class GraphApi:
     async def _post(self, config: WhatsAppConfig, edge: str, **request: Any) -> tuple[Sent, Any]:
         url = f"{self._url(config, config.phone_number_id)}/{edge}"
         answer = await exchange(
-            self._dependencies.http, HttpRequest("POST", url, headers=_bearer(config), **request)
+            self._dependencies.http, HttpRequest("POST", url, headers=bearer(config.access_token), **request)
         )
         return (answer, None) if isinstance(answer, Sent) else (outcome(answer), answer.json())
 
     def _url(self, config: WhatsAppConfig, node: str) -> str:
         base = self._dependencies.address(BASE).rstrip("/")
         return f"{base}/{segment(config.api_version or DEFAULT_API_VERSION)}/{segment(node)}"
-
-
-def _bearer(config: WhatsAppConfig) -> dict[str, str]:
-    return {"authorization": f"Bearer {config.access_token}"}
 
 
 def outcome(answer: HttpAnswer) -> Sent:

@@ -1,23 +1,24 @@
 """Reads what the WhatsApp Cloud API posts (https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import starmap
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, camel_case, integer, items, json_object, same, text
-from adapters.outbound.channels.common.calls import require_webhook, signature
-from adapters.outbound.channels.common.contents import (
-    contact_context,
-    contact_text,
-    file_name,
-    location_context,
-    location_text,
-    order_text,
-    unreadable,
+from adapters.outbound.channels.common import contents
+from adapters.outbound.channels.common.bodies import (
+    at,
+    camel_case,
+    first_text,
+    integer,
+    items,
+    json_object,
+    same,
+    text,
 )
+from adapters.outbound.channels.common.calls import require_webhook, signature
 from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
@@ -58,7 +59,14 @@ def receive(config: WhatsAppConfig, call: RawCall, metadata: ChannelMetadata, no
     """Answers the subscription challenge (GET), or verifies and reads a notification."""
     require_webhook(call)
     if call.method.upper() in ("GET", "HEAD"):
-        return _challenge(config, call)
+        query = call.query
+        token = query.get("hub.verify_token", "")
+        if query.get("hub.mode") != "subscribe" or not same(token, config.webhook_verify_token):
+            raise Forbidden(
+                "hub.mode or hub.verify_token is wrong: it must be webhookVerifyToken of the instance."
+            )
+        headers = {"content-type": "text/plain; charset=utf-8"}
+        return Received(RawAnswer(200, query.get("hub.challenge", "").encode(), headers), kind="challenge")
     if not config.app_secret:
         missing_proof_field = "appSecret"
     elif same(call.headers.get("x-hub-signature-256", ""), signature(config.app_secret, call.body)):
@@ -89,17 +97,6 @@ def receive(config: WhatsAppConfig, call: RawCall, metadata: ChannelMetadata, no
         kind=next((kind for kind, read in kinds.items() if read), f"ignored:{(*ignored, 'other')[0]}"),
         missing_proof_field=missing_proof_field,
     )
-
-
-def _challenge(config: WhatsAppConfig, call: RawCall) -> Received:
-    query = call.query
-    token = query.get("hub.verify_token", "")
-    if query.get("hub.mode") != "subscribe" or not same(token, config.webhook_verify_token):
-        raise Forbidden(
-            "hub.mode or hub.verify_token is wrong: it must be webhookVerifyToken of the instance."
-        )
-    headers = {"content-type": "text/plain; charset=utf-8"}
-    return Received(RawAnswer(200, query.get("hub.challenge", "").encode(), headers), kind="challenge")
 
 
 def _values(config: WhatsAppConfig, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -146,8 +143,7 @@ def renames_of(value: Mapping[str, Any]) -> Iterator[SessionRename]:
             previous = (
                 text(message, "from") or text(system, "previous_user_id") or text(message, "from_user_id")
             )
-            current = text(system, "wa_id") or text(system, "new_wa_id") or text(system, "user_id")
-            yield from _rename(previous, current)
+            yield from _rename(previous, first_text(system, "wa_id", "new_wa_id", "user_id"))
     updates = at(value, "user_id_update")
     for update in updates if isinstance(updates, list) else [updates]:
         if not text(update, "wa_id"):  # who shows a number is known by it: another id changes nothing
@@ -158,18 +154,6 @@ def renames_of(value: Mapping[str, Any]) -> Iterator[SessionRename]:
 def _rename(previous: str, current: str) -> Iterator[SessionRename]:
     if previous and current and previous != current:
         yield SessionRename(previous, current)
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """`choice` is the value of a pressed button, `reacts_to` the id of the message that has the reaction."""
-
-    text: str = ""
-    choice: str = ""
-    attachments: tuple[Attachment, ...] = ()
-    context: Mapping[str, object] = field(default_factory=dict)
-    reaction: str = ""
-    reacts_to: str = ""
 
 
 def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = False) -> Event | str:
@@ -183,16 +167,24 @@ def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = Fa
     own = "".join(filter(str.isdigit, text(value, "metadata", "display_phone_number")))
     if own and phone == own:
         return "own"
-    content = _content(message, reactions=reactions)
-    is_empty = not (content.text or content.attachments or content.reaction)
+    event = _with_content(_event(message, value), message, reactions=reactions)
+    is_empty = not (event.text or event.attachments or event.reaction)
     if is_empty and (text(message, "group_id") or text(message, "type") in _SILENT):
         return "kind"
-    event = _event(message, value, content)
-    return replace(event, canned_reply=unreadable()) if is_empty else event
+    return replace(event, canned_reply=contents.unreadable()) if is_empty else event
 
 
-def _event(message: Any, value: Mapping[str, Any], content: _Content) -> Event:
+def _event(message: Any, value: Mapping[str, Any]) -> Event:
+    """The event of a message, without what the message says."""
     phone, scoped = text(message, "from"), text(message, "from_user_id")
+    ids = {phone, scoped} - {""}
+    names = (
+        text(contact, "profile", "name")
+        for contact in items(value, "contacts")
+        if ids & {text(contact, "wa_id"), text(contact, "user_id")}
+    )
+    identities = (("business-messaging", phone), ("phone", phone), ("business-messaging", scoped))
+    proved = tuple(Identity(kind, id) for kind, id in identities if id)
     wamid, group, original = text(message, "id"), text(message, "group_id"), text(message, "context", "id")
     target = WhatsAppTarget(to=phone, recipient="" if phone else scoped, message_id=wamid)
     if group:
@@ -201,30 +193,16 @@ def _event(message: Any, value: Mapping[str, Any], content: _Content) -> Event:
     return Event(
         key=wamid or None,
         session_id=group or phone or scoped,
-        sender=_sender(phone, scoped, items(value, "contacts")),
-        text=content.text,
+        sender=Sender(phone or scoped, next(names, ""), proved),
+        text="",
         target=TARGET.dump(target),
-        attachments=content.attachments,
-        choice=content.choice or None,
-        quoted=Quoted(ref=original, key=original) if original and not content.choice else None,
-        reaction=content.reaction,
-        reacts_to=content.reacts_to,
+        quoted=Quoted(ref=original, key=original) if original else None,
         is_direct=not group,
         alias=target.recipient,
         message_id=wamid,
         written_at=datetime.fromtimestamp(int(seconds), UTC) if _TIME.fullmatch(seconds) else None,
-        context={**_context(message, value), **content.context},
+        context=_context(message, value),
     )
-
-
-def _sender(phone: str, scoped: str, contacts: Sequence[Any]) -> Sender:
-    name = ""
-    for contact in contacts:
-        if {phone, scoped} & ({text(contact, "wa_id"), text(contact, "user_id")} - {""}):
-            name = text(contact, "profile", "name")
-            break
-    ids = (("business-messaging", phone), ("phone", phone), ("business-messaging", scoped))
-    return Sender(phone or scoped, name, tuple(Identity(kind, id) for kind, id in ids if id))
 
 
 def _context(message: Any, value: Mapping[str, Any]) -> dict[str, object]:
@@ -248,37 +226,51 @@ def _context(message: Any, value: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _content(message: Any, *, reactions: bool) -> _Content:
+def _with_content(event: Event, message: Any, *, reactions: bool) -> Event:
+    """The event with what the message says. The press of a button quotes nothing."""
     kind = text(message, "type")
-    part = at(message, kind)
+    part, body, choice = at(message, kind), "", ""
+    context: Mapping[str, object] = {}
     match kind:
         case "text":
-            return _Content(text(part, "body").strip())
+            body = text(part, "body")
         case "interactive":
-            reply = at(part, "button_reply" if isinstance(at(part, "button_reply"), dict) else "list_reply")
-            choice, form = text(reply, "id"), text(part, "nfm_reply", "response_json")
-            body = (text(reply, "title") or choice) if isinstance(reply, dict) else form
-            return _Content(body.strip(), choice)
+            reply = at(part, "button_reply") or at(part, "list_reply")
+            choice = text(reply, "id")
+            body = text(reply, "title") or choice or text(part, "nfm_reply", "response_json")
         case "button":  # a quick reply of a template
             choice = text(part, "payload")
-            return _Content((text(part, "text") or choice).strip(), choice)
+            body = text(part, "text") or choice
         case "location":
             place = (part, text(part, "name"), text(part, "address"))
-            return _Content(location_text(*place).strip(), context=location_context(*place))
+            body, context = contents.location_text(*place), contents.location_context(*place)
         case "contacts":
             contacts = [*map(_contact, items(message, "contacts"))]
-            body = "\n".join(filter(None, starmap(contact_text, contacts)))
-            return _Content(body.strip(), context=contact_context(*contacts[0]) if contacts else {})
+            body = "\n".join(filter(None, starmap(contents.contact_text, contacts)))
+            context = contents.contact_context(*contacts[0]) if contacts else {}
         case "order":
-            order = _order(part)
-            return _Content(order_text(order).strip(), context={"order": order})
-        case "reaction" if reactions:
-            reacts_to = text(part, "message_id")
-            emoji = text(part, "emoji") if reacts_to else ""
-            return _Content(reaction=emoji, reacts_to=reacts_to if emoji else "")
+            products = [
+                {
+                    "productId": text(item, "product_retailer_id"),
+                    "quantity": at(item, "quantity"),
+                    "price": at(item, "item_price"),
+                    "currency": text(item, "currency"),
+                }
+                for item in items(part, "product_items")
+            ]
+            order = {"catalogId": text(part, "catalog_id"), "text": text(part, "text"), "items": products}
+            body, context = contents.order_text(order), {"order": order}
+        case "reaction" if reactions and text(part, "message_id") and text(part, "emoji"):
+            event = replace(event, reaction=text(part, "emoji"), reacts_to=text(part, "message_id"))
         case _ if kind in _MIME_TYPES:
-            return _Content(text(part, "caption").strip(), attachments=_attachments(kind, part))
-    return _Content()
+            body, event = text(part, "caption"), replace(event, attachments=_attachments(kind, part))
+    return replace(
+        event,
+        text=body.strip(),
+        choice=choice or None,
+        quoted=None if choice else event.quoted,
+        context={**event.context, **context},
+    )
 
 
 def _attachments(kind: str, file: Any) -> tuple[Attachment, ...]:
@@ -286,7 +278,7 @@ def _attachments(kind: str, file: Any) -> tuple[Attachment, ...]:
     if not media_id:
         return ()
     mime_type = text(file, "mime_type").partition(";")[0].strip() or _MIME_TYPES[kind]
-    name = text(file, "filename") or file_name(kind, mime_type)
+    name = text(file, "filename") or contents.file_name(kind, mime_type)
     is_voice = kind == "voice" or at(file, "voice") is True
     return (Attachment(name, mime_type, {"media_id": media_id}, is_voice=is_voice),)
 
@@ -294,16 +286,3 @@ def _attachments(kind: str, file: Any) -> tuple[Attachment, ...]:
 def _contact(contact: Any) -> tuple[str, list[str]]:
     phones = (text(phone, "phone") for phone in items(contact, "phones"))
     return text(contact, "name", "formatted_name"), list(filter(None, phones))
-
-
-def _order(order: Any) -> dict[str, object]:
-    products = [
-        {
-            "productId": text(item, "product_retailer_id"),
-            "quantity": at(item, "quantity"),
-            "price": at(item, "item_price"),
-            "currency": text(item, "currency"),
-        }
-        for item in items(order, "product_items")
-    ]
-    return {"catalogId": text(order, "catalog_id"), "text": text(order, "text"), "items": products}

@@ -1,6 +1,7 @@
 """Addresses to which messages are sent that answer none: what a caller gives as `to`."""
 
 import re
+from urllib.parse import urlsplit
 
 from domain.refusals import Fault, Invalid
 
@@ -15,6 +16,17 @@ def read_address(pattern: re.Pattern[str], to: str, expected: str) -> re.Match[s
     if match is None:
         raise no_address(f"must be {expected}")
     return match
+
+
+def named_host(url: str, *schemes: str) -> str:
+    """The full name of the host of an address with one of these schemes, empty for any other address."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return ""
+    is_name = "." in host and not host.rpartition(".")[2].isdigit()
+    return host if is_name and parts.scheme in schemes else ""
 
 
 def no_address(reason: str) -> Invalid:

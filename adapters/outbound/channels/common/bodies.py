@@ -97,9 +97,13 @@ def form(body: bytes) -> dict[str, str]:
     return {clean(name): clean(value) for name, value in pairs}
 
 
-def query(call: RawCall) -> dict[str, str]:
-    """The query parameters of a call, cleaned."""
-    return {clean(name): clean(value) for name, value in call.query.items()}
+def fields_of(call: RawCall) -> Mapping[str, Any]:
+    """The fields of a call that may come as a query, as a form or as a JSON object, cleaned. Raises `Invalid`."""
+    if call.method == "GET":
+        return {clean(name): clean(value) for name, value in call.query.items()}
+    content_type = call.headers.get("content-type", "").lower()
+    is_json = "json" in content_type or ("form" not in content_type and call.body.lstrip()[:1] == b"{")
+    return json_object(call.body) if is_json else form(call.body)
 
 
 def text(source: object, *path: str) -> str:
@@ -113,6 +117,11 @@ def text(source: object, *path: str) -> str:
     if isinstance(source, _NUMBER) and not isinstance(source, bool):
         return str(source)
     return ""
+
+
+def first_text(source: object, *names: str) -> str:
+    """The first of these strings and numbers that is there and not empty, as a string; "" without one."""
+    return next(filter(None, (text(source, name) for name in names)), "")
 
 
 def at(source: object, *path: str) -> Any:

@@ -6,6 +6,8 @@ https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-w
 import base64
 import hashlib
 import hmac
+import json
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -46,9 +48,15 @@ def received(event: Event | str, kind: str = "message", answer: RawAnswer = TAKE
     return Received(answer, (event,), kind=f"ignored:{event.refused}" if event.refused else kind)
 
 
-def json_answer(body: Any, status: int = 200) -> RawAnswer:
+def json_answer(body: Any, status: int = 200, **headers: str) -> RawAnswer:
     """An answer whose body is JSON."""
-    return RawAnswer(status, orjson.dumps(body), {"content-type": "application/json"})
+    return RawAnswer(status, json_bytes(body), {"content-type": "application/json", **headers})
+
+
+def json_bytes(body: Any) -> bytes:
+    with suppress(orjson.JSONEncodeError):  # integers over 64 bits, lone surrogates
+        return orjson.dumps(body)
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 class BadSecret(ValueError):

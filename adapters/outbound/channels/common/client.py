@@ -65,6 +65,10 @@ class PlatformClient:
         return PlatformError(masked(f"{self.platform}: {message}", secrets))
 
 
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
 def masked(message: str, secrets: Sequence[str]) -> str:
     """The message with each secret replaced by ***."""
     for secret in filter(None, secrets):

@@ -16,20 +16,8 @@ class FileUnavailable(Exception):
     """The file is over the platform's limit or cannot be read: its link is sent in its place."""
 
 
-def file_payload(artifact: Artifact) -> dict[str, Any]:
-    """The payload of a message that sends one file."""
-    return {
-        "kind": FILE,
-        "name": artifact.name,
-        "mimeType": artifact.mime_type,
-        "url": artifact.url,
-        "blob": artifact.blob,
-        "size": artifact.size,
-    }
-
-
 def artifact_of(payload: Mapping[str, Any]) -> Artifact:
-    """The file that `file_payload` described."""
+    """The file of a payload of `messages.file_payloads`."""
     return Artifact(
         name=payload["name"],
         mime_type=payload["mimeType"],

@@ -4,7 +4,7 @@ that replace them, prompts that are closed."""
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from adapters.outbound.channels.common.files import file_payload
+from adapters.outbound.channels.common.files import FILE
 from adapters.outbound.rendering import GrowingText, Markup, Rendered, render
 from domain.channels.answers import Answer, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.messages import Outcome, Sent
@@ -25,6 +25,11 @@ def split_question(answer: Answer) -> tuple[str, str]:
     return answer.text.removesuffix(question).rstrip(), question
 
 
+def rendered(answer: Answer, markup: Markup, limit: TextLimit) -> list[Rendered]:
+    """The text in pieces within the limit, the question in pieces of its own."""
+    return [piece for part in split_question(answer) for piece in render(markup, part, limit)]
+
+
 def text_payloads(
     texts: Sequence[Rendered], answer: Answer, *, with_plain: bool = False, **common: Any
 ) -> list[dict[str, Any]]:
@@ -43,7 +48,18 @@ def text_payloads(
 
 
 def file_payloads(answer: Answer) -> list[dict[str, Any]]:
-    return [file_payload(artifact) for artifact in answer.artifacts]
+    """The payloads of the messages that send one file each; `files.artifact_of` reads them."""
+    return [
+        {
+            "kind": FILE,
+            "name": artifact.name,
+            "mimeType": artifact.mime_type,
+            "url": artifact.url,
+            "blob": artifact.blob,
+            "size": artifact.size,
+        }
+        for artifact in answer.artifacts
+    ]
 
 
 async def closed_text(markup: Markup, closed: ClosedPrompt, limit: TextLimit) -> Rendered | None:
@@ -93,13 +109,13 @@ def preview(markup: Markup, limit: TextLimit, seconds: float) -> Preview:
     """Shows what fits into one message, as `text` and `plain`, with a sign that it goes on."""
     growing = GrowingText(markup, TextLimit(limit.size - _MORE_ROOM, limit.unit))
 
-    def rendered(markdown: str) -> OutboundMessage | None:
+    def shown_so_far(markdown: str) -> OutboundMessage | None:
         shown = growing.rendered(markdown.encode("utf-8", "replace").decode().replace("\0", ""))
         if not shown.text.strip():
             return None
         return OutboundMessage({"text": shown.text + _MORE, "plain": shown.plain + _MORE})
 
-    return Preview(seconds, limit.size * 5 // 4, rendered)
+    return Preview(seconds, limit.size * 5 // 4, shown_so_far)
 
 
 def in_place_of_draft(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from sys import float_info
 
 from adapters.outbound.net.oauth import TokenRefused, TokenUnavailable
 from domain.channels.messages import Outcome, Sent
@@ -55,8 +56,10 @@ def edited(sent: Sent, ref: str) -> Sent:
     return replace(sent, ref=ref) if sent.outcome is Outcome.SENT else repeatable(sent)
 
 
-def deleted(sent: Sent, ref: str, *, is_gone: bool) -> Sent:
-    """The outcome of the deletion of the message `ref`. A message that is gone already counts as deleted."""
+def deleted(sent: Sent, ref: str, gone: tuple[str, ...] = ("HTTP 404",)) -> Sent:
+    """The outcome of the deletion of the message `ref`. A message that is gone already counts as deleted: `gone` is
+    how the platform's refusal begins then."""
+    is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(gone)
     return Sent(Outcome.SENT, ref=ref) if is_gone else repeatable(sent)
 
 
@@ -70,6 +73,15 @@ def by_status(answer: HttpAnswer, detail: str = "", ref: str = "") -> Sent:
     if answer.status >= 500 or answer.status in _WAIT_AND_TRY:
         return Sent(Outcome.TRANSIENT, message)
     return Sent(Outcome.PERMANENT, message)
+
+
+def seconds_in(answer: HttpAnswer, header: str, most: float = float_info.max) -> float | None:
+    """The seconds that a header names, None if it is missing, no number, or over `most`."""
+    try:
+        seconds = float(answer.headers.get(header, ""))
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds <= most else None
 
 
 def excerpt(answer: HttpAnswer) -> str:

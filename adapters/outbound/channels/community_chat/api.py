@@ -3,18 +3,19 @@
 Source: https://developers.mattermost.com/api-documentation/
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from adapters.outbound.channels.common.bodies import at, size, text
-from adapters.outbound.channels.common.client import PlatformClient
-from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send
+from adapters.outbound.channels.common.client import PlatformClient, bearer
+from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, seconds_in, send
 from adapters.outbound.net.urls import base_address, segment
-from domain.channels.messages import Attachment, ChannelMetadata, Outcome, Sent
+from domain.channels.messages import Attachment, ChannelMetadata, Outcome, Sender, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import FormFile, Http, HttpAnswer, HttpRequest
+from ports.system import Clock
 
 from .config import MattermostConfig
 
@@ -29,6 +30,8 @@ _OF_CHANNEL = frozenset({
 })  # fmt: skip
 """Ids of errors that concern one channel: the bot is no member any more, the channel is archived or gone, the first
 post of the thread is deleted (the server's `i18n/en.json`)."""
+_LONGEST_WAIT = 99_999.0
+"""Seconds until the rate limit is lifted; a larger number is a time."""
 _POST_ANYWHERE = {"system_admin", "system_post_all"}
 """Roles that post in channels of which they are no members."""
 
@@ -146,7 +149,7 @@ def api_request(config: MattermostConfig, method: str, path: str, **content: Any
     return HttpRequest(
         method,
         f"{base_address(config.server_url)}/api/v4{path}",
-        headers={"authorization": f"Bearer {config.token}"},
+        headers=bearer(config.token),
         user_address=True,
         **content,
     )
@@ -158,7 +161,79 @@ def outcome(answer: HttpAnswer) -> Sent:
     sent = by_status(answer, text(body, "message"), ref=text(body, "id"))
     sent = replace(sent, of_recipient=not answer.ok and text(body, "id") in _OF_CHANNEL)
     if sent.outcome is Outcome.RETRY_AFTER and sent.retry_after is None:
-        seconds = answer.headers.get("x-ratelimit-reset", "")  # until the limit is lifted
-        is_number = seconds.isascii() and seconds.isdigit() and len(seconds) < 6
-        return replace(sent, retry_after=float(seconds) if is_number else None)
+        return replace(sent, retry_after=seconds_in(answer, "x-ratelimit-reset", _LONGEST_WAIT))
     return sent
+
+
+KNOWN_SECONDS = 3600.0
+UNKNOWN_SECONDS = 60.0
+"""After so long a server that did not answer is asked again."""
+TIMEOUT = 5.0
+"""Seconds that an event waits for each of two answers."""
+REMEMBERED = 10_000
+"""Users, and tokens, whose answers are cached."""
+
+V = TypeVar("V")
+Key = tuple[str, str]
+
+
+class _Cache(Generic[V]):
+    """Answers of servers, None if a server did not give one."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._answers: dict[Key, tuple[float, V | None]] = {}
+
+    async def get(self, key: Key, ask: Callable[[], Awaitable[V]]) -> V | None:
+        now = self._clock.now().timestamp()
+        until, value = self._answers.get(key, (0.0, None))
+        if now >= until:
+            try:
+                value, seconds = await ask(), KNOWN_SECONDS
+            except PlatformError:
+                value, seconds = None, UNKNOWN_SECONDS
+            if len(self._answers) >= REMEMBERED:
+                self._answers.clear()
+            self._answers[key] = (now + seconds, value)
+        return value
+
+
+class Bots:
+    """Asks a server once an hour for each user who writes, and for each token for its account: two bots that answer
+    each other would never come to an end.
+
+    Posts of bots set outgoing webhooks off as well, and the payload does not distinguish them from people's.
+    """
+
+    def __init__(self, clock: Clock, api: MattermostApi) -> None:
+        self._api = api
+        self._users: _Cache[bool] = _Cache(clock)
+        self._tokens: _Cache[str] = _Cache(clock)
+        self._accounts: set[Key] = set()
+
+    async def is_bot(self, config: MattermostConfig, sender: Sender) -> bool | None:
+        """Return None if the server does not answer, or if another instance may have written: its token may be of
+        an ordinary user."""
+        url, user = config.server_url, sender.external_id
+
+        async def ask_user() -> bool:
+            path = f"/users/{segment(user)}"
+            return at(await self._api.read(config, path, "the id of a user", TIMEOUT), "is_bot") is True
+
+        is_bot = await self._users.get((url, user), ask_user)
+        if is_bot is not False:
+            return is_bot
+        account = await self.account(config)
+        if len(self._accounts) >= REMEMBERED:
+            self._accounts.clear()
+        if account is not None:
+            self._accounts.add((url, account))
+        return None if (url, user) in self._accounts else False
+
+    async def account(self, config: MattermostConfig) -> str | None:
+        """The id of the account that the token is of, None if the server does not answer."""
+
+        async def ask() -> str:
+            return text(await self._api.read(config, "/users/me", "the token", TIMEOUT), "id")
+
+        return await self._tokens.get((config.server_url, config.token), ask)

@@ -9,30 +9,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from adapters.outbound.channels.common import messages
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import (
-    WITHDRAWN,
-    closed_text,
-    file_payloads,
-    in_place_of_draft,
-    preview,
-    replaced,
-    split_question,
-    text_payloads,
-)
 from adapters.outbound.channels.common.outcomes import deleted, edited, repeatable
 from adapters.outbound.net.urls import segment
-from adapters.outbound.rendering import Markup, render
+from adapters.outbound.rendering import Markup
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits
 from domain.channels.messages import Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
 
-from .api import MattermostApi, outcome
+from .api import Bots, MattermostApi, outcome
 from .config import BUTTONS, POST_LIMIT, SOCKET, MattermostConfig, MattermostTarget
-from .lookups import Bots
 from .webhook import attached
 
 MAX_CONCURRENCY = 16
@@ -42,7 +32,6 @@ MAX_FILE_BYTES = 100 * 1024 * 1024
 DRAFT_SECONDS = 1.0
 """Our choice: what a server takes is its own setting (10 requests a second if its limit is switched on)."""
 _TOO_LARGE = 413
-_GONE = "HTTP 404"
 
 log = logging.getLogger(__name__)
 
@@ -73,15 +62,13 @@ class Delivery:
         self, config: MattermostConfig, target: MattermostTarget, answer: Answer
     ) -> list[OutboundMessage]:
         """The text split within the limit, the choices under the last post of it, then one post for each file."""
-        parts = [part for part in split_question(answer) if part.strip()]
-        rendered = [piece for part in parts for piece in render(Markup.MATTERMOST, part, POST_LIMIT)]
-        payloads = text_payloads(rendered, answer)
+        payloads = messages.text_payloads(messages.rendered(answer, Markup.MATTERMOST, POST_LIMIT), answer)
         for payload in payloads:
             payload["message"] = payload.pop("text")
         if answer.choices:
             payloads[-1]["callback"] = answer.callback_url
-        payloads = in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
-        return [OutboundMessage(payload) for payload in payloads + file_payloads(answer)]
+        payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
+        return [OutboundMessage(payload) for payload in payloads + messages.file_payloads(answer)]
 
     async def send(
         self, config: MattermostConfig, target: MattermostTarget, message: OutboundMessage, key: str
@@ -89,8 +76,11 @@ class Delivery:
         """`key` keeps the server from making the same post twice."""
         target, payload = _in_channel(config, target), message.payload
         draft, content = text(payload, "draft"), text(payload, "message")
-        withdraw = partial(self._withdraw, config, draft)
-        if payload["kind"] == WITHDRAWN:
+
+        async def withdraw() -> Sent:
+            return deleted(await self._api.remove(config, f"/posts/{segment(draft)}"), draft)
+
+        if payload["kind"] == messages.WITHDRAWN:
             return await withdraw()
         send_text = partial(self._send_text, config, target, key)
         if payload["kind"] == FILE:
@@ -102,7 +92,7 @@ class Delivery:
             return await send_text(content, props)
         fields = {"message": content, **({"props": props} if props else {})}
         change = partial(self._change, config, draft, fields)
-        return await replaced(change, withdraw, partial(send_text, content, props))
+        return await messages.replaced(change, withdraw, partial(send_text, content, props))
 
     async def _send_text(
         self,
@@ -158,14 +148,9 @@ class Delivery:
     async def _change(self, config: MattermostConfig, post_id: str, fields: Mapping[str, Any]) -> Sent:
         return edited(await self._api.change(config, post_id, fields), post_id)
 
-    async def _withdraw(self, config: MattermostConfig, post_id: str) -> Sent:
-        sent = await self._api.remove(config, f"/posts/{segment(post_id)}")
-        is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_GONE)
-        return deleted(sent, post_id, is_gone=is_gone)
-
     def preview(self, config: MattermostConfig, target: MattermostTarget) -> Preview | None:
         """A slash command is answered at another address, where nothing can be changed."""
-        return None if target.response_url else preview(Markup.MATTERMOST, POST_LIMIT, DRAFT_SECONDS)
+        return None if target.response_url else messages.preview(Markup.MATTERMOST, POST_LIMIT, DRAFT_SECONDS)
 
     async def draft(
         self,
@@ -219,7 +204,7 @@ class Delivery:
     async def close_prompt(
         self, config: MattermostConfig, target: MattermostTarget, closed: ClosedPrompt
     ) -> None:
-        shown = await closed_text(Markup.MATTERMOST, closed, POST_LIMIT)
+        shown = await messages.closed_text(Markup.MATTERMOST, closed, POST_LIMIT)
         if not target.prompt or shown is None:
             return
         fields = {"message": shown.text, "props": {"attachments": []}}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, form, integer, items, json_object, query, same, text
+from adapters.outbound.channels.common.bodies import at, fields_of, integer, items, same, text
 from adapters.outbound.channels.common.calls import json_answer, received, require_webhook, signature
 from adapters.outbound.channels.common.client import is_address_of
 from adapters.outbound.channels.common.contents import card_text, deletion
@@ -42,7 +42,7 @@ LONGEST_LABEL = 100
 """Our choice: a longer button does not fit into a line."""
 _PURPOSE = "button of a post"
 _SIGNED = ("choice", "label", "channel", "root")
-_DIRECT = "D"
+DIRECT = "D"
 _BY_PROGRAMS = ("from_bot", "from_webhook", "from_plugin")
 
 
@@ -63,7 +63,7 @@ class Post:
 def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies the origin of a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
     require_webhook(call)
-    payload = _payload(call)
+    payload = fields_of(call)
     if isinstance(payload.get("context"), Mapping):
         return _press(config, payload)
     matches = [same(text(payload, "token"), expected) for expected in (config.token, config.webhook_token)]
@@ -81,14 +81,6 @@ def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, 
         for event in message.events
     )
     return replace(message, events=tuple(events))
-
-
-def _payload(call: RawCall) -> Mapping[str, Any]:
-    if call.method == "GET":
-        return query(call)
-    content_type = call.headers.get("content-type", "").lower()
-    is_json = "json" in content_type or ("form" not in content_type and call.body.lstrip()[:1] == b"{")
-    return json_object(call.body) if is_json else form(call.body)
 
 
 def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata: ChannelMetadata) -> Received:
@@ -183,7 +175,7 @@ def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Eve
     if not text(body, "id") or not text(body, "user_id") or text(body, "type") or at(body, "delete_at"):
         return None
     mentioned = bool(username) and mention_of(username).search(text(body, "message")) is not None
-    addressed = mentioned or text(post.channel, "type") == _DIRECT
+    addressed = mentioned or text(post.channel, "type") == DIRECT
     only_followed = not addressed and config.require_mention
     if only_followed and not (config.follow_threads and text(body, "root_id")):
         return None

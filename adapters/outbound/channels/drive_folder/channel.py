@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.outbound.channels.common.addresses import read_address
+from adapters.outbound.channels.common.addresses import named_host, read_address
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.files import FILE, FileUnavailable, artifact_of, content_of, link_text
 from adapters.outbound.channels.common.messages import file_payloads
@@ -22,7 +22,7 @@ from ports.system import Clock
 from . import push
 from .api import Drive
 from .config import CONFIG, DEFINITION, TARGET, DriveConfig, FileTarget
-from .files import MARK, FolderFiles, FolderPoller
+from .files import MARK, Folder
 
 _ADDRESS = re.compile(r"[A-Za-z0-9_-]{1,200}")
 BASE = PlatformAddress("DRIVE_FOLDER_API_URL", "https://www.googleapis.com")
@@ -134,7 +134,7 @@ class DriveFolder:
         Raises `PlatformError`.
         """
         callback = config.webhook_url or address
-        if not push.can_be_called(callback):
+        if not named_host(callback, "https"):
             await self.probe(config)
             return kept
         channel = push.channel(config, callback, self.clock.now())
@@ -165,13 +165,13 @@ class DriveFolder:
 
     async def registered(self, config: DriveConfig, address: str) -> bool:
         """Google lists no notification channels, so they are asked for again unless Google cannot call."""
-        return not push.can_be_called(config.webhook_url or address)
+        return not named_host(config.webhook_url or address, "https")
 
 
 def build(dependencies: ChannelDependencies) -> Channel[DriveConfig, FileTarget]:
     api = GoogleApi.build("Google Drive", dependencies, BASE)
     drive = Drive(api)
-    channel = DriveFolder(api, drive, dependencies.artifacts, dependencies.clock)
+    channel, folder = DriveFolder(api, drive, dependencies.artifacts, dependencies.clock), Folder(drive)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE, TOKEN_URL),
@@ -181,9 +181,9 @@ def build(dependencies: ChannelDependencies) -> Channel[DriveConfig, FileTarget]
         sender=channel,
         opener=channel,
         limits=channel,
-        poller=FolderPoller(drive),
+        poller=folder,
         registrar=channel,
         probe=channel,
         fetcher=channel,
-        folder=FolderFiles(drive),
+        folder=folder,
     )

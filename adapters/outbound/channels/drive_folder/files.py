@@ -55,10 +55,20 @@ NATIVE = {
     "application/vnd.google-apps.presentation": ("gslides", "pptx", f"{_OFFICE}.presentationml.presentation"),
 }
 """Google's own types: the extension that names them in fileTypes, and what they are exported to."""
+LONGEST_WAIT, USUAL_WAIT = 3600.0, 60.0
+_GOOGLE = "application/vnd.google-apps."
+_EXPORTS = {
+    **{mime_type: (extension, export) for mime_type, (_, extension, export) in NATIVE.items()},
+    f"{_GOOGLE}drawing": ("pdf", "application/pdf"),
+}
+_FILE, _VIEW = "https://drive.google.com/file/d/", "/view"
+_GONE, _BUSY = 404, 429
 
 
 @dataclass(frozen=True, slots=True)
-class FolderPoller:
+class Folder:
+    """Polls the folder, and reads it for a knowledge base."""
+
     drive: Drive
     default_interval_minutes: float = 10.0
 
@@ -83,6 +93,37 @@ class FolderPoller:
         extensions = config.extensions
         events = [_event(file, config) for file in taken if is_wanted(file, extensions)]
         return Polled(events, {"folder": config.folder_id, "files": snapshot}, more=bool(left))
+
+    def base_id(self, config: DriveConfig) -> int | None:
+        return None if config.knowledge_base_id is None else int(config.knowledge_base_id)
+
+    def address(self, config: DriveConfig) -> str:
+        return f"https://drive.google.com/drive/folders/{segment(config.folder_id)}"
+
+    async def read(self, config: DriveConfig, page: PageToRead) -> PageContent | Listing:
+        try:
+            if page.kind is PageKind.ROOT:
+                extensions = config.extensions
+                files = await files_of(self.drive, config)
+                return Listing([_listed(file) for file in files if is_wanted(file, extensions)])
+            file_id = unquote(page.address.removeprefix(_FILE).removesuffix(_VIEW))
+            file = await self.drive.file(config, file_id)
+        except GoogleError as error:
+            raise _refused_by_google(error) from error
+        if at(file, "trashed") is True:
+            raise PageRefused(PageStatus.GONE, "it is in the trash")
+        extension, export = _EXPORTS.get(text(file, "mimeType"), ("", ""))
+        name = f"{text(file, 'name')}.{extension}" if extension else text(file, "name")
+        return PageContent(name, page.address, self._content(config, file_id, export))
+
+    async def _content(self, config: DriveConfig, file_id: str, export: str) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self.drive.download(config, file_id, export, whole=True):
+                yield piece
+        except GoogleError as error:
+            raise _refused_by_google(error) from error
+        except HttpFailed as failed:
+            raise _refused(str(failed), failed.answer, away=failed.answer is None) from failed
 
 
 def _is_new(file: Mapping[str, Any], since: datetime, now: datetime) -> bool:
@@ -153,52 +194,6 @@ def _event(file: Mapping[str, Any], config: DriveConfig) -> Event:
         automated=mime_type in _ANSWER_TYPES or "answer" in name.lower(),
         raw={"fileId": file_id, "name": name, "modifiedTime": text(file, "modifiedTime"), "url": url},
     )
-
-
-LONGEST_WAIT, USUAL_WAIT = 3600.0, 60.0
-_GOOGLE = "application/vnd.google-apps."
-_EXPORTS = {
-    **{mime_type: (extension, export) for mime_type, (_, extension, export) in NATIVE.items()},
-    f"{_GOOGLE}drawing": ("pdf", "application/pdf"),
-}
-_FILE, _VIEW = "https://drive.google.com/file/d/", "/view"
-_GONE, _BUSY = 404, 429
-
-
-@dataclass(frozen=True, slots=True)
-class FolderFiles:
-    drive: Drive
-
-    def base_id(self, config: DriveConfig) -> int | None:
-        return None if config.knowledge_base_id is None else int(config.knowledge_base_id)
-
-    def address(self, config: DriveConfig) -> str:
-        return f"https://drive.google.com/drive/folders/{segment(config.folder_id)}"
-
-    async def read(self, config: DriveConfig, page: PageToRead) -> PageContent | Listing:
-        try:
-            if page.kind is PageKind.ROOT:
-                extensions = config.extensions
-                files = await files_of(self.drive, config)
-                return Listing([_listed(file) for file in files if is_wanted(file, extensions)])
-            file_id = unquote(page.address.removeprefix(_FILE).removesuffix(_VIEW))
-            file = await self.drive.file(config, file_id)
-        except GoogleError as error:
-            raise _refused_by_google(error) from error
-        if at(file, "trashed") is True:
-            raise PageRefused(PageStatus.GONE, "it is in the trash")
-        extension, export = _EXPORTS.get(text(file, "mimeType"), ("", ""))
-        name = f"{text(file, 'name')}.{extension}" if extension else text(file, "name")
-        return PageContent(name, page.address, self._content(config, file_id, export))
-
-    async def _content(self, config: DriveConfig, file_id: str, export: str) -> AsyncIterator[bytes]:
-        try:
-            async for piece in self.drive.download(config, file_id, export, whole=True):
-                yield piece
-        except GoogleError as error:
-            raise _refused_by_google(error) from error
-        except HttpFailed as failed:
-            raise _refused(str(failed), failed.answer, away=failed.answer is None) from failed
 
 
 def _listed(file: Mapping[str, Any]) -> ListedPage:

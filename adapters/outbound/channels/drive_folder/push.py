@@ -12,7 +12,6 @@ import hmac
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.bodies import items, same, text
 from adapters.outbound.channels.common.calls import require_webhook
@@ -41,16 +40,6 @@ def receive(config: DriveConfig, call: RawCall, metadata: ChannelMetadata, now: 
         raise Unauthenticated("X-Goog-Channel-Token is not that of a notification channel of this instance.")
     is_sync = call.headers.get("x-goog-resource-state", "") == _SYNC
     return Received(RawAnswer(200), kind=_SYNC if is_sync else POLL)
-
-
-def can_be_called(address: str) -> bool:
-    """Return True if Google calls the address: https, and a full host name."""
-    try:
-        parts = urlsplit(address)
-        host = parts.hostname or ""
-    except ValueError:
-        return False
-    return parts.scheme == "https" and "." in host and not host.rpartition(".")[2].isdigit()
 
 
 def channel(config: DriveConfig, address: str, now: datetime) -> Mapping[str, Any]:

@@ -73,21 +73,16 @@ class Connector:
 
     async def bearer(self, config: TeamsConfig) -> str:
         """The value of the Authorization header. Raises `TokenRefused`, `TokenUnavailable`."""
-        return f"Bearer {await self._tokens.get(self._login(config), self._grant(config))}"
+        return f"Bearer {await self._tokens.get(*self._grant(config))}"
 
     def forget(self, config: TeamsConfig) -> None:
         """Drops the bot's token, so that the next request gets a new one."""
-        self._tokens.forget(self._login(config), self._grant(config))
+        self._tokens.forget(*self._grant(config))
 
     def trusts(self, service_url: str) -> bool:
         """Return True if the bot's token may be sent there."""
-        own = (self._address(LOGIN), self._address(OPENID), self.service_url)
+        own = (self._address(LOGIN), self._address(OPENID), self._address(SERVICE))
         return is_trusted(service_url, own, tuple(self._address(TRUSTED_HOSTS).split(",")))
-
-    @property
-    def service_url(self) -> str:
-        """The service for conversations whose own is not known."""
-        return self._address(SERVICE)
 
     async def probe(self, config: TeamsConfig) -> None:
         """Gets a token with the bot's credentials. An incoming webhook cannot be tried without posting.
@@ -175,18 +170,15 @@ class Connector:
         if not config.has_app:
             raise no_address("a conversation id needs appId and appPassword in the configuration")
         bot = {"id": f"28:{config.app_id}"}
-        return Opened(to, TeamsTarget(service_url=self.service_url, conversation=to, bot=bot))
+        return Opened(to, TeamsTarget(service_url=self._address(SERVICE), conversation=to, bot=bot))
 
-    def _login(self, config: TeamsConfig) -> str:
-        base = self._address(LOGIN).rstrip("/")
-        if base.endswith("/token"):
-            return base
-        tenant = segment(config.tenant_id or _MULTI_TENANT)
-        return f"{base}/{tenant}/oauth2/v2.0/token"
-
-    def _grant(self, config: TeamsConfig) -> dict[str, str]:
-        government = "microsoftonline.us" in self._address(LOGIN)
-        return {
+    def _grant(self, config: TeamsConfig) -> tuple[str, dict[str, str]]:
+        """The address of the token server, and what it is asked for."""
+        address = self._address(LOGIN).rstrip("/")
+        government = "microsoftonline.us" in address
+        if not address.endswith("/token"):
+            address = f"{address}/{segment(config.tenant_id or _MULTI_TENANT)}/oauth2/v2.0/token"
+        return address, {
             "grant_type": "client_credentials",
             "client_id": config.app_id,
             "client_secret": config.app_password,

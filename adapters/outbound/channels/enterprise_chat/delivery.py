@@ -18,17 +18,10 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from adapters.outbound.channels.common import messages
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.common.messages import (
-    WITHDRAWN,
-    closed_text,
-    in_place_of_draft,
-    preview,
-    replaced,
-    split_question,
-)
 from adapters.outbound.channels.common.outcomes import by_status, deleted, edited, excerpt, send
-from adapters.outbound.rendering import Markup, Rendered, literal_body, render
+from adapters.outbound.rendering import Markup, literal_body, render
 from adapters.outbound.rendering.markup_writer import ZERO_WIDTH
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
@@ -57,7 +50,6 @@ DRAFT_SECONDS = 1.5
 """A conversation takes 1,800 messages an hour, edits included."""
 _LIMIT = TextLimit(BOT_LIMIT.size // 2, BOT_LIMIT.unit)
 """Text whose JSON fits."""
-_GONE = ("HTTP 404",)
 ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 HERO = "application/vnd.microsoft.card.hero"
 _VERB = "decide"
@@ -99,10 +91,12 @@ class Delivery:
         chosen = way(config, target)
         if chosen == BOT:
             has_text = bool(answer.text.strip() or answer.choices)
-            payloads = in_place_of_draft(list(_bot_payloads(answer)), answer.draft, has_text=has_text)
+            payloads = messages.in_place_of_draft(
+                list(_bot_payloads(answer)), answer.draft, has_text=has_text
+            )
             return [OutboundMessage({"way": BOT, **payload}) for payload in payloads]
         legacy = chosen == WEBHOOK and takes_message_cards(config.webhook_url)
-        bodies = _message_cards(answer) if legacy else _adaptive_cards(answer)
+        bodies = _webhook_bodies(answer, legacy=legacy)
         return [OutboundMessage({"way": chosen, "body": body}) for body in bodies]
 
     async def send(
@@ -117,13 +111,13 @@ class Delivery:
                 Outcome.PERMANENT,
                 "There is nowhere to answer: set webhookUrl, or appId with appPassword, in the configuration.",
             )
-        if payload.get("kind") == WITHDRAWN:
+        if payload.get("kind") == messages.WITHDRAWN:
             return await self._withdraw(config, target, text(payload, "draft"))
         post = partial(self._send_as_bot, config, target, payload)
         if not (draft := text(payload, "draft")):
             return await post()
         withdraw = partial(self._withdraw, config, target, draft)
-        return await replaced(partial(post, draft), withdraw, post)
+        return await messages.replaced(partial(post, draft), withdraw, post)
 
     async def _send_as_bot(
         self, config: TeamsConfig, target: TeamsTarget, payload: Mapping[str, Any], draft: str = ""
@@ -138,7 +132,7 @@ class Delivery:
         return again if again.outcome is not Outcome.PERMANENT else replace(again, detail=sent.detail)
 
     def preview(self, config: TeamsConfig, target: TeamsTarget) -> Preview | None:
-        return preview(Markup.TEAMS, _LIMIT, DRAFT_SECONDS) if way(config, target) == BOT else None
+        return messages.preview(Markup.TEAMS, _LIMIT, DRAFT_SECONDS) if way(config, target) == BOT else None
 
     async def draft(
         self, config: TeamsConfig, target: TeamsTarget, message: OutboundMessage, draft: str, key: str
@@ -158,9 +152,7 @@ class Delivery:
         return edited(await self._connector.send(config, target, body, replaces=draft), draft)
 
     async def _withdraw(self, config: TeamsConfig, target: TeamsTarget, draft: str) -> Sent:
-        sent = await self._connector.delete(config, target, draft)
-        is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_GONE)
-        return deleted(sent, draft, is_gone=is_gone)
+        return deleted(await self._connector.delete(config, target, draft), draft)
 
     async def typing(self, config: TeamsConfig, target: TeamsTarget) -> Sent | None:
         if way(config, target) != BOT:
@@ -181,7 +173,7 @@ class Delivery:
 
     async def close_prompt(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt with its outcome. Best effort: the decision holds without it."""
-        shown = await closed_text(Markup.CARD, closed, _within(BOT_LIMIT))
+        shown = await messages.closed_text(Markup.CARD, closed, _within(BOT_LIMIT))
         if not target.prompt or shown is None or way(config, target) != BOT:
             return
         card = _card(shown.text)
@@ -210,15 +202,21 @@ class Delivery:
 
 def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:
     """Texts, the question as cards, the last of them with the buttons, then files as hero cards."""
-    before, question = split_question(answer)
-    for piece in _texts(before):
+    before, question = messages.split_question(answer)
+    within = limit = _within(BOT_LIMIT)
+    pieces = render(Markup.TEAMS, before, limit)
+    # What must be escaped in JSON counts as it is sent.
+    while any(len(json.dumps(piece.text, ensure_ascii=False).encode()) > within.size for piece in pieces):
+        limit = TextLimit(limit.size // 2, limit.unit)
+        pieces = render(Markup.TEAMS, before, limit)
+    for piece in pieces:
         yield {"content": {"text": piece.text, "textFormat": "markdown"}, "plain": piece.plain}
     actions = []
     for choice in answer.choices:  # clients that do not know Action.Execute send it as a message
         action = {"title": choice.label, "data": {"choice": choice.button_value, "label": choice.label}}
         fallback = {"type": "Action.Submit", **action}
         actions.append({"type": "Action.Execute", "verb": _VERB, **action, "fallback": fallback})
-    bodies = render(Markup.CARD, question, _within(BOT_LIMIT))
+    bodies = render(Markup.CARD, question, within)
     for body in bodies:
         card = _card(body.text, actions if body is bodies[-1] else ())
         yield {"content": {"attachments": [card]}, "plain": body.plain}
@@ -230,16 +228,12 @@ def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:
         yield {"content": {"attachments": [{"contentType": HERO, "content": content}]}}
 
 
-def _message_cards(answer: Answer) -> list[Json]:
-    """What a legacy connector takes. It has no buttons whose press arrives."""
+def _webhook_bodies(answer: Answer, *, legacy: bool) -> list[Json]:
+    """What a Workflows webhook takes, or a `legacy` connector. Neither has buttons whose press arrives."""
     texts = render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT))
-    cards = [_message_card(body.text, body.plain) for body in texts]
-    return cards + [_message_card(literal_body(file.name), file.name, file) for file in answer.artifacts]
-
-
-def _adaptive_cards(answer: Answer) -> list[Json]:
-    """What a Workflows webhook takes. It has no buttons whose press arrives."""
-    texts = render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT))
+    if legacy:
+        cards = [_message_card(body.text, body.plain) for body in texts]
+        return cards + [_message_card(literal_body(file.name), file.name, file) for file in answer.artifacts]
     cards = [_card(body.text) for body in texts]
     for file in answer.artifacts:
         download = {"type": "Action.OpenUrl", "title": "Download", "url": file.url}
@@ -249,18 +243,6 @@ def _adaptive_cards(answer: Answer) -> list[Json]:
 
 def _within(limit: TextLimit) -> TextLimit:
     return TextLimit(limit.size - _ENVELOPE, limit.unit)
-
-
-def _texts(markdown: str) -> Sequence[Rendered]:
-    """The text in pieces whose JSON fits: what must be escaped there counts as it is sent."""
-    if not markdown.strip():
-        return []
-    within = limit = _within(BOT_LIMIT)
-    while True:
-        pieces = render(Markup.TEAMS, markdown, limit)
-        if all(len(json.dumps(piece.text, ensure_ascii=False).encode()) <= within.size for piece in pieces):
-            return pieces
-        limit = TextLimit(limit.size // 2, limit.unit)
 
 
 def _card(body: str, actions: Sequence[Json] = ()) -> Json:

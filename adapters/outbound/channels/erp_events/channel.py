@@ -109,7 +109,7 @@ class Odoo:
         """The note, if there is a record to put it on, and the event for `webhookUrl`, if that is set."""
         payloads: list[dict[str, str]] = []
         bodies = []
-        for document in render(Markup.EMAIL, answer.text, None) if answer.text.strip() else []:
+        for document in render(Markup.EMAIL, answer.text, None):
             body = document.text.partition("<body")[2].partition(">")[2].rpartition("</body>")[0]
             bodies.append(body.strip() or document.text)
         links = [f'<p><a href="{escape(file.url)}">{escape(file.name)}</a></p>' for file in answer.artifacts]

@@ -33,26 +33,17 @@ _TIMEOUT = 60.0
 _DENIED = ("AccessDenied", "Invalid apikey", "SessionExpiredException")
 
 
+@dataclass(eq=False)
 class OdooError(Exception):
     """A request that failed. `denied`: the credentials are not taken. `transient`: trying again may help. `sent`: the
     request may have been carried out. `no_json_rpc`: the server has no JSON-RPC any more."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        denied: bool = False,
-        transient: bool = False,
-        sent: bool = False,
-        retry_after: float | None = None,
-        no_json_rpc: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.denied = denied
-        self.transient = transient
-        self.sent = sent
-        self.retry_after = retry_after
-        self.no_json_rpc = no_json_rpc
+    message: str
+    denied: bool = False
+    transient: bool = False
+    sent: bool = False
+    retry_after: float | None = None
+    no_json_rpc: bool = False
 
 
 async def sign_in(http: Http, config: OdooConfig) -> JsonRpc | Json2:

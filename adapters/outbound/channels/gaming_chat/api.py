@@ -2,14 +2,13 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any
 
 import orjson
 
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, masked
-from adapters.outbound.channels.common.outcomes import by_status, exchange
+from adapters.outbound.channels.common.outcomes import by_status, exchange, seconds_in
 from adapters.outbound.net.urls import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Attachment, Outcome, Sent
@@ -155,18 +154,9 @@ def result(answer: HttpAnswer) -> ApiResult:
     elif code == OVERLOADED and sent.outcome is Outcome.PERMANENT:
         sent = replace(sent, outcome=Outcome.TRANSIENT)
     elif sent.outcome is Outcome.SENT and answer.headers.get("x-ratelimit-remaining") == "0":
-        sent = replace(sent, retry_after=_seconds(answer.headers.get("x-ratelimit-reset-after", "")))
+        sent = replace(sent, retry_after=seconds_in(answer, "x-ratelimit-reset-after"))
     code = code if isinstance(code, int) else 0
     return ApiResult(replace(sent, of_recipient=code in _OF_RECIPIENT), answer.status, code)
-
-
-def _seconds(header: str) -> float | None:
-    """Seconds with fractions, as in X-RateLimit-Reset-After; or None."""
-    try:
-        seconds = float(header)
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < inf else None
 
 
 def _reason(answer: HttpAnswer) -> str:

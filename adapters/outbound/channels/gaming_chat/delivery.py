@@ -13,22 +13,12 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+from adapters.outbound.channels.common import messages
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import (
-    WITHDRAWN,
-    closed_text,
-    file_payloads,
-    in_place_of_draft,
-    labelled,
-    preview,
-    replaced,
-    split_question,
-    text_payloads,
-)
 from adapters.outbound.channels.common.outcomes import edited, repeatable
 from adapters.outbound.net.urls import segment
-from adapters.outbound.rendering import Markup, render
+from adapters.outbound.rendering import Markup
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
@@ -90,13 +80,11 @@ class Delivery:
 
     def render(self, config: DiscordConfig, target: DiscordTarget, answer: Answer) -> list[OutboundMessage]:
         """Texts, the choices under the last of them, then each file; without any, 'is thinking' is taken away."""
-        pieces = [
-            piece for part in split_question(answer) for piece in render(Markup.DISCORD, part, TEXT_LIMIT)
-        ]
-        payloads = text_payloads(pieces, answer)
-        payloads = in_place_of_draft(payloads, answer.draft, has_text=bool(payloads)) + file_payloads(answer)
+        payloads = messages.text_payloads(messages.rendered(answer, Markup.DISCORD, TEXT_LIMIT), answer)
+        payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
+        payloads += messages.file_payloads(answer)
         if not payloads and target.deferred:
-            payloads = [{"kind": WITHDRAWN}]
+            payloads = [{"kind": messages.WITHDRAWN}]
         return [OutboundMessage({**payload, "index": index}) for index, payload in enumerate(payloads)]
 
     async def send(
@@ -104,7 +92,7 @@ class Delivery:
     ) -> Sent:
         payload, draft = message.payload, text(message.payload, "draft")
         withdraw = partial(self._withdraw, config, target, draft)
-        if payload.get("kind") == WITHDRAWN:
+        if payload.get("kind") == messages.WITHDRAWN:
             return await withdraw()
         first = payload.get("index", 0) == 0
 
@@ -115,7 +103,7 @@ class Delivery:
                 return (await self._post(config, target, key, first, body)).sent
 
             change = partial(self._change, config, target, draft, body)
-            return await (replaced(change, withdraw, post) if draft else post())
+            return await (messages.replaced(change, withdraw, post) if draft else post())
 
         async def upload(artifact: Artifact, content: bytes) -> Sent | None:
             body = {"allowed_mentions": NO_PINGS, "attachments": [{"id": "0", "filename": artifact.name}]}
@@ -227,7 +215,7 @@ class Delivery:
     def preview(self, config: DiscordConfig, target: DiscordTarget) -> Preview | None:
         if not (target.token or _channel(config, target)):
             return None
-        return preview(Markup.DISCORD, TEXT_LIMIT, DRAFT_SECONDS)
+        return messages.preview(Markup.DISCORD, TEXT_LIMIT, DRAFT_SECONDS)
 
     async def draft(
         self, config: DiscordConfig, target: DiscordTarget, message: OutboundMessage, draft: str, key: str
@@ -280,7 +268,7 @@ class Delivery:
     async def close_prompt(self, config: DiscordConfig, target: DiscordTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt and its buttons with the outcome."""
         prompt, named = target.prompt_id, target.prompt_message
-        shown = await closed_text(Markup.DISCORD, closed, TEXT_LIMIT)
+        shown = await messages.closed_text(Markup.DISCORD, closed, TEXT_LIMIT)
         if not prompt or shown is None:
             return
         body = {"content": shown.text, "components": [], "allowed_mentions": NO_PINGS}
@@ -301,7 +289,7 @@ def _message(content: str, choices: Sequence[tuple[str, str]] = ()) -> dict[str,
     message: dict[str, Any] = {"content": content, "allowed_mentions": NO_PINGS}
     buttons = [
         {"type": 2, "style": 2, "label": label, "custom_id": value}
-        for label, value in labelled(choices, _LONGEST_LABEL)
+        for label, value in messages.labelled(choices, _LONGEST_LABEL)
     ]
     if buttons:
         rows = (buttons[start : start + _ROW] for start in range(0, len(buttons), _ROW))

@@ -226,21 +226,19 @@ class _Connection:
             case "INTERACTION_CREATE" if isinstance(data, dict):
                 # They come here while the application has no Interactions Endpoint URL.
                 interaction = read_interaction(session.config, data, now)
-                if interaction.event:
-                    await session.emit(interaction.event)
-                await self.api.acknowledge(text(data, "id"), text(data, "token"), interaction.answer)
+                for event in interaction.events:
+                    await session.emit(event)
+                answer = frame_object(interaction.answer.body)
+                await self.api.acknowledge(text(data, "id"), text(data, "token"), answer)
             case _:
-                bot_ids = {session.config.application_id, session.bot_id}
-                if name in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
-                    bot_ids |= await self.threads.own_roles(session.config, data, session.bot_id)
-                if event := self._read(name, data, bot_ids):
-                    placed = await self.threads.placed(session.config, event)
-                    is_to_bot = name == "MESSAGE_CREATE" and mentions(data, bot_ids)
-                    if placed and (not placed.refused or is_to_bot):
-                        await session.emit(placed)
+                await self._take_message(name, data)
 
-    def _read(self, name: str, data: Any, bot_ids: set[str]) -> Event | None:
-        config = self.session.config
+    async def _take_message(self, name: str, data: Any) -> None:
+        """Stores a message, an edit, a deletion or a reaction that is for the bot."""
+        config, bot_id = self.session.config, self.session.bot_id
+        bot_ids = {config.application_id, bot_id}
+        if name in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
+            bot_ids |= await self.threads.own_roles(config, data, bot_id)
         event: Event | str = "other"
         match name:
             case "MESSAGE_CREATE":
@@ -249,6 +247,10 @@ class _Connection:
                 event = read_edit(config, data, bot_ids)
             case "MESSAGE_REACTION_ADD" if config.reactions:
                 event = read_reaction(data, bot_ids)
-            case "MESSAGE_DELETE":
-                event = deletion(text(data, "id")) if text(data, "id") else "incomplete"
-        return None if isinstance(event, str) else event
+            case "MESSAGE_DELETE" if text(data, "id"):
+                event = deletion(text(data, "id"))
+        if isinstance(event, Event):
+            placed = await self.threads.placed(config, event)
+            is_to_bot = name == "MESSAGE_CREATE" and mentions(data, bot_ids)
+            if placed and (not placed.refused or is_to_bot):
+                await self.session.emit(placed)

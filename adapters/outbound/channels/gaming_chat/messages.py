@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, size, text
+from adapters.outbound.channels.common.bodies import at, first_text, items, size, text
 from adapters.outbound.channels.common.contents import card_text, forwarded, unreadable
 from adapters.outbound.net.urls import segment
 from domain.channels.answers import Author
@@ -123,7 +123,7 @@ def content_of(message: Any, bot_ids: Collection[str]) -> Quoted:
     author_id = text(author, "id")
     is_of_program = not author_id or (at(author, "bot") is True and author_id not in bot_ids)
     cards = card_text([at(message, "embeds"), at(message, "components")]) if is_of_program else ""
-    name = text(author, "global_name") or text(author, "username") or text(author, "id")
+    name = first_text(author, "global_name", "username", "id")
     names = {text(user, "id"): text(user, "username") for user in items(message, "mentions")}
     files = tuple(filter(None, (attachment_of(file) for file in items(message, "attachments"))))
     written = plain("\n".join(filter(None, (text(message, "content"), cards))), names, bot_ids)
@@ -146,7 +146,7 @@ def sender_of(user: Any, member: Any) -> Sender | None:
     user_id = text(user, "id")
     if not user_id:
         return None
-    name = text(member, "nick") or text(user, "global_name") or text(user, "username")
+    name = text(member, "nick") or first_text(user, "global_name", "username")
     return Sender(user_id, name, (Identity("gaming-chat", user_id),))
 
 

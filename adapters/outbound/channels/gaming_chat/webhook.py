@@ -6,14 +6,14 @@ https://docs.discord.com/developers/interactions/receiving-and-responding
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
-from adapters.outbound.channels.common.bodies import at, items, json_object, same, size, text
+from adapters.outbound.channels.common.bodies import at, first_text, items, json_object, same, size, text
 from adapters.outbound.channels.common.calls import json_answer, received, require_webhook, signed_at
 from adapters.outbound.channels.common.messages import pressed_text
 from domain.channels.messages import Attachment, ChannelMetadata, Event, Merge, RawCall, Received
@@ -36,24 +36,16 @@ _FORWARDED = ("MESSAGE_CREATE", "GATEWAY_MESSAGE_CREATE")
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 EPHEMERAL = 1 << 6
 _UNREADABLE = "This could not be read. Please try again."
-_PONG = {"type": 1}
-_REFUSED = {"type": 4, "data": {"content": _UNREADABLE, "flags": EPHEMERAL}}
-_NOT_HERE = {"type": 4, "data": {"content": "I am not set up to answer in this channel.", "flags": EPHEMERAL}}
-_DEFERRED_MESSAGE = {"type": 5}
-_DEFERRED_UPDATE = {"type": 6}
-_NO_SUGGESTIONS = {"type": 8, "data": {"choices": []}}
+_NOT_SET_UP = "I am not set up to answer in this channel."
+_PONG = json_answer({"type": 1})
+_REFUSED = json_answer({"type": 4, "data": {"content": _UNREADABLE, "flags": EPHEMERAL}})
+_NOT_HERE = json_answer({"type": 4, "data": {"content": _NOT_SET_UP, "flags": EPHEMERAL}})
+_DEFERRED_MESSAGE = json_answer({"type": 5})
+_DEFERRED_UPDATE = json_answer({"type": 6})
+_NO_SUGGESTIONS = json_answer({"type": 8, "data": {"choices": []}})
 _NESTED = (1, 2)
 """Types of options that are subcommands and groups of them."""
 _ATTACHMENT = 11
-
-
-@dataclass(frozen=True, slots=True)
-class Interaction:
-    """What an interaction says, and the answer that Discord expects within three seconds."""
-
-    kind: str
-    answer: Mapping[str, Any]
-    event: Event | None = None
 
 
 def receive(config: DiscordConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
@@ -80,18 +72,12 @@ def receive(config: DiscordConfig, call: RawCall, metadata: ChannelMetadata, now
     body = json_object(call.body)
     if "author" in body or "d" in body:
         return _forwarded(config, body, missing_proof_field)
-    interaction = read_interaction(config, body, now)
-    return Received(
-        json_answer(interaction.answer),
-        (interaction.event,) if interaction.event else (),
-        kind=interaction.kind,
-        missing_proof_field=missing_proof_field,
-    )
+    return replace(read_interaction(config, body, now), missing_proof_field=missing_proof_field)
 
 
 def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_field: str | None) -> Received:
     """A message as the gateway sends it: bare, as {t, d}, or as {type, data}."""
-    name = text(body, "t") or text(body, "type")
+    name = first_text(body, "t", "type")
     message = (at(body, "d") or at(body, "data")) if name in _FORWARDED else body
     own_ids = {config.application_id}
     event = read_message(config, message, own_ids)
@@ -104,35 +90,37 @@ def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_fie
     return replace(received(event), missing_proof_field=missing_proof_field)
 
 
-def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Interaction:
-    """Reads an interaction of any type; those that no command or component of ours makes are ignored."""
+def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Received:
+    """Reads an interaction of any type; those that no command or component of ours makes are ignored. Discord expects
+    the answer within three seconds."""
     match at(body, "type"):
         case 1:
-            return Interaction("challenge", _PONG)
+            return Received(_PONG, kind="challenge")
         case 2:
             return _deferred("command", config, body, _command(config, body, now))
         case 3:
             event = _component(config, body, now)
             event = event and of_interaction(config, body, event)
-            if event and event.refused:  # a press alone is not listed
-                return Interaction(f"ignored:{event.refused}", _DEFERRED_UPDATE)
-            return Interaction("component" if event else "ignored:no-value", _DEFERRED_UPDATE, event)
+            if event is None or event.refused:  # a press alone is not listed
+                reason = event.refused if event else "no-value"
+                return Received(_DEFERRED_UPDATE, kind=f"ignored:{reason}")
+            return Received(_DEFERRED_UPDATE, (event,), kind="component")
         case 4:
-            return Interaction("ignored:autocomplete", _NO_SUGGESTIONS)
+            return Received(_NO_SUGGESTIONS, kind="ignored:autocomplete")
         case 5:
             return _deferred("form", config, body, _form(config, body, now))
-    return Interaction("ignored:other", _DEFERRED_UPDATE)
+    return Received(_DEFERRED_UPDATE, kind="ignored:other")
 
 
-def _deferred(kind: str, config: DiscordConfig, body: Mapping[str, Any], event: Event | None) -> Interaction:
+def _deferred(kind: str, config: DiscordConfig, body: Mapping[str, Any], event: Event | None) -> Received:
     """An interaction for which Discord shows 'is thinking', but where nothing would ever replace it."""
     if event is None:
-        return Interaction("ignored:incomplete", _REFUSED)
+        return Received(_REFUSED, kind="ignored:incomplete")
     placed = of_interaction(config, body, event)
     if not placed.refused:
-        return Interaction(kind, _DEFERRED_MESSAGE, placed)
+        return received(placed, kind, _DEFERRED_MESSAGE)
     in_channel = TARGET.dump(DiscordTarget(channel_id=text(event.target, "channel_id")))
-    return Interaction(f"ignored:{placed.refused}", _NOT_HERE, replace(placed, target=in_channel))
+    return received(replace(placed, target=in_channel), kind, _NOT_HERE)
 
 
 def _command(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
@@ -163,7 +151,7 @@ def _called(body: Mapping[str, Any], options: list[Mapping[str, Any]]) -> dict[s
     while nested and at(nested[0], "type") in _NESTED:
         names.append(text(nested[0], "name"))
         nested = items(nested[0], "options")
-    author = text(message, "author", "global_name") or text(message, "author", "username")
+    author = first_text(at(message, "author"), "global_name", "username")
     plain_options = (option for option in options if at(option, "type") != _ATTACHMENT)
     values = {text(option, "name"): _value(body, option) for option in plain_options}
     return {

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from adapters import trace_context
 from adapters.outbound.channels.common.addresses import LONGEST_ADDRESS, no_address
-from adapters.outbound.channels.common.calls import BadSecret, signature, standard_headers
+from adapters.outbound.channels.common.calls import BadSecret, json_bytes, signature, standard_headers
 from adapters.outbound.channels.common.outcomes import send
 from domain.addresses import address_fault
 from domain.channels.answers import Answer, OutboundMessage
@@ -21,7 +21,7 @@ from ports.http import AddressRefused, HttpFailed, HttpRequest
 
 from . import webhook
 from .config import CONFIG, DEFINITION, TARGET, WebhookConfig, WebhookTarget
-from .webhook import artifacts_of, choices_of, json_bytes
+from .webhook import artifacts_of, choices_of
 
 UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
 """Headers of the connection itself, which responseHeaders cannot set."""

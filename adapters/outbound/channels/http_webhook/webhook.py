@@ -3,16 +3,14 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
-
-import orjson
 
 from adapters.outbound.channels.common.bodies import json_value, same
 from adapters.outbound.channels.common.calls import (
     BadSecret,
+    json_answer,
     require_webhook,
     signature,
     signed_at,
@@ -39,11 +37,30 @@ def receive(config: WebhookConfig, call: RawCall, metadata: ChannelMetadata, now
     require_webhook(call)
     if call.method != "POST":
         answer = {"error": f"{call.method} is not allowed here; POST a JSON body"}
-        return Received(json_answer(answer, 405, {"allow": "POST"}), kind="ignored:method")
+        return Received(json_answer(answer, 405, allow="POST"), kind="ignored:method")
     if config.webhook_secret:
         verify(config.webhook_secret, call, now)
-    event = _event(config, call, json_value(call.body))
-    accepted = {"status": "accepted", "requestId": event.request_id, "message": "The message was accepted"}
+    body = json_value(call.body)
+    key = call.headers.get("webhook-id") or call.headers.get("idempotency-key") or None
+    if key and len(key) > LONGEST_KEY:  # hashed in full: two keys may begin alike
+        key = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+    address = call.url.partition("?")[0]  # a retry is the same request, whatever its query says
+    request_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{address}#{key}")) if key else call.id
+    session = session_of(config, body) or request_id
+    message = message_of(config, body)
+    claims_choice = isinstance(body, dict) and body.get("choice") is True
+    event = Event(
+        key=key,
+        session_id=session,
+        sender=Sender(session),
+        text=message,
+        choice=message if claims_choice else None,
+        claims_choice=claims_choice,
+        target=TARGET.dump(WebhookTarget(url=_response_address(config, body))),
+        awaits_reply=config.sync_response,
+        request_id=request_id,
+    )
+    accepted = {"status": "accepted", "requestId": request_id, "message": "The message was accepted"}
     return Received(json_answer(accepted), (event,))
 
 
@@ -97,38 +114,6 @@ def artifacts_of(answer: Answer) -> list[dict[str, str]]:
         {"name": artifact.name, "mimeType": artifact.mime_type, "url": artifact.url}
         for artifact in answer.artifacts
     ]
-
-
-def json_bytes(body: Any) -> bytes:
-    with suppress(orjson.JSONEncodeError):  # integers over 64 bits, lone surrogates
-        return orjson.dumps(body)
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
-def json_answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> RawAnswer:
-    return RawAnswer(status, json_bytes(body), {"content-type": "application/json", **(headers or {})})
-
-
-def _event(config: WebhookConfig, call: RawCall, body: Any) -> Event:
-    key = call.headers.get("webhook-id") or call.headers.get("idempotency-key") or None
-    if key and len(key) > LONGEST_KEY:  # hashed in full: two keys may begin alike
-        key = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
-    address = call.url.partition("?")[0]  # a retry is the same request, whatever its query says
-    request_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{address}#{key}")) if key else call.id
-    session = session_of(config, body) or request_id
-    message = message_of(config, body)
-    claims_choice = isinstance(body, dict) and body.get("choice") is True
-    return Event(
-        key=key,
-        session_id=session,
-        sender=Sender(session),
-        text=message,
-        choice=message if claims_choice else None,
-        claims_choice=claims_choice,
-        target=TARGET.dump(WebhookTarget(url=_response_address(config, body))),
-        awaits_reply=config.sync_response,
-        request_id=request_id,
-    )
 
 
 def message_of(config: WebhookConfig, body: Any) -> str:

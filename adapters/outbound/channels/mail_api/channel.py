@@ -92,29 +92,25 @@ class GmailChannel:
             )
 
     async def fetch(self, config: GmailConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        with platform_errors("The file cannot be fetched: "):
-            content = await self._content(config, attachment)
-        for piece in pieces(content):
-            yield piece
-
-    async def _content(self, config: GmailConfig, attachment: Attachment) -> bytes:
         message_id, part_id = str(attachment.source["messageId"]), str(attachment.source.get("partId", ""))
-        parts = parts_of(message_of(await self.gmail.message(config, message_id)))
-        part = next((part for part in parts if part.id == part_id), None)
-        if part is None:
-            raise PlatformError(_GONE)
-        if part.attachment_id:
-            file = await self.gmail.attachment(config, message_id, part.attachment_id)
-            part.fill(from_base64url(text(file, "data")))
-        if part.is_enclosed_mail and not part.attachment_id and not part.has_content:
-            raw = from_base64url(text(await self.gmail.message(config, message_id, "raw"), "raw"))
-            content = enclosed_content(raw, part_id)
-        else:
-            member = attachment.source.get("member")
-            content = content_of(part, member if isinstance(member, int) else None)
+        with platform_errors("The file cannot be fetched: "):
+            parts = parts_of(message_of(await self.gmail.message(config, message_id)))
+            part = next((part for part in parts if part.id == part_id), None)
+            if part is None:
+                raise PlatformError(_GONE)
+            if part.attachment_id:
+                file = await self.gmail.attachment(config, message_id, part.attachment_id)
+                part.fill(from_base64url(text(file, "data")))
+            if part.is_enclosed_mail and not part.attachment_id and not part.has_content:
+                raw = from_base64url(text(await self.gmail.message(config, message_id, "raw"), "raw"))
+                content = enclosed_content(raw, part_id)
+            else:
+                member = attachment.source.get("member")
+                content = content_of(part, member if isinstance(member, int) else None)
         if content is None:
             raise PlatformError(_GONE)
-        return content
+        for piece in pieces(content):
+            yield piece
 
 
 def build(dependencies: ChannelDependencies) -> Channel[GmailConfig, GmailTarget]:

@@ -21,7 +21,6 @@ from adapters.outbound.mail.headers import opened_session_of
 from adapters.outbound.mail.mime import (
     MAX_PARTS,
     POLICY,
-    MailFile,
     clean_filename,
     enclosed_mail,
     filename,
@@ -181,6 +180,13 @@ def event_of(config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, 
     message_id, thread_id = text(shown, "id"), text(shown, "threadId")
     target = reply_target(mail.headers, partial(GmailTarget, thread_id=thread_id, own_address=own_address))
     reason = reason_not_to_answer(mail.headers, own_address, config.answered_reasons)
+    attachments = []
+    for file in mail.files:
+        part_id, size = (file.part.id, file.part.size) if isinstance(file.part, GmailPart) else ("", None)
+        source: dict[str, object] = {"messageId": message_id, "partId": part_id}
+        if file.member is not None:
+            source["member"], size = file.member, len(file.content)
+        attachments.append(Attachment(file.name, file.mime_type, source, size or None))
     event = mail_event(
         mail,
         _RECEIVING_SERVER,
@@ -188,21 +194,11 @@ def event_of(config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, 
         session_id=opened_session_of(mail.headers, THREAD_DOMAIN) or thread_id or message_id,
         shared_threads=config.shared_threads,
         target=TARGET.dump(target),
-        attachments=tuple(_attachment(message_id, file) for file in mail.files),
+        attachments=tuple(attachments),
         ids=(message_id,),
         raw={"id": message_id},
     )
     return event if reason is None else replace(event, refused=reason)
-
-
-def _attachment(message_id: str, file: MailFile) -> Attachment:
-    part_id, size = "", None
-    if isinstance(file.part, GmailPart):
-        part_id, size = file.part.id, file.part.size
-    source: dict[str, object] = {"messageId": message_id, "partId": part_id}
-    if file.member is not None:
-        source["member"], size = file.member, len(file.content)
-    return Attachment(file.name, file.mime_type, source, size or None)
 
 
 def enclosed_content(raw: bytes, part_id: str) -> bytes | None:

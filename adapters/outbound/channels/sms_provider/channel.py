@@ -9,9 +9,9 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
-from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, read_address
+from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, named_host, read_address
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.client import PlatformClient, is_address_of
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, send
@@ -64,7 +64,7 @@ class Delivery:
 
     def render(self, config: SmsConfig, target: SmsTarget, answer: Answer) -> Sequence[OutboundMessage]:
         """The text split within the limit, pictures as MMS, other files as links."""
-        texts = render(Markup.PLAIN, answer.text, TEXT_LIMIT) if answer.text.strip() else []
+        texts = render(Markup.PLAIN, answer.text, TEXT_LIMIT)
         messages = [OutboundMessage({"body": piece.text}) for piece in texts]
         for artifact in answer.artifacts:
             payload = {"body": _link(artifact.name, artifact.url)}
@@ -132,14 +132,8 @@ def _fields(config: SmsConfig, target: SmsTarget, payload: Mapping[str, Any], ke
         "Body": payload.get("body", ""),
         "MediaUrl": payload.get("media", ""),
     }
-    try:
-        callback = urlsplit(target.callback)
-        host = callback.hostname or ""
-    except ValueError:
-        host = ""
-    # Twilio accepts a full host name without an underscore.
-    is_name = "." in host and "_" not in host and not host.rpartition(".")[2].isdigit()
-    if is_name and callback.scheme in ("http", "https"):
+    host = named_host(target.callback, "http", "https")
+    if host and "_" not in host:  # what Twilio accepts
         fields["StatusCallback"] = f"{target.callback}?{urlencode({KEY: key})}"
     return {name: value for name, value in fields.items() if value}
 

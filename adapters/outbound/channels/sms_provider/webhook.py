@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import datetime
 from urllib.parse import parse_qsl, urlsplit
 
-from adapters.outbound.channels.common.bodies import form, json_object, query, same, text
+from adapters.outbound.channels.common.bodies import fields_of, same, text
 from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.common.contents import location_context, location_text, unreadable
 from domain.channels.messages import (
@@ -63,7 +63,8 @@ def receive(config: SmsConfig, call: RawCall, metadata: ChannelMetadata, now: da
         raise Unauthenticated(
             "X-Twilio-Signature does not match: check authToken, and that Twilio calls this very address."
         )
-    fields = _fields(call)
+    named = fields_of(call)
+    fields = {name: text(named, name) for name in named}
     account = fields.get("AccountSid")
     # A status callback may leave the account out; then only the signature proves it.
     if not same(account or "", config.account_sid) and not (is_signed and account is None):
@@ -103,15 +104,6 @@ def _opt_outs(fields: Mapping[str, str], keyword: str) -> tuple[OptOut, ...]:
     return (OptOut(sender, over=keyword == START),) if sender and keyword in (STOP, START) else ()
 
 
-def _fields(call: RawCall) -> Mapping[str, str]:
-    if call.method == "GET":
-        return query(call)
-    if call.headers.get("content-type", "").startswith("application/json"):
-        body = json_object(call.body)
-        return {name: text(body, name) for name in body}
-    return form(call.body)
-
-
 def _status(fields: Mapping[str, str], state: str, key: str) -> DeliveryStatus:
     sid = _sid(fields)
     if not sid:
@@ -130,13 +122,17 @@ def _message(call: RawCall, fields: Mapping[str, str], sender: str) -> Event | N
     attachments = tuple(_media(fields))
     # Twilio names the type of a message that came over WhatsApp or RCS.
     is_unreadable = not body and not attachments and fields.get("MessageType", "text") not in _SILENT_TYPES
-    if not (body or attachments or is_unreadable):
+    if not any((body, attachments, is_unreadable)):
         return None
     quoted = fields.get("OriginalRepliedMessageSid", "")
+    number = _PHONE.fullmatch(
+        sender
+    )  # also of an address such as `whatsapp:+4915112345678`; short codes prove nothing
+    identities = (Identity("phone", number[1]),) if number else ()
     return Event(
         key=_sid(fields) or None,
         session_id=sender,
-        sender=Sender(sender, fields.get("ProfileName", "") or sender, _identities(sender)),
+        sender=Sender(sender, fields.get("ProfileName", "") or sender, identities),
         text=body,
         target=TARGET.dump(SmsTarget(to=sender, callback=call.url.partition("?")[0])),
         attachments=attachments,
@@ -182,12 +178,6 @@ def _sid(fields: Mapping[str, str]) -> str:
     return fields.get("MessageSid") or fields.get("SmsMessageSid") or fields.get("SmsSid", "")
 
 
-def _identities(sender: str) -> tuple[Identity, ...]:
-    """The phone number, also of an address such as `whatsapp:+4915112345678`; short codes prove nothing."""
-    number = _PHONE.fullmatch(sender)
-    return (Identity("phone", number.group(1)),) if number else ()
-
-
 def _media(fields: Mapping[str, str]) -> Iterator[Attachment]:
     for index in range(MAX_MEDIA):
         url = fields.get(f"MediaUrl{index}", "")
@@ -220,24 +210,20 @@ def is_valid(secret: str, call: RawCall) -> bool:
     options = call.headers.get(SETTINGS, "").split(",")
     named = dict(option.strip().split("=", 1) for option in options if "=" in option)
     digest = _DIGESTS.get(named.get("algorithm", "").strip().upper() or "HMAC_SHA1")
-    body = _signed_body(call)
-    if digest is None or body is None:
+    if digest is None:
         return False
-    signature = call.headers.get(SIGNATURE, "")
-    digests = [hmac.digest(secret.encode(), url.encode() + body, digest) for url in _addresses(call)]
-    matches = [same(signature, base64.b64encode(expected).decode()) for expected in digests]
-    return any(matches)
-
-
-def _signed_body(call: RawCall) -> bytes | None:
-    """The signed part of the body; None if the body is not what the address says."""
-    if not call.body:
-        return b""
+    signed = b""
     if call.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         pairs = parse_qsl(call.body.decode("latin-1"), keep_blank_values=True, encoding="latin-1")
-        return "".join(name + value for name, value in sorted(set(pairs))).encode("latin-1")
-    announced = call.query.get("bodySHA256", "")
-    return b"" if same(announced.lower(), hashlib.sha256(call.body).hexdigest()) else None
+        signed = "".join(name + value for name, value in sorted(set(pairs))).encode("latin-1")
+    elif call.body:
+        announced = call.query.get("bodySHA256", "")
+        if not same(announced.lower(), hashlib.sha256(call.body).hexdigest()):
+            return False
+    signature = call.headers.get(SIGNATURE, "")
+    digests = [hmac.digest(secret.encode(), url.encode() + signed, digest) for url in _addresses(call)]
+    matches = [same(signature, base64.b64encode(expected).decode()) for expected in digests]
+    return any(matches)
 
 
 def _addresses(call: RawCall) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, is_address_of
+from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, bearer, is_address_of
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
 from domain.channels.messages import Attachment, ChannelMetadata, Event, Outcome, Quoted, Sent, ThreadMessage
@@ -238,10 +238,6 @@ class Workspace:
                 break
             form["cursor"] = cursor
         return latest
-
-
-def bearer(token: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {token}"}
 
 
 def outcome(answer: HttpAnswer) -> Sent:

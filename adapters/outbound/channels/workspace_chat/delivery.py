@@ -11,18 +11,9 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from adapters.outbound.channels.common import messages
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import (
-    WITHDRAWN,
-    closed_text,
-    file_payloads,
-    in_place_of_draft,
-    labelled,
-    preview,
-    split_question,
-    text_payloads,
-)
 from adapters.outbound.channels.common.outcomes import deleted, edited, repeatable, send
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
@@ -92,25 +83,25 @@ class Delivery:
 
         The first text replaces the draft; an answer without text deletes it.
         """
-        before, question = split_question(answer)
+        before, question = messages.split_question(answer)
         pieces = [*render(Markup.MRKDWN, before, TEXT_LIMIT), *render(Markup.MRKDWN, question, BLOCK_LIMIT)]
-        payloads = text_payloads(pieces, answer, with_plain=True)
+        payloads = messages.text_payloads(pieces, answer, with_plain=True)
         if not payloads and not answer.artifacts and shows_waiting(config, target):
             payloads = [{"kind": UNANSWERED}]
         has_text = bool(pieces or answer.choices)
-        payloads = in_place_of_draft(payloads, answer.draft, has_text=has_text) + file_payloads(answer)
+        payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=has_text)
+        payloads += messages.file_payloads(answer)
         return [OutboundMessage({**payload, "index": index}) for index, payload in enumerate(payloads)]
 
     async def send(
         self, config: SlackConfig, target: SlackTarget, message: OutboundMessage, key: str
     ) -> Sent:
         payload = message.payload
-        if payload.get("kind") == WITHDRAWN:
+        if payload.get("kind") == messages.WITHDRAWN:
             draft = text(payload, "draft")
             channel, _, ts = draft.rpartition(":")
             sent = await self._api.post(config, "chat.delete", channel=channel, ts=ts)
-            is_gone = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_DELETED)
-            return deleted(sent, draft, is_gone=is_gone)
+            return deleted(sent, draft, _DELETED)
         if payload.get("kind") == UNANSWERED:
             # Replaces 'Working on it', which the sender alone sees, as long as the address works.
             if not self._is_fresh(target):
@@ -140,7 +131,7 @@ class Delivery:
                     "action_id": f"{ACTION}{number}",
                     "value": value,
                 }
-                for number, (label, value) in enumerate(labelled(choices, LONGEST_LABEL), 1)
+                for number, (label, value) in enumerate(messages.labelled(choices, LONGEST_LABEL), 1)
             ]
             message["blocks"] = [_section(payload["text"]), {"type": "actions", "elements": buttons}]
         sent = await self._deliver(config, target, payload, message, key)
@@ -222,7 +213,7 @@ class Delivery:
         """A slash command is answered at another address, so it has no draft."""
         if target.response_url or not target.channel:
             return None
-        return preview(Markup.MRKDWN, TEXT_LIMIT, DRAFT_SECONDS)
+        return messages.preview(Markup.MRKDWN, TEXT_LIMIT, DRAFT_SECONDS)
 
     async def draft(
         self, config: SlackConfig, target: SlackTarget, message: OutboundMessage, draft: str, key: str
@@ -277,7 +268,7 @@ class Delivery:
 
     async def close_prompt(self, config: SlackConfig, target: SlackTarget, closed: ClosedPrompt) -> None:
         prompt, channel = target.prompt_ts, target.channel
-        shown = await closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT)
+        shown = await messages.closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT)
         if not prompt or shown is None:
             return
         message = {"text": shown.text, "blocks": [_section(shown.text)]}

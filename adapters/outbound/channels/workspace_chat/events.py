@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, size, text
+from adapters.outbound.channels.common.bodies import at, first_text, items, size, text
 from adapters.outbound.channels.common.contents import card_text, deletion, emoji_named, forwarded, unreadable
 from domain.channels.answers import Author
 from domain.channels.messages import (
@@ -59,11 +59,13 @@ def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
 
     A mention arrives both as 'message' and as 'app_mention', which may lack the files: both have the same key.
     """
-    event, own = at(body, "event"), _own_user(body, metadata)
+    event, authorizations = at(body, "event"), items(body, "authorizations")
+    bots = (text(entry, "user_id") for entry in authorizations if at(entry, "is_bot") is True)
+    own = text(metadata, "user_id") or next(filter(None, bots), "")
     kind, subtype = text(event, "type"), text(event, "subtype")
     if kind == "reaction_added":
         return _reaction(config, event, own)
-    if kind not in ("message", "app_mention") or not isinstance(event, dict):
+    if kind not in ("message", "app_mention"):
         return "event"
     if subtype == "message_changed":
         return _edit(config, body, event, own)
@@ -86,16 +88,10 @@ def _message(config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, A
     if only_followed and not (config.follow_threads and text(event, "thread_ts")):
         raise _Ignored("not-addressed")
     message = _event(config, body, event, without_mention(written, bot), bot)
-    if (direct or not addressed) and _is_empty(event, message):
+    has_content = any((written, message.has_content, direct and _has_parts(event)))
+    if not has_content and (direct or not addressed):
         raise _Ignored("empty")
     return replace(message, only_followed=only_followed, refused=refused)
-
-
-def _is_empty(event: Mapping[str, Any], message: Event) -> bool:
-    """Return True if nobody wrote anything, unless it is direct and has parts that cannot be read."""
-    if _is_direct(event) and _has_parts(event):
-        return False
-    return not written_in(event) and not message.has_content
 
 
 def _refusal(config: SlackConfig, event: Mapping[str, Any], own: str, addressed: bool) -> str:
@@ -131,13 +127,7 @@ def _is_mention_by_bot(event: Mapping[str, Any], own: str) -> bool:
 
 
 def _author(event: Mapping[str, Any]) -> str:
-    return text(event, "user") or text(event, "bot_id")
-
-
-def _own_user(body: Mapping[str, Any], metadata: ChannelMetadata) -> str:
-    """The bot's own user id: from the metadata, else from the event itself."""
-    bots = [entry for entry in items(body, "authorizations") if at(entry, "is_bot") is True]
-    return text(metadata, "user_id") or next(filter(None, (text(bot, "user_id") for bot in bots)), "")
+    return first_text(event, "user", "bot_id")
 
 
 def _addressee(body: Mapping[str, Any], event: Mapping[str, Any], own: str) -> str:
@@ -222,7 +212,7 @@ def _context(body: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, obj
     context: dict[str, object] = {"group": group, "platform": {"team": team}}
     for shared in items(event, "attachments"):
         if at(shared, "is_share") is True:
-            author = text(shared, "author_name") or text(shared, "author_id")
+            author = first_text(shared, "author_name", "author_id")
             return context | forwarded(author, text(shared, "ts"))
     return context
 
@@ -303,7 +293,7 @@ def _shared(shared: Any) -> Quoted:
     head = {name: text(shared, name) for name in ("pretext", "title", "title_link")}
     rest = {name: at(shared, name) for name in ("fields", "actions", "attachments")}
     shown = "\n".join(filter(None, (card_text(head), written, card_text(rest))))
-    return Quoted(plain(shown), text(shared, "author_name") or text(shared, "author_id"), files_of(shared))
+    return Quoted(plain(shown), first_text(shared, "author_name", "author_id"), files_of(shared))
 
 
 def written_in(message: Any) -> str:
@@ -328,11 +318,11 @@ def files_of(message: Any) -> tuple[Attachment, ...]:
 
 def attachment_of(file: Any) -> Attachment | None:
     """A shared file; files of other organizations come as an id alone (file_access: check_file_info)."""
-    file_id, url = text(file, "id"), text(file, "url_private_download") or text(file, "url_private")
+    file_id, url = text(file, "id"), first_text(file, "url_private_download", "url_private")
     if not (file_id or url) or text(file, "mode") in ("tombstone", "hidden_by_limit"):
         return None
     return Attachment(
-        name=text(file, "name") or text(file, "title") or file_id or "file",
+        name=first_text(file, "name", "title", "id") or "file",
         mime_type=text(file, "mimetype") or "application/octet-stream",
         source={"id": file_id, "url": url},
         size=size(file, "size"),

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, form, items, json_object, same, text
+from adapters.outbound.channels.common.bodies import at, first_text, form, items, json_object, same, text
 from adapters.outbound.channels.common.calls import json_answer, received, require_webhook, signed_at
 from adapters.outbound.channels.common.contents import forwarded
 from adapters.outbound.channels.common.messages import pressed_text
@@ -235,7 +235,7 @@ def _sender(user: str, name: str) -> Sender:
 
 
 def _user_name(payload: Mapping[str, Any]) -> str:
-    return text(payload, "user", "name") or text(payload, "user", "username")
+    return first_text(at(payload, "user"), "name", "username")
 
 
 def _group(channel: str, name: str, direct: bool) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.enterprise_chat import activities, webhook
+from adapters.outbound.channels.enterprise_chat import webhook
 from adapters.outbound.channels.enterprise_chat.config import CONFIG
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call, refusal
@@ -41,7 +41,7 @@ REPLY = (
 def replied(**changed: object) -> Event:
     """The event of a reply."""
     body = {**fixture("message_personal"), "text": "Is it?", **changed}
-    return activities.read(body).events[0]
+    return webhook.read(body).events[0]
 
 
 def replied_in_html() -> Event:
@@ -99,7 +99,7 @@ SAMPLE = Sample(
                 == f"https://smba.trafficmanager.net/teams/v3/conversations/{quote(PERSONAL)}/activities"
                 and text(request.json, "from", "id") == f"28:{APP_ID}"
             ),
-            answered=lambda: activities.read(fixture("message_personal")).events[0],
+            answered=lambda: webhook.read(fixture("message_personal")).events[0],
         ),
         Opening("19:meeting_Mzg@thread.v2", "19:meeting_Mzg@thread.v2"),
         Opening("webhook", "webhook", config={"webhookUrl": INCOMING}),

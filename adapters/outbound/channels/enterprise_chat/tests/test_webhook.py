@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.enterprise_chat import activities, webhook
 from adapters.outbound.channels.enterprise_chat import config as models
+from adapters.outbound.channels.enterprise_chat import webhook
 from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.context import bounded
 from domain.channels.messages import ChannelMetadata, Event, Identity, Quoted, RawCall, Received
@@ -498,7 +498,7 @@ def test_the_language_the_team_and_the_channel() -> None:
     client = {"type": "clientInfo", "locale": "de-DE", "timezone": "Europe/Berlin"}
     activity = fixture("message_channel_mention")
     activity |= {"channelData": channel, "entities": [*activity["entities"], client]}
-    (asked,) = activities.read(activity).events
+    (asked,) = webhook.read(activity).events
     assert bounded(asked.context) == {
         "language": "de-DE",
         "group": {"id": "19:c", "name": "Hall"},
@@ -512,7 +512,7 @@ def test_the_language_the_team_and_the_channel() -> None:
 
 def test_the_data_of_a_card_of_another_program() -> None:
     submitted = fixture("message_personal") | {"text": "", "value": {"order": 7, "again": True}}
-    (asked,) = activities.read(submitted).events
+    (asked,) = webhook.read(submitted).events
     assert asked.context["payload"] == {"order": 7, "again": True}
-    (pressed,) = activities.read(fixture("invoke_choice")).events
+    (pressed,) = webhook.read(fixture("invoke_choice")).events
     assert "payload" not in bounded(pressed.context)

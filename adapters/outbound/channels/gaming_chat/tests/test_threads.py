@@ -206,8 +206,8 @@ def test_interactions_of_channels(name: str, kind: str) -> None:
     body = {**fixture(name), "guild_id": "1", "channel_id": THREAD}
     body["channel"] = {"id": THREAD, "type": 11, "parent_id": ROOM}
     found = read_interaction(MODEL.load({**CONFIG, "allowedChannels": ROOM}), body, NOW)
-    assert (found.kind, found.event and found.event.session_id) == (kind, THREAD)
+    assert (found.kind, [event.session_id for event in found.events]) == (kind, [THREAD])
     ignored = read_interaction(MODEL.load({**CONFIG, "allowedChannels": "1"}), body, NOW)
     assert ignored.kind == "ignored:channel"
     refused = [] if kind == "component" else ["channel"]
-    assert [event.refused for event in (ignored.event,) if event] == refused
+    assert [event.refused for event in ignored.events] == refused
