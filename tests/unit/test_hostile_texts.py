@@ -19,8 +19,8 @@ from adapters.inbound.rest.multipart import decoded_name, extended_name
 from adapters.outbound.channels.bot_messenger.content import Bot, addressed
 from adapters.outbound.channels.common.bodies import clean, form, json_value
 from adapters.outbound.channels.community_chat.webhook import mention_of
-from adapters.outbound.channels.enterprise_chat.webhook import content_of, mentions_bot
 from adapters.outbound.channels.enterprise_chat.quoting import read_html
+from adapters.outbound.channels.enterprise_chat.webhook import content_of, mentions_bot
 from adapters.outbound.channels.gaming_chat.messages import plain as discord_text
 from adapters.outbound.channels.http_webhook.webhook import at_path
 from adapters.outbound.channels.sms_provider.webhook import opt_out_type

@@ -80,24 +80,17 @@ class BotApi:
         )
 
     async def call(
-        self, token: str, method: str, payload: Mapping[str, Any] | None = None, timeout: float = SEND_TIMEOUT
+        self,
+        token: str,
+        method: str,
+        payload: Mapping[str, Any] | None = None,
+        timeout: float = SEND_TIMEOUT,
+        *,
+        long_poll: bool = False,
     ) -> Any:
         """The result of a method. Raises `PlatformError`."""
-        request = HttpRequest("POST", self._url(token, method), json=dict(payload or {}), timeout=timeout)
-        return await self._result(token, request)
-
-    async def updates(self, token: str, payload: Mapping[str, Any], wait: int) -> Any:
-        """The result of getUpdates, which Telegram may keep for `wait` seconds. Raises as `call`."""
-        request = HttpRequest(
-            "POST",
-            self._url(token, "getUpdates"),
-            json={**payload, "timeout": wait},
-            timeout=wait + SEND_TIMEOUT,
-            long_poll=True,
-        )
-        return await self._result(token, request)
-
-    async def _result(self, token: str, request: HttpRequest) -> Any:
+        url, body = self._url(token, method), dict(payload or {})
+        request = HttpRequest("POST", url, json=body, timeout=timeout, long_poll=long_poll)
         return (await self._client.read(request, _secrets(token))).get("result")
 
     async def download(self, token: str, file_id: str) -> AsyncIterator[bytes]:

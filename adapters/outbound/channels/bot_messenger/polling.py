@@ -11,7 +11,7 @@ from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
 from ports.connections import Emit, LinkRecorder
 
-from .api import BotApi
+from .api import SEND_TIMEOUT, BotApi
 from .config import POLLING, BotConfig
 from .content import Bot
 from .webhook import ALLOWED_UPDATES, read_update
@@ -47,8 +47,7 @@ class Updates(StatelessConnector):
             bot = Bot(config.bot_token.partition(":")[0], text(me, "username"))
             cursor = await emit.cursor() or {}
             while True:
-                offset = self._offset(cursor, bot)
-                updates = await self._updates(config, offset, LONG_POLL if attempt.greeted else 0)
+                updates = await self._updates(config, bot, cursor, LONG_POLL if attempt.greeted else 0)
                 if not attempt.greeted:
                     attempt.greeted = True
                     await recorder.set_connected_since(self._clock.now())
@@ -62,12 +61,18 @@ class Updates(StatelessConnector):
 
         await keep_connected(connect, instance_id, recorder)
 
-    async def _updates(self, config: BotConfig, offset: int | None, wait: int) -> Sequence[Mapping[str, Any]]:
-        payload: dict[str, Any] = {"allowed_updates": list(ALLOWED_UPDATES)}
-        if offset is not None:
+    async def _updates(
+        self, config: BotConfig, bot: Bot, cursor: Mapping[str, object], wait: int
+    ) -> Sequence[Mapping[str, Any]]:
+        """The updates from the cursor on, unless that is another bot's or too old."""
+        payload: dict[str, Any] = {"allowed_updates": list(ALLOWED_UPDATES), "timeout": wait}
+        offset, stored_at = cursor.get("offset"), cursor.get("at")
+        age = self._clock.now().timestamp() - (stored_at if isinstance(stored_at, float) else 0.0)
+        if cursor.get("bot") == bot.id and isinstance(offset, int) and age < OFFSET_SECONDS:
             payload["offset"] = offset
+        timeout = wait + SEND_TIMEOUT
         try:
-            updates = await self._api.updates(config.bot_token, payload, wait)
+            updates = await self._api.call(config.bot_token, "getUpdates", payload, timeout, long_poll=True)
         except PlatformError as error:
             if not any(words in str(error).lower() for words in _WEBHOOK_SET):
                 raise
@@ -76,10 +81,3 @@ class Updates(StatelessConnector):
             return []
         updates = updates if isinstance(updates, list) else []
         return [update for update in updates if isinstance(at(update, "update_id"), int)]
-
-    def _offset(self, cursor: Mapping[str, object], bot: Bot) -> int | None:
-        """The number of the next update; None if the stored one is another bot's, or too old."""
-        offset, stored_at = cursor.get("offset"), cursor.get("at")
-        if cursor.get("bot") != bot.id or not isinstance(offset, int) or not isinstance(stored_at, float):
-            return None
-        return offset if self._clock.now().timestamp() - stored_at < OFFSET_SECONDS else None

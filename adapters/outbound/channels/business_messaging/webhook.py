@@ -1,9 +1,8 @@
 """Reads what the WhatsApp Cloud API posts (https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components)."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import starmap
 from typing import Any
 
@@ -40,8 +39,6 @@ from .config import TARGET, WhatsAppConfig, WhatsAppTarget
 
 _FIELDS = ("", "messages", "user_id_update")
 _RENAMES = ("user_changed_number", "customer_changed_number", "user_changed_user_id")
-_TIME = re.compile("[0-9]{1,11}")
-"""Seconds since 1970 up to the year 5138."""
 _MIME_TYPES = {
     "image": "image/jpeg",
     "video": "video/mp4",
@@ -189,7 +186,6 @@ def _event(message: Any, value: Mapping[str, Any]) -> Event:
     target = WhatsAppTarget(to=phone, recipient="" if phone else scoped, message_id=wamid)
     if group:
         target = WhatsAppTarget(group=group, message_id=wamid)
-    seconds = text(message, "timestamp")
     return Event(
         key=wamid or None,
         session_id=group or phone or scoped,
@@ -200,7 +196,7 @@ def _event(message: Any, value: Mapping[str, Any]) -> Event:
         is_direct=not group,
         alias=target.recipient,
         message_id=wamid,
-        written_at=datetime.fromtimestamp(int(seconds), UTC) if _TIME.fullmatch(seconds) else None,
+        written_at=contents.moment(text(message, "timestamp")),
         context=_context(message, value),
     )
 

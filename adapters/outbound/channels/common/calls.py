@@ -36,9 +36,9 @@ def signed_at(call: RawCall, header: str, now: datetime) -> str:
     return seconds
 
 
-def signature(secret: str, body: bytes) -> str:
-    """The signature of a body as several platforms write it: 'sha256=' and an HMAC-SHA256 in hex."""
-    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+def signature(secret: str, body: bytes, prefix: str = "sha256=") -> str:
+    """The signature of a body as several platforms write it: a prefix and an HMAC-SHA256 in hex."""
+    return prefix + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def received(event: Event | str, kind: str = "message", answer: RawAnswer = TAKEN) -> Received:

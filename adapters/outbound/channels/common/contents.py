@@ -45,15 +45,18 @@ def unreadable(kind: str = "this kind of message") -> str:
 
 def forwarded(author: str, at: object = None) -> dict[str, object]:
     """The `context` of a forwarded message. `at` is when it was written: seconds since 1970, or ISO 8601."""
+    written_at = moment(at)
+    return {"forwarded": {"author": author, "at": iso_milliseconds(written_at) if written_at else ""}}
+
+
+def moment(at: object) -> datetime | None:
+    """A time that is given as seconds since 1970 or in ISO 8601, in UTC; None if it cannot be read."""
     try:
         if isinstance(at, str) and not at.replace(".", "", 1).isdigit():
-            moment = datetime.fromisoformat(at)
-        else:
-            moment = datetime.fromtimestamp(float(str(at)), UTC)
-        written_at = iso_milliseconds(moment)
+            return datetime.fromisoformat(at).astimezone(UTC)
+        return datetime.fromtimestamp(float(str(at)), UTC)
     except (ValueError, OverflowError, OSError):
-        written_at = ""
-    return {"forwarded": {"author": author, "at": written_at}}
+        return None
 
 
 def deletion(message_id: str) -> Event:

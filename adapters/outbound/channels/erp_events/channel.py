@@ -2,7 +2,6 @@
 configured address."""
 
 import hashlib
-import hmac
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
-from adapters.outbound.channels.common import outcomes
+from adapters.outbound.channels.common import calls, outcomes
 from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.rendering import Markup, render
@@ -236,8 +235,7 @@ def _outcome(model: str, error: OdooError) -> Sent:
 def signature(password: str, content: bytes) -> str:
     """HMAC-SHA256 of the body. The key is the SHA-256 of the instance's password in hex, so that who holds the key
     does not hold the password."""
-    key = hashlib.sha256(password.encode()).hexdigest().encode()
-    return f"sha256={hmac.new(key, content, hashlib.sha256).hexdigest()}"
+    return calls.signature(hashlib.sha256(password.encode()).hexdigest(), content)
 
 
 def build(dependencies: ChannelDependencies) -> Channel[OdooConfig, RecordTarget]:

@@ -69,8 +69,7 @@ class DiscordApi:
 
     async def find_channel(self, config: DiscordConfig, channel: str) -> dict[str, Any] | None:
         """A channel, None if no channel has that id. Raises `PlatformError`."""
-        url = self._url(f"/channels/{segment(channel)}")
-        return await self.client.find(HttpRequest("GET", url, headers=_bot(config), timeout=SEND_TIMEOUT))
+        return await self.client.find(self._get(config, f"/channels/{segment(channel)}", SEND_TIMEOUT))
 
     async def open_direct(self, config: DiscordConfig, user: str) -> dict[str, Any]:
         """The channel of direct messages with a user, the same each time. Raises `PlatformError`."""

@@ -7,11 +7,10 @@ import logging
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, first_text, items, size, text
-from adapters.outbound.channels.common.contents import card_text, forwarded, unreadable
+from adapters.outbound.channels.common.contents import card_text, forwarded, moment, unreadable
 from adapters.outbound.net.urls import segment
 from domain.channels.answers import Author
 from domain.channels.messages import Attachment, Change, Event, Identity, Quoted, Sender, ThreadMessage
@@ -263,12 +262,11 @@ class Threads:
         for message in reversed(await self._api.read_list(config, path, READ_TIMEOUT)):
             is_starter = at(message, "type") == _STARTER
             written = at(message, "referenced_message") if is_starter else message
-            content = content_of(written, {config.application_id})
-            try:
-                written_at = datetime.fromisoformat(text(written, "timestamp"))
-            except ValueError:
-                continue
-            if content.text and written_at.tzinfo is not None:
+            content, written_at = (
+                content_of(written, {config.application_id}),
+                moment(text(written, "timestamp")),
+            )
+            if written_at and content.text:
                 earlier.append(ThreadMessage(content.text, content.author, written_at))
         return earlier
 

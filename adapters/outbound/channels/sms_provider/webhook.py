@@ -125,9 +125,8 @@ def _message(call: RawCall, fields: Mapping[str, str], sender: str) -> Event | N
     if not any((body, attachments, is_unreadable)):
         return None
     quoted = fields.get("OriginalRepliedMessageSid", "")
-    number = _PHONE.fullmatch(
-        sender
-    )  # also of an address such as `whatsapp:+4915112345678`; short codes prove nothing
+    # Also of an address such as `whatsapp:+4915112345678`; short codes prove nothing.
+    number = _PHONE.fullmatch(sender)
     identities = (Identity("phone", number[1]),) if number else ()
     return Event(
         key=_sid(fields) or None,

@@ -4,12 +4,12 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, bearer, is_address_of
+from adapters.outbound.channels.common.contents import moment
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
 from domain.channels.messages import Attachment, ChannelMetadata, Event, Outcome, Quoted, Sent, ThreadMessage
@@ -226,11 +226,8 @@ class Workspace:
             page = await self._api.read(config, "conversations.replies", READ_TIMEOUT, **form)
             for message in items(page, "messages"):
                 content, ts = posted(message, target.bot), text(message, "ts")
-                try:
-                    written_at = datetime.fromtimestamp(float(ts), UTC)
-                except (ValueError, OverflowError, OSError):
-                    continue
-                if content.text and ts != before:
+                written_at = moment(ts)
+                if written_at and content.text and ts != before:
                     latest.append(ThreadMessage(content.text, content.author, written_at))
             latest = latest[-most:]
             cursor = text(page, "response_metadata", "next_cursor")

@@ -154,7 +154,7 @@ def _event(
     return Event(
         key=f"{channel}:{ts}" if ts else text(body, "event_id") or None,
         session_id=place.session_id,
-        sender=Sender(user, identities=(Identity("workspace-chat", user),)),
+        sender=sender_of(user),
         text=question,
         target=TARGET.dump(target),
         attachments=attachments,
@@ -233,6 +233,10 @@ def _merge(config: SlackConfig, event: Mapping[str, Any]) -> Merge | None:
     return Merge(f"{channel}:{ts}") if is_mention and reads_channels and ts else None
 
 
+def sender_of(user: str, name: str = "") -> Sender:
+    return Sender(user, name, (Identity("workspace-chat", user),))
+
+
 def session_of(channel: str, thread: str) -> str:
     """A thread is a conversation of its own, and so is a channel without its threads."""
     return f"{channel}:{thread}" if thread else channel
@@ -266,7 +270,7 @@ def _reaction(config: SlackConfig, event: Mapping[str, Any], own: str) -> Event 
     return Event(
         key=f"{channel}:{ts}:{user}:{name}:{text(event, 'event_ts')}",
         session_id=channel,
-        sender=Sender(user, identities=(Identity("workspace-chat", user),)),
+        sender=sender_of(user),
         text="",
         target=TARGET.dump(SlackTarget(channel=channel)),
         reaction=emoji_named(name),

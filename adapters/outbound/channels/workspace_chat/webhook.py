@@ -6,18 +6,22 @@ https://docs.slack.dev/reference/interaction-payloads/block_actions-payload and
 https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
 """
 
-import hashlib
-import hmac
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, first_text, form, items, json_object, same, text
-from adapters.outbound.channels.common.calls import json_answer, received, require_webhook, signed_at
+from adapters.outbound.channels.common.calls import (
+    json_answer,
+    received,
+    require_webhook,
+    signature,
+    signed_at,
+)
 from adapters.outbound.channels.common.contents import forwarded
 from adapters.outbound.channels.common.messages import pressed_text
-from domain.channels.messages import ChannelMetadata, Event, Identity, RawAnswer, RawCall, Received, Sender
+from domain.channels.messages import ChannelMetadata, Event, RawAnswer, RawCall, Received
 from domain.channels.refused import CHANNEL
 from domain.refusals import Invalid, Unauthenticated
 
@@ -28,6 +32,7 @@ from .events import (
     plain_command,
     posted,
     read_event,
+    sender_of,
     session_of,
     shared_message,
     without_mention,
@@ -76,7 +81,7 @@ def read_envelope(
 
 def sign(secret: str, seconds: str, body: bytes) -> str:
     """The signature of a body: 'v0=' and an HMAC-SHA256 in hex."""
-    return f"v0={hmac.new(secret.encode(), f'v0:{seconds}:'.encode() + body, hashlib.sha256).hexdigest()}"
+    return signature(secret, f"v0:{seconds}:".encode() + body, "v0=")
 
 
 def _read_json(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMetadata) -> Received:
@@ -106,7 +111,7 @@ def _read_command(
     event = Event(
         key=f"slash:{trigger}" if trigger else None,
         session_id=channel,
-        sender=_sender(user, fields.get("user_name", "")),
+        sender=sender_of(user, fields.get("user_name", "")),
         text=question,
         target=TARGET.dump(target),
         canned_reply=None if question else GREETING,
@@ -162,7 +167,7 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
         key=f"action:{prompt}:{pressed_at}:{action_id}" if pressed_at else None,
         session_id=session_id,
         alias=alias,
-        sender=_sender(user, _user_name(payload)),
+        sender=sender_of(user, _user_name(payload)),
         text=pressed_text(label, _value(action)),
         target=TARGET.dump(target),
         choice=_value(action),
@@ -193,7 +198,7 @@ def _shortcut(config: SlackConfig, payload: Mapping[str, Any], now: datetime) ->
     event = Event(
         key=f"shortcut:{trigger}" if trigger else None,
         session_id=channel,
-        sender=_sender(user, _user_name(payload)),
+        sender=sender_of(user, _user_name(payload)),
         text=name,
         target=TARGET.dump(SlackTarget(channel=channel, user=user, since=now.timestamp())),
         is_direct=direct,
@@ -228,10 +233,6 @@ def _sessions(channel: str, thread: str, direct: bool) -> tuple[str, str]:
     """The session of a message and its alias: direct messages are one session with their threads."""
     in_thread = session_of(channel, thread)
     return (channel, in_thread if thread else "") if direct else (in_thread, "")
-
-
-def _sender(user: str, name: str) -> Sender:
-    return Sender(user, name, (Identity("workspace-chat", user),))
 
 
 def _user_name(payload: Mapping[str, Any]) -> str:
