@@ -142,7 +142,7 @@ def kept(turn: Turn) -> Turn:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """Where models read: bases with the rights of the instance's owner, or one that is the `only` one."""
+    """Where models read: the bases that the owner of the instance may read, or `only` this one."""
 
     reader: KnowledgeReader
     only: Base | None = None
