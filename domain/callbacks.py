@@ -30,7 +30,7 @@ from domain.refusals import (
 from domain.subscriptions.model import PUSH_HEADER
 from ports.capabilities import StaleMetadata, Webhook
 from ports.channels import AnyChannel, Channels, MetadataCache
-from ports.instances import Deactivation, HealthStore, InstanceStore, PollQueue, RefusalStore
+from ports.instances import HealthStore, InstanceStore, ScheduleStore, UnansweredStore
 from ports.outbox import Outbox
 from ports.queue import Accepted, Answers, CallResult, Inbox, Sessions
 from ports.system import Clock, Meter
@@ -165,10 +165,9 @@ class CallbackService:
     inbox: Inbox
     outbox: Outbox
     renames: SessionRenames
-    refusals: RefusalStore
+    unanswered: UnansweredStore
     sessions: Sessions
-    polls: PollQueue
-    deactivation: Deactivation
+    schedules: ScheduleStore
     waiter: ReplyWaiter
     health: HealthStore
     meter: Meter
@@ -192,7 +191,7 @@ class CallbackService:
         events = []
         for event in received.events:
             if event.refused:
-                await self.refusals.add(instance.id, await self.renames.resolved(instance.id, event))
+                await self.unanswered.add(instance.id, await self.renames.resolved(instance.id, event))
             else:
                 events.append(event)
         return await self._store(instance, channel, events, received.answer) if events else received.answer
@@ -212,7 +211,7 @@ class CallbackService:
             for opt_out in received.opt_outs:
                 await self.sessions.record_opt_out(instance.id, opt_out)
         if received.kind == POLL:
-            await self.polls.due_now(instance.id)
+            await self.schedules.due_now(instance.id)
 
     async def _store(
         self, instance: Instance, channel: AnyChannel, events: Sequence[Event], acknowledgement: RawAnswer
@@ -254,7 +253,7 @@ class CallbackService:
                 raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
             self.meter.accepted(instance.channel_id, stored.fresh)
         if channel.scheduler and channel.scheduler.fires_once(config):
-            await self.deactivation.retire(instance.id)
+            await self.instances.retire(instance.id)
         return accepted
 
 

@@ -19,10 +19,10 @@ from domain.routing.model import InputFile, ResultArtifact
 from ports.capabilities import AttachmentFetcher, PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.files import (
+    BlobReferences,
     Blobs,
     FetchedFiles,
     FilePlace,
-    FileRecords,
     FileTokens,
     LeftOut,
     OpenFile,
@@ -73,7 +73,7 @@ class StoredFiles:
     def __init__(
         self,
         blobs: Blobs,
-        records: FileRecords,
+        references: BlobReferences,
         tokens: FileTokens,
         clock: Clock,
         base: str,
@@ -81,7 +81,7 @@ class StoredFiles:
         life: timedelta,
     ) -> None:
         self._blobs = blobs
-        self._records = records
+        self._references = references
         self._tokens = tokens
         self._clock = clock
         self._base = base.rstrip("/")
@@ -101,7 +101,7 @@ class StoredFiles:
 
     async def record(self, file: SharedFile, size: int, place: FilePlace) -> None:
         """Records a stored file as one of a message. Raises `NotFound` (the message was erased)."""
-        await self._records.add(place, file, size)
+        await self._references.add_message_file(place, file, size)
 
     def address(self, file: SharedFile) -> str:
         token = self._tokens.sign(file, self._clock.now() + self._life)
@@ -111,7 +111,7 @@ class StoredFiles:
         file = self._tokens.read(token, self._clock.now())
         if file is None:
             raise NotFound("this address is invalid or has expired")
-        if file.record is not None and not await self._records.is_in_base(file.record):
+        if file.record is not None and not await self._references.is_in_base(file.record):
             raise NotFound("this file was deleted")
         size = await self._blobs.size(file.blob)
         return OpenFile(file.name, file.mime_type, size, self._blobs.open(file.blob))

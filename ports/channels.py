@@ -164,12 +164,6 @@ class DraftSender(Protocol):
         ...
 
 
-class DraftStore(Protocol):
-    async def drafted(self, inbox_id: int, draft: str) -> None:
-        """The answer to this event is shown in that message. Raises `Unavailable`."""
-        ...
-
-
 class MetadataCache(Protocol):
     async def of(self, instance: Instance, channel: AnyChannel) -> ChannelMetadata:
         """The metadata, fetched when they are missing or old.

@@ -90,17 +90,9 @@ class ConnectionStore(Protocol):
         """Those of one user's instances, or all (None), ordered by instance id."""
         ...
 
-
-class ConnectionSwitch(Protocol):
-    async def set_connects(self, instance_id: int, connects: bool) -> None:
-        """Records whether a connection is kept for an instance."""
+    async def cursor(self, instance_id: int) -> Mapping[str, object] | None:
+        """Where the connection goes on reading."""
         ...
-
-
-class ConnectionCursors(Protocol):
-    """Where connections go on reading, stored together with what was read."""
-
-    async def cursor(self, instance_id: int) -> Mapping[str, object] | None: ...
 
     async def store(
         self, instance_id: int, events: Sequence[Event], cursor: Mapping[str, object]

@@ -5,17 +5,19 @@ from datetime import datetime
 from enum import Enum
 from typing import Protocol, TypeVar
 
-from domain.channels.messages import Event
+from domain.channels.messages import Event, Quoted
 from domain.confirmations.model import FoundQuestion, Pending, SessionState
 from domain.conversations.choices import Offer
 from domain.conversations.model import (
     ConversationFilter,
     ConversationView,
+    Direction,
     Message,
     MessageId,
     MessagesWanted,
     Timeline,
 )
+from domain.monitoring.model import DeadPart
 from domain.paging import Page
 from domain.web_chat.model import ChatMessage, ChatPage, ChatPlace, SignedIdentity, Site
 
@@ -28,28 +30,15 @@ class Rerun(Enum):
     UNKNOWN = 3
 
 
-class HistoryStore(Protocol):
-    """The messages of conversations. `cursor` is that of the page before. Raises `Invalid` for an unknown cursor."""
+class ConversationStore(Protocol):
+    """Conversations, and who has them. Actions return False for an unknown conversation."""
 
-    async def conversations(
+    async def list(
         self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> Page[ConversationView, str]:
-        """Those of the active instances of a user, or of all (None), the latest first."""
+        """Those of the active instances of a user, or of all (None), the latest first. `cursor` is that of the page
+        before. Raises `Invalid` for an unknown cursor."""
         ...
-
-    async def messages(
-        self, instance_id: int, session_id: str, wanted: MessagesWanted
-    ) -> Page[Message, str] | None:
-        """None if there is no such conversation."""
-        ...
-
-    async def failed(self, instance_id: int, limit: int, cursor: str | None) -> Page[Message, str]:
-        """The messages of both directions that were given up, the latest first."""
-        ...
-
-
-class ConversationActions(Protocol):
-    """Actions on conversations. They return False for an unknown conversation."""
 
     async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
         """A person, this user, has the conversation for so long."""
@@ -59,18 +48,73 @@ class ConversationActions(Protocol):
         """The resource has the conversation, and gets what is queued."""
         ...
 
-    async def rerun(self, instance_id: int, message: MessageId) -> Rerun:
-        """Has a message that was given up processed or sent again."""
-        ...
-
     async def erase(self, instance_id: int, session_id: str) -> bool:
         """Erases the texts and files of a conversation and all that is on record of it."""
         ...
 
 
-class Timelines(Protocol):
-    async def of(self, instance_id: int, messages: Sequence[MessageId]) -> Sequence[Timeline]:
+class MessageStore(Protocol):
+    """The messages of conversations. `cursor` is that of the page before. Raises `Invalid` for an unknown cursor."""
+
+    async def find(self, instance_id: int, message_id: MessageId) -> Message | None: ...
+
+    async def event(self, instance_id: int, inbox_id: int) -> Event | None:
+        """What a platform sent; None for an event that was erased."""
+        ...
+
+    async def of_session(
+        self, instance_id: int, session_id: str, wanted: MessagesWanted
+    ) -> Page[Message, str] | None:
+        """None if there is no such conversation."""
+        ...
+
+    async def failed(
+        self, instance_ids: Sequence[int], direction: Direction | None, limit: int, cursor: str | None
+    ) -> tuple[Sequence[tuple[int, Message]], str | None]:
+        """Messages that were given up with the ids of their instances, the latest first; and the next cursor."""
+        ...
+
+    async def timelines(self, instance_id: int, messages: Sequence[MessageId]) -> Sequence[Timeline]:
         """What happened to those of these messages that the instance has, in their order."""
+        ...
+
+    async def dead_parts(self, instance_id: int, message: MessageId) -> Sequence[DeadPart]: ...
+
+    async def rerun(self, instance_id: int, message: MessageId) -> Rerun:
+        """Has a message that was given up processed or sent again."""
+        ...
+
+    async def drop(self, instance_id: int, message: MessageId) -> bool:
+        """Gives a message up for good. False where it is not given up."""
+        ...
+
+
+class EarlierMessages(Protocol):
+    """Stored messages that an event refers to."""
+
+    async def find_quoted(self, instance_id: int, quoted: Quoted) -> Quoted | None:
+        """The message with that id: one that was sent, or one that was received."""
+        ...
+
+    async def is_first(self, instance_id: int, session_id: str, inbox_id: int) -> bool:
+        """Return True if nothing was sent or received in the session before that event."""
+        ...
+
+    async def offer(self, instance_id: int, message: MessageId) -> Offer | None:
+        """What a message of this instance said and offered; None where it is not known, or not kept any more."""
+        ...
+
+    async def latest_offer(self, instance_id: int, message: MessageId) -> Offer | None:
+        """The same, and None where another answer or message followed in its conversation."""
+        ...
+
+    async def message_with_value(self, instance_id: int, session_id: str, value: str) -> MessageId | None:
+        """The latest message of a conversation that offered this value, or None if none of the last hundred did."""
+        ...
+
+    async def was_picked(self, instance_id: int, event: Event, message: MessageId, before: int) -> bool:
+        """The sender of the event has picked the same choice of a message before, in an event with a lower id than
+        `before` that did not fail."""
         ...
 
 
@@ -112,25 +156,6 @@ class ConfirmationStore(Protocol):
         ...
 
 
-class OfferStore(Protocol):
-    async def offer(self, instance_id: int, message: MessageId) -> Offer | None:
-        """What a message of this instance said and offered; None where it is not known, or not kept any more."""
-        ...
-
-    async def with_value(self, instance_id: int, session_id: str, value: str) -> MessageId | None:
-        """The latest message of a conversation that offered this value, or None if none of the last hundred did."""
-        ...
-
-    async def was_picked(self, instance_id: int, event: Event, message: MessageId, before: int) -> bool:
-        """The sender of the event has picked the same choice of a message before, in an event with a lower id than
-        `before` that did not fail."""
-        ...
-
-    async def latest(self, instance_id: int, message: MessageId) -> Offer | None:
-        """The same, and None where another answer or message followed in its conversation."""
-        ...
-
-
 C = TypeVar("C", contravariant=True)
 
 
@@ -158,14 +183,12 @@ class ChatLog(Protocol):
 
     async def remove(self, place: ChatPlace, message_id: str) -> None: ...
 
-    async def typing(self, place: ChatPlace, seconds: float) -> None:
-        """An answer is being written, for so long or until the next message."""
+    async def receive(self, place: ChatPlace, message: ChatMessage) -> None:
+        """Stores a visitor's message, once by its id."""
         ...
 
-
-class ChatIntake(Protocol):
-    async def receive(self, place: ChatPlace, message: ChatMessage) -> None:
-        """Stores a visitor's message, once by its id. Raises `Unavailable`."""
+    async def typing(self, place: ChatPlace, seconds: float) -> None:
+        """An answer is being written, for so long or until the next message."""
         ...
 
 

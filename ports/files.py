@@ -63,11 +63,36 @@ class FilePlace:
     inbound: bool = False
 
 
-class FileRecords(Protocol):
-    """Which stored files belong to which messages."""
+class BlobReferences(Protocol):
+    """Which blobs are in use: by files of messages and of bases, or held by uploads under way."""
 
-    async def add(self, place: FilePlace, file: SharedFile, size: int) -> None:
-        """Records a file, which is kept as long as its conversation. Raises `NotFound` where the event was erased."""
+    async def hold(self, key: str, size: int) -> None:
+        """Keeps a blob from being swept while its upload runs."""
+        ...
+
+    async def release(self, keys: Sequence[str]) -> None:
+        """Ends one hold for each mention of a key."""
+        ...
+
+    def locked_unreferenced(self, keys: Sequence[str]) -> AbstractAsyncContextManager[Sequence[str]]:
+        """Those of the blobs that nothing uses, locked; they are forgotten when the block ends well."""
+        ...
+
+    async def keep_unsent(self) -> None:
+        """Prolongs the holds of what replies carry that wait, or are dead letters."""
+        ...
+
+    async def left_over(self, limit: int) -> Sequence[str]:
+        """Blobs that nothing has used for an hour."""
+        ...
+
+    async def unknown(self, keys: Sequence[str]) -> Sequence[str]:
+        """Those of the keys that no row knows."""
+        ...
+
+    async def add_message_file(self, place: FilePlace, file: SharedFile, size: int) -> None:
+        """Records a file of a message, which is kept as long as its conversation. Raises `NotFound` where the event
+        was erased."""
         ...
 
     async def is_in_base(self, record: int) -> bool:

@@ -14,6 +14,7 @@ from domain.instances.model import (
     NewInstance,
     UnansweredMessage,
 )
+from domain.monitoring.model import InstanceName
 from domain.paging import Slice
 from domain.polling.model import PlannedInstance
 
@@ -38,6 +39,14 @@ class InstanceStore(Protocol):
         one; and whether there are more behind them."""
         ...
 
+    async def following(self, user_id: str | None, after: int, limit: int) -> Sequence[Instance]:
+        """Those of a user, or of all (None), with ids over `after`, in their order."""
+        ...
+
+    async def names(self, user_id: str | None) -> Sequence[InstanceName]:
+        """Those of a user, or of all (None), without their configurations."""
+        ...
+
     async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]: ...
 
     async def add(self, user_id: str, new: NewInstance, *, connects: bool = False) -> Instance:
@@ -52,6 +61,14 @@ class InstanceStore(Protocol):
         ...
 
     async def set_trusted(self, instance_id: int, *, trusted: bool) -> None: ...
+
+    async def set_connects(self, instance_id: int, connects: bool) -> None:
+        """Records whether a connection is kept for an instance."""
+        ...
+
+    async def retire(self, instance_id: int) -> None:
+        """The instance removes itself: it is listed no more and goes once its messages are answered."""
+        ...
 
     async def remove(self, instance_id: int) -> Sequence[Event]:
         """Removes the instance and all that waits for it. The newest messages that nobody will answer now, 50 at
@@ -129,17 +146,13 @@ class HealthStore(Protocol):
     async def unproved(self, instance_id: int, wanting: str | None) -> None: ...
 
 
-class RefusalStore(Protocol):
-    """Takes messages that are not answered."""
+class UnansweredStore(Protocol):
+    """Messages that are not answered, such as those of mailing lists, until somebody releases them."""
 
     async def add(self, instance_id: int, event: Event) -> bool:
         """Lists a refused event, once by its key. False where it was listed or taken in before, and where the
         instance is gone. Raises `Unavailable`."""
         ...
-
-
-class UnansweredStore(RefusalStore, Protocol):
-    """Messages that are not answered, such as those of mailing lists, until somebody releases them."""
 
     async def counts(self, instance_id: int) -> Mapping[str, int]:
         """By the reason."""
@@ -162,19 +175,6 @@ class Processes(Protocol):
         ...
 
 
-class ScheduleOverview(Protocol):
-    """The recorded runs of many instances."""
-
-    async def of_user(self, user_id: str | None, after: int, limit: int) -> Sequence[PlannedInstance]:
-        """Of all users (None), with ids over `after`, in their order."""
-        ...
-
-    async def run_now(self, instance_id: int) -> bool:
-        """Runs as soon as somebody can, also where no run is planned; once more when a run is under way. False for an
-        instance without a schedule."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Due:
     """A run of a leased schedule: `planned` is when it was to run, `cursor` what the last poll stored,
@@ -188,7 +188,16 @@ class Due:
 
 
 class ScheduleStore(Protocol):
-    """When instances run next."""
+    """When instances run next, and their runs: one runner at a time per instance, over any number of workers."""
+
+    async def of_user(self, user_id: str | None, after: int, limit: int) -> Sequence[PlannedInstance]:
+        """The recorded runs of the instances of all users (None), with ids over `after`, in their order."""
+        ...
+
+    async def run_now(self, instance_id: int) -> bool:
+        """Runs as soon as somebody can, also where no run is planned; once more when a run is under way. False for an
+        instance without a schedule."""
+        ...
 
     async def plan(self, instance_id: int, at: datetime | None) -> None:
         """Sets when the instance runs next (None: never), freeing it from whoever is running it."""
@@ -209,10 +218,6 @@ class ScheduleStore(Protocol):
     async def missing(self, channel_ids: Sequence[str]) -> Sequence[int]:
         """Instances of these channels that have no row yet."""
         ...
-
-
-class ScheduledRuns(Protocol):
-    """Runs of schedules: one runner at a time per instance, over any number of workers."""
 
     async def lease(self, count: int) -> Sequence[int]:
         """Instances that are due and that nobody runs, leased to this process until a run begins."""
@@ -250,16 +255,4 @@ class ScheduledRuns(Protocol):
 
     async def release(self, due: Due) -> None:
         """The run is over, however it ended."""
-        ...
-
-
-class PollQueue(Protocol):
-    async def due_now(self, instance_id: int) -> None:
-        """The instance is polled as soon as somebody can, whatever its interval."""
-        ...
-
-
-class Deactivation(Protocol):
-    async def retire(self, instance_id: int) -> None:
-        """The instance removes itself: it is listed no more and goes once its messages are answered."""
         ...

@@ -36,7 +36,7 @@ class Download:
 
 
 class SourceStore(Protocol):
-    """Sources as their users see them."""
+    """Sources as their users see them, their leases, and the pages of a source during its pass."""
 
     async def put(self, new: NewSource) -> int | None:
         """Stores a source, or changes the interval of the one that is there, and has it read. None: no base."""
@@ -56,10 +56,6 @@ class SourceStore(Protocol):
 
     async def remove(self, source_id: int, *, keep_files: bool) -> None: ...
 
-
-class SourceLeases(Protocol):
-    """Sources as durable work."""
-
     async def claim(self, owner: int, *, newcomers_only: bool) -> LeasedSource | None:
         """Leases the source that is due, of the user with the fewest leased ones; begins its pass."""
         ...
@@ -76,15 +72,11 @@ class SourceLeases(Protocol):
         """Base and hash of files that no page has any more and that are to be deleted."""
         ...
 
-
-class SourcePages(Protocol):
-    """The pages of a source during its pass."""
-
     async def settle(self, source_id: int) -> int:
         """Puts new versions that are ready in the place of the old ones; how many are still being processed."""
         ...
 
-    async def next(self, source: LeasedSource) -> PageToRead | None: ...
+    async def next_page(self, source: LeasedSource) -> PageToRead | None: ...
 
     async def unchanged(self, source: LeasedSource, page: PageToRead) -> None:
         """A list names what it named before; a page is as it was."""
@@ -101,7 +93,7 @@ class SourcePages(Protocol):
         list that cannot be read names what it named before."""
         ...
 
-    async def has(self, source: LeasedSource, key: bytes) -> bool:
+    async def has_page(self, source: LeasedSource, key: bytes) -> bool:
         """Return True if this pass lists an address."""
         ...
 

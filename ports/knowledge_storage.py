@@ -1,7 +1,6 @@
 """Stores of knowledge bases: files, chunks, uploads."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,10 +25,11 @@ from domain.knowledge.sources.model import FileSource
 from domain.knowledge.text_match import Query, Statistics, TextMatch
 from ports.files import SharedFile
 from ports.indexing import Vector
+from ports.system import MemoryTask
 
 
 class BaseStore(Protocol):
-    """Bases and the permissions on them."""
+    """Bases and the permissions on them, and what is left to do for removed ones."""
 
     async def add(self, owner: str, new: NewBase) -> Base:
         """Stores a base; the owner has level 3 on it."""
@@ -60,9 +60,18 @@ class BaseStore(Protocol):
 
     async def grant(self, base_id: int, user_id: str, level: Level) -> None: ...
 
+    async def due_memory_tasks(self, limit: int) -> Sequence[MemoryTask]:
+        """Takes tasks that are due, to delete nodes of the memory service; they are due again after a while unless
+        they are done by then."""
+        ...
 
-class FileStore(Protocol):
-    """File records and their chunks, as they are read."""
+    async def memory_task_done(self, base_id: int) -> None: ...
+
+    async def postpone_memory_task(self, base_id: int, seconds: float, error: str) -> None: ...
+
+
+class KnowledgeFileStore(Protocol):
+    """Files of bases: their records, chunks, texts and states, and their removal."""
 
     async def of_base(self, base_id: int, wanted: FilesWanted = ALL_FILES) -> Sequence[FileRecord]: ...
 
@@ -85,32 +94,29 @@ class FileStore(Protocol):
         """A window of the file's chunks, in document order, and how many there are: none until it is ready."""
         ...
 
-
-class BlobReferences(Protocol):
-    """Which blobs are in use: by file records, or held by uploads under way."""
-
-    async def hold(self, key: str, size: int) -> None:
-        """Keeps a blob from being swept while its upload runs."""
+    async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[FileState]:
+        """The newest first, with ids below `before` (0: all) and names that hold `name` in any case."""
         ...
 
-    async def release(self, keys: Sequence[str]) -> None:
-        """Ends one hold for each mention of a key."""
+    async def state(self, base_id: int, file_hash: str) -> FileState | None: ...
+
+    async def places(self, file: FileState, limit: int, offset: int) -> Sequence[ChunkPlace]:
+        """A window of the file's chunks, in document order."""
         ...
 
-    def locked_unreferenced(self, keys: Sequence[str]) -> AbstractAsyncContextManager[Sequence[str]]:
-        """Those of the blobs that nothing uses, locked; they are forgotten when the block ends well."""
+    async def text_of(self, file: FileState, start: int, length: int) -> tuple[str, int]:
+        """Returns a part of the text, and the length of the whole text."""
         ...
 
-    async def keep_unsent(self) -> None:
-        """Prolongs the holds of what replies carry that wait, or are dead letters."""
+    async def remove(self, base_id: int, file_hash: str) -> Sequence[str] | None:
+        """Removes a file with its chunks; the blobs it used. None: it is gone.
+
+        Where the caller of its upload waits, all of the upload is taken back.
+        """
         ...
 
-    async def left_over(self, limit: int) -> Sequence[str]:
-        """Blobs that nothing has used for an hour."""
-        ...
-
-    async def unknown(self, keys: Sequence[str]) -> Sequence[str]:
-        """Those of the keys that no row knows."""
+    async def retry(self, base_id: int, file_hash: str, user_id: str) -> FileStatus | None:
+        """Makes an upload of a file that failed; the status before. None: it is gone."""
         ...
 
 
@@ -365,37 +371,4 @@ class Staging(Protocol):
 
     async def finish(self, work: Work, file_id: int, mime_type: str, warnings: Sequence[str] = ()) -> None:
         """Ends the staging of a file: its text is whole, apart from what the warnings name."""
-        ...
-
-
-class FileStates(Protocol):
-    """How far the files of a base are, and their texts."""
-
-    async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[FileState]:
-        """The newest first, with ids below `before` (0: all) and names that hold `name` in any case."""
-        ...
-
-    async def state(self, base_id: int, file_hash: str) -> FileState | None: ...
-
-    async def places(self, file: FileState, limit: int, offset: int) -> Sequence[ChunkPlace]:
-        """A window of the file's chunks, in document order."""
-        ...
-
-    async def text(self, file: FileState, start: int, length: int) -> tuple[str, int]:
-        """Returns a part of the text, and the length of the whole text."""
-        ...
-
-
-class FileChanges(Protocol):
-    """Changes of a file of a base after its upload."""
-
-    async def remove(self, base_id: int, file_hash: str) -> Sequence[str] | None:
-        """Removes a file with its chunks; the blobs it used. None: it is gone.
-
-        Where the caller of its upload waits, all of the upload is taken back.
-        """
-        ...
-
-    async def retry(self, base_id: int, file_hash: str, user_id: str) -> FileStatus | None:
-        """Makes an upload of a file that failed; the status before. None: it is gone."""
         ...

@@ -6,8 +6,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from domain.channels.answers import Answer, OutboundMessage
-from domain.channels.messages import DeliveryStatus, Event, Target
-from domain.conversations.model import Message, MessageId
+from domain.channels.messages import DeliveryStatus, Target
 from domain.delivery.model import OpenBreaker, SharedState
 from domain.instances.model import Delivery
 from domain.paging import Slice
@@ -42,6 +41,15 @@ class QueuedMessages:
     messages: Sequence[QueuedMessage] = field(default_factory=tuple)
 
 
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """A message that the platform took, and the id that the platform gave it."""
+
+    message: OutboundMessage
+    target: Target
+    ref: str
+
+
 class Outbox(Protocol):
     """Outbound messages, in order within a conversation."""
 
@@ -66,11 +74,9 @@ class Outbox(Protocol):
         it."""
         ...
 
-    async def drop(self, instance_id: int, message_id: int) -> bool: ...
-
-
-class DeliveryStore(Protocol):
-    """Outbound messages as the owner of an instance sees them."""
+    async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
+        """The messages with buttons that asked, in answer to an event, the last one first."""
+        ...
 
     async def list(
         self, instance_id: int, status: str | None, limit: int, offset: int
@@ -81,23 +87,6 @@ class DeliveryStore(Protocol):
         ...
 
     async def drop(self, instance_id: int, message_id: int) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True)
-class SentMessage:
-    """A message that the platform took, and the id that the platform gave it."""
-
-    message: OutboundMessage
-    target: Target
-    ref: str
-
-
-class Prompts(Protocol):
-    """Questions with buttons that have been asked."""
-
-    async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
-        """The messages that asked, in answer to an event, the last one first."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +138,6 @@ class SendStore(Protocol):
     async def add(self, send: NewSend) -> StoredSend | None:
         """Stores a message with its outbound messages in one transaction, or returns the one that has its key. None
         if the instance was removed."""
-        ...
-
-
-class MessageStore(Protocol):
-    async def find(self, instance_id: int, message_id: MessageId) -> Message | None: ...
-
-    async def event(self, instance_id: int, inbox_id: int) -> Event | None:
-        """What a platform sent; None for an event that was erased."""
         ...
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from domain.channels.answers import Answer, OutboundMessage
-from domain.channels.messages import CallOutcome, Event, Merge, OptOut, Quoted, SessionAlias, Target
+from domain.channels.messages import CallOutcome, Event, Merge, OptOut, SessionAlias, Target
 from domain.values import value
 
 L = TypeVar("L")
@@ -200,6 +200,10 @@ class Conversations(Protocol):
         """The queued events of one message (None: of all), also those beyond what was leased."""
         ...
 
+    async def drafted(self, inbox_id: int, draft: str) -> None:
+        """Remembers the message in which the unfinished answer to an event is shown."""
+        ...
+
     async def postpone(self, key: QueueKey, delay: float) -> None:
         """Releases a conversation for `delay` seconds, and wakes a worker then."""
         ...
@@ -252,16 +256,4 @@ class Rounds(Protocol):
 
     async def replied(self, key: QueueKey, correspondent: str) -> None:
         """An event of a conversation with the correspondent got a reply."""
-        ...
-
-
-class EarlierMessages(Protocol):
-    """Messages of an instance that are stored."""
-
-    async def find(self, instance_id: int, quoted: Quoted) -> Quoted | None:
-        """The message with that id: one that was sent, or one that was received."""
-        ...
-
-    async def is_first(self, instance_id: int, session_id: str, inbox_id: int) -> bool:
-        """Return True if nothing was sent or received in the session before that event."""
         ...

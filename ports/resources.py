@@ -39,17 +39,13 @@ class Downstream(Protocol):
         ...
 
 
-class KnowledgeAnswers(Protocol):
-    """Answers from a knowledge base, for the built-in resource `agent::kb-<id>`."""
+class KnowledgeReader(Protocol):
+    """Reads knowledge bases for a model, and answers from one for the built-in resource `agent::kb-<id>`."""
 
     async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
         """The best passages with their file names, or a plain "nothing found". What `owner` may not read is
         answered like what does not exist."""
         ...
-
-
-class KnowledgeReader(Protocol):
-    """Reads knowledge bases for a model."""
 
     async def readable(self, user: str, base_ids: Sequence[int]) -> Sequence[Base]:
         """Those that the user may READ; what the user may not read is left out like what does not exist."""

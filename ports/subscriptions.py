@@ -11,7 +11,8 @@ from domain.subscriptions.planning import PushPlan, PushState
 
 
 class SubscriptionStore(Protocol):
-    """Stored subscriptions; their secrets are encrypted."""
+    """Stored subscriptions, their secrets encrypted; their pushes on their way, in the outbox; and how far the log
+    was read for them."""
 
     async def find(self, subscription_id: int) -> Subscription | None: ...
 
@@ -40,12 +41,8 @@ class SubscriptionStore(Protocol):
 
     async def remove(self, subscription_id: int) -> None: ...
 
-
-class PushQueue(Protocol):
-    """Pushes on their way, in the outbox, and how far the log was read for them."""
-
     async def position(self) -> int:
-        """The id of the last event that was considered; 0 before the first."""
+        """The id of the last event that was considered for pushes; 0 before the first."""
         ...
 
     async def behind(self) -> PushState:
@@ -61,7 +58,7 @@ class PushQueue(Protocol):
         """The key of the conversation in whose order an event is pushed."""
         ...
 
-    async def list(
+    async def pushes(
         self, subscription_id: int, status: str | None, before: int, limit: int
     ) -> Page[Push, int]:
         """The newest first, with ids below `before` (0: all)."""

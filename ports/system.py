@@ -2,7 +2,6 @@
 bounded: channel ids and outcomes, never users.
 """
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -93,18 +92,6 @@ class MemoryTask:
 
     base_id: int
     attempts: int
-
-
-class MemoryTasks(Protocol):
-    """Durable tasks to delete nodes of the memory service."""
-
-    async def due(self, limit: int) -> Sequence[MemoryTask]:
-        """Takes tasks that are due; they are due again after a while unless they are done by then."""
-        ...
-
-    async def done(self, base_id: int) -> None: ...
-
-    async def later(self, base_id: int, seconds: float, error: str) -> None: ...
 
 
 class JobQueue(Protocol):

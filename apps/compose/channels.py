@@ -10,16 +10,12 @@ from adapters.outbound.knowledge.robots import Robots
 from adapters.outbound.knowledge.web_origin import WebOrigin
 from adapters.outbound.net.addresses import AllowedAddresses
 from adapters.outbound.net.websockets import AioWebSockets
+from adapters.outbound.storage.connections import PostgresConnections
 from adapters.outbound.storage.knowledge.bases import PostgresBases
-from adapters.outbound.storage.knowledge.files import PostgresFileChanges
-from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
-from adapters.outbound.storage.knowledge.sources import (
-    PostgresSourceLeases,
-    PostgresSources,
-    PostgresWebHosts,
-)
-from adapters.outbound.storage.links import PairingStore
-from adapters.outbound.storage.subscriptions import PostgresPushes, PostgresSubscriptions
+from adapters.outbound.storage.knowledge.files import PostgresFiles
+from adapters.outbound.storage.knowledge.sources import PostgresSources
+from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
+from adapters.outbound.storage.subscriptions import PostgresSubscriptions
 from adapters.outbound.system.event_pushes import ChannelsAndPushes, EventPushes, SubscriptionAddresses
 from adapters.outbound.system.verification_bot import OwnerNotifier
 from apps import verification
@@ -72,26 +68,30 @@ class Channels:
             verification.bot(settings, foundation.http),
             verification.offered(settings),
         )
-        self.links = PairingStore(storage.database, foundation.worker_id, instances, health, notifier)
-        self.pairings = PairingService(self.links, registry)
+        self.connections = PostgresConnections(
+            storage.database,
+            foundation.worker_id,
+            instances,
+            health,
+            notifier,
+            storage.event_bus.inbound_enqueued,
+        )
+        self.pairings = PairingService(self.connections, registry)
         self.renames = SessionRenames(storage.sessions, instances)
         self.supervisor = Supervisor(
-            self.links,
+            self.connections,
             instances,
             registry,
             storage.inbox,
             storage.unanswered,
-            storage.cursors,
             foundation.meter,
             self.renames,
         )
         storage.event_bus.on_change(self.supervisor.changed)
-        self.registration = RegistrationService(
-            instances, registry, health, storage.connections, settings.agent_url
-        )
+        self.registration = RegistrationService(instances, registry, health, settings.agent_url)
         self.schedules = ScheduleService(storage.schedules, instances, registry, clock)
         self.polling = PollingService(
-            storage.scheduled_runs,
+            storage.schedules,
             instances,
             registry,
             health,
@@ -110,18 +110,18 @@ class Sources:
     ) -> None:
         settings, database = foundation.settings, storage.database
         self.due = asyncio.Event()
-        self.service = SourceService(uploads.access, PostgresSources(database), self.due.set)
+        store = PostgresSources(database)
+        self.service = SourceService(uploads.access, store, self.due.set)
         hosts = PostgresWebHosts(database)
         robots = Robots(foundation.http, hosts)
         pause, most = settings.pages_pause_ms / 1000, settings.pages_max_mb * 1024 * 1024
         fetcher = PageFetcher(foundation.http, hosts, robots, pause, most)
         folders = FolderOrigin(storage.instances, channels.registry, channels.reads)
         self.reader = SourceReader(
-            PostgresSourceLeases(database),
-            PostgresSourcePages(database),
+            store,
             {SourceKind.WEB: WebOrigin(fetcher, uploads.parser), SourceKind.DRIVE: folders},
             uploads.service,
-            PostgresFileChanges(database),
+            PostgresFiles(database),
             uploads.retention,
             foundation.worker_id,
         )
@@ -132,8 +132,9 @@ class Subscriptions:
 
     def __init__(self, foundation: Foundation, storage: Storage, channels: Channels) -> None:
         settings, bus = foundation.settings, storage.event_bus
-        store = PostgresSubscriptions(storage.database, storage.config_cipher, bus.changed)
-        queue = PostgresPushes(storage.database, bus.outbound_enqueued)
+        store = PostgresSubscriptions(
+            storage.database, storage.config_cipher, bus.changed, bus.outbound_enqueued
+        )
         pushes = EventPushes(
             foundation.traced_http,
             storage.event_log,
@@ -144,7 +145,6 @@ class Subscriptions:
         self.channels = ChannelsAndPushes(channels.registry, pushes.channel())
         self.service = SubscriptionService(
             store,
-            queue,
             storage.outbox,
             storage.health,
             storage.instances,
@@ -157,4 +157,4 @@ class Subscriptions:
             foundation.ids,
             foundation.clock,
         )
-        self.pushing = PushService(store, queue, storage.event_log, storage.event_feed)
+        self.pushing = PushService(store, storage.event_log, storage.event_feed)

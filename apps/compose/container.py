@@ -88,9 +88,7 @@ class CoreContainer(CommandContainer):
         knowledge,
         CommandContainer.embedder,
     )
-    monitoring = providers.Singleton(
-        build_monitoring, storage, files, channels, conversation_service, installation
-    )
+    monitoring = providers.Singleton(build_monitoring, storage, files, channels, installation)
     services = providers.Singleton(
         Services,
         access,

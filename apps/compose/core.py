@@ -2,13 +2,8 @@
 
 from dataclasses import dataclass
 
-from adapters.outbound.storage.conversations.actions import PostgresActions
-from adapters.outbound.storage.conversations.erasure import PostgresDeadLetters
-from adapters.outbound.storage.conversations.listing import PostgresHistory
-from adapters.outbound.storage.conversations.timelines import PostgresTimelines
-from adapters.outbound.storage.instances import PostgresInstanceNames
+from adapters.outbound.storage.conversations.store import PostgresConversationStore
 from adapters.outbound.storage.processes import PostgresSharedLimits
-from adapters.outbound.storage.schedules import PostgresScheduleOverview
 from adapters.outbound.system.signed_tokens import Signer
 from apps import verification
 from apps.compose.channels import Channels, Sources, Subscriptions
@@ -81,7 +76,6 @@ def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels
         storage.unanswered,
         storage.sessions,
         storage.schedules,
-        storage.deactivation,
         ReplyWaiter(inbox, storage.event_bus, instances, clock),
         health,
         meter,
@@ -103,29 +97,25 @@ def build_sending(foundation: Foundation, storage: Storage, channels: Channels) 
 def build_messages(
     storage: Storage, files: Files, channels: Channels, sending: SendingService
 ) -> MessageService:
-    timelines = PostgresTimelines(storage.database)
-    return MessageService(
-        storage.instances, storage.messages, timelines, sending, files.shared, channels.files
-    )
+    return MessageService(storage.instances, storage.messages, sending, files.shared, channels.files)
 
 
 def build_conversations(
     storage: Storage, files: Files, channels: Channels, uploads: Uploads
 ) -> HistoryService:
-    bus, database = storage.event_bus, storage.database
-    delete = uploads.retention.delete_unreferenced
-    actions = PostgresActions(
-        database, bus.inbound_enqueued, bus.outbound_enqueued, delete, storage.chat_log.changed
+    store = PostgresConversationStore(
+        storage.database,
+        storage.event_bus.inbound_enqueued,
+        uploads.retention.delete_unreferenced,
+        storage.chat_log.changed,
     )
-    history = PostgresHistory(database)
     return HistoryService(
-        storage.instances, channels.registry, history, actions, storage.identities, files.shared
+        storage.instances, channels.registry, store, storage.messages, storage.identities, files.shared
     )
 
 
 def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowledge) -> Resources:
-    history, answers = storage.chat_history, knowledge.answers
-    return Resources(foundation.settings, foundation.http, history, answers, answers)
+    return Resources(foundation.settings, foundation.http, storage.chat_history, knowledge.answers)
 
 
 def build_downstream(foundation: Foundation, resources: Resources) -> Downstream:
@@ -133,25 +123,14 @@ def build_downstream(foundation: Foundation, resources: Resources) -> Downstream
 
 
 def build_monitoring(
-    storage: Storage,
-    files: Files,
-    channels: Channels,
-    conversations: HistoryService,
-    installation: Installation,
+    storage: Storage, files: Files, channels: Channels, installation: Installation
 ) -> Monitoring:
-    instances, database = storage.instances, storage.database
-    names = PostgresInstanceNames(database, instances.read)
+    instances = storage.instances
+    limits = PostgresSharedLimits(storage.database)
     return Monitoring(
-        DeadLetterService(
-            instances,
-            names,
-            PostgresDeadLetters(database),
-            storage.messages,
-            conversations.actions,
-            files.shared,
-        ),
-        HealthOverviewService(names, channels.registry, storage.health, PostgresSharedLimits(database)),
-        FigureService(instances, names, storage.figures),
+        DeadLetterService(instances, storage.messages, files.shared),
+        HealthOverviewService(instances, channels.registry, storage.health, limits),
+        FigureService(instances, storage.figures),
         DoctorService(installation),
     )
 
@@ -164,12 +143,11 @@ def build_use_cases(
     knowledge, resources = services.knowledge, services.resources
     downstream = build_downstream(foundation, resources)
     signer = Signer(settings.config_encryption_key, b"switchboard: visitors of the web chat")
-    schedule_overview = PostgresScheduleOverview(storage.database, instances.read)
     return UseCases(
         access=services.access,
         sessions=SessionService(storage.keys, ids, clock),
         keys=KeyService(services.access, storage.keys, clock),
-        catalogue=CatalogueService(registry, channels.links),
+        catalogue=CatalogueService(registry, channels.connections),
         instances=services.instances,
         checks=ConfigCheckService(instances, registry, channels.registration, channels.destinations, clock),
         operations=OperationsService(instances, registry, storage.health, storage.outbox, storage.unanswered),
@@ -187,7 +165,7 @@ def build_use_cases(
         events=EventStreams(instances, storage.event_feed),
         subscriptions=services.subscriptions.service,
         pushes=services.subscriptions.service,
-        schedules=ScheduleListService(schedule_overview, storage.schedules, instances, registry, clock),
+        schedules=ScheduleListService(storage.schedules, instances, registry, clock),
         resources=TrialService(resources.directory, downstream, foundation.steady_clock, ids),
         monitoring=services.monitoring,
         web_chat=WebChatService(

@@ -10,10 +10,10 @@ from adapters.outbound.knowledge.memory import HttpMemory
 from adapters.outbound.knowledge.models.catalogue import SCALES
 from adapters.outbound.knowledge.models.folder import SPEECH, ModelFolder
 from adapters.outbound.knowledge.parsing.parser import ParsingOptions, SandboxedParser
-from adapters.outbound.storage.knowledge.bases import PostgresBases, PostgresChosenModel, PostgresFileStates
-from adapters.outbound.storage.knowledge.files import PostgresFileChanges, PostgresFiles
+from adapters.outbound.storage.knowledge.bases import PostgresBases, PostgresChosenModel
+from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
-from adapters.outbound.storage.knowledge.staging import PostgresMemoryTasks, PostgresStaging
+from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing, VectorIndexes
 from adapters.outbound.storage.knowledge.word_index import PostgresWordIndex
@@ -116,11 +116,11 @@ class Knowledge:
         self.sweeper = Sweeper(files.blobs, files.references, uploads.store, retention, foundation.clock)
         bases = PostgresBases(database)
         self.bases = BasesService(bases, access, retention, memory_sync=settings.kb_memory_sync)
-        self.files = FilesService(access, PostgresFiles(database), files.blobs, uploads.service)
+        store = PostgresFiles(database)
+        self.files = FilesService(access, store, files.blobs, uploads.service)
         self.base_files = BaseFilesService(
             access,
-            PostgresFileStates(database),
-            PostgresFileChanges(database),
+            store,
             retention,
             uploads.parser,
             uploads.news.set,
@@ -134,4 +134,4 @@ class Knowledge:
         self.reindexing = PostgresReindexing(database)
         self.reindex = ReindexService(self.reindexing, embedder, foundation.worker_id)
         memory = HttpMemory(foundation.http, settings.memory_url, settings.internal_service_key)
-        self.memory = MemoryService(PostgresMemoryTasks(database), memory)
+        self.memory = MemoryService(bases, memory)

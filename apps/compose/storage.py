@@ -6,7 +6,8 @@ from datetime import timedelta
 from adapters.outbound.knowledge.message_files import Artifacts
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
-from adapters.outbound.storage.conversations.erasure import ConversationExpiry, PostgresFileRecords
+from adapters.outbound.storage.blobs import PostgresBlobReferences
+from adapters.outbound.storage.conversations.erasure import ConversationExpiry
 from adapters.outbound.storage.conversations.messages import PostgresMessages
 from adapters.outbound.storage.events import PostgresEventLog
 from adapters.outbound.storage.figures import PostgresFigures
@@ -14,7 +15,6 @@ from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.keys import PostgresKeys
-from adapters.outbound.storage.knowledge.files import PostgresBlobReferences
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
@@ -23,8 +23,7 @@ from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends, UntakenAnswers
 from adapters.outbound.storage.retention import Retention, Times
-from adapters.outbound.storage.runs import PostgresConnectionSwitch, PostgresCursors, PostgresRuns
-from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
+from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.storage.unanswered import PostgresChatHistory, PostgresUnanswered
@@ -100,21 +99,16 @@ class Storage:
         self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued, enqueue_outbound)
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
 
-        # schedules, polls and kept connections
-        self.schedules = PostgresSchedules(database)
-        self.scheduled_runs = PostgresRuns(
-            database, worker_id, bus.inbound_enqueued, bus.changed, self.health
+        self.schedules = PostgresSchedules(
+            database, worker_id, self.instances, self.health, bus.inbound_enqueued
         )
-        self.connections = PostgresConnectionSwitch(database, bus.changed)
-        self.cursors = PostgresCursors(database, worker_id, bus.inbound_enqueued)
-        self.deactivation = PostgresDeactivation(database, bus.changed)
 
         # sending, conversations and the event log
         settings = foundation.settings
         self.sends = PostgresSends(database, bus.outbound_enqueued)
         self.sessions = PostgresSessions(database)
         self.unanswered = PostgresUnanswered(database, bus.inbound_enqueued)
-        self.messages = PostgresMessages(database)
+        self.messages = PostgresMessages(database, bus.inbound_enqueued, bus.outbound_enqueued)
         self.chat_history = PostgresChatHistory(database)
         self.conversation_expiry = ConversationExpiry(database, settings.conversation_days)
         self.retention = Retention(database, times_of(settings), foundation.meter.removed)
@@ -144,7 +138,7 @@ class Files:
         self.artifacts = Artifacts(self.blobs, foundation.http, largest)
         self.shared = StoredFiles(
             self.blobs,
-            PostgresFileRecords(storage.database),
+            self.references,
             SignedTokens(settings.config_encryption_key),
             foundation.clock,
             settings.agent_url,

@@ -12,7 +12,7 @@ from adapters.outbound.resources.grpc_runner import GrpcChannels
 from adapters.outbound.resources.router import Retrying, Router, RuleModels, Runners, Timed
 from adapters.outbound.resources.rules import BadRules, Rule
 from adapters.outbound.resources.rules_file import Build, Directory, RulesFile
-from adapters.outbound.storage.confirmations import PostgresConfirmations, PostgresOffers
+from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.processes import PostgresSharedLimits
 from adapters.outbound.storage.queue.conversations import PostgresRounds
@@ -39,7 +39,7 @@ from ports.channels import Channels as AllChannels
 from ports.files import Transcriber
 from ports.http import Http
 from ports.indexing import Parser
-from ports.resources import ChatHistory, Downstream, KnowledgeAnswers, KnowledgeReader
+from ports.resources import ChatHistory, Downstream, KnowledgeReader
 
 
 def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:
@@ -81,14 +81,15 @@ class Work:
         bus.on_change(self.rate_limiter.forget)
         self.prompt_feedback = PromptFeedback(storage.outbox)
         self.typing = LingeringTyping()
+        earlier = PostgresEarlierMessages(database)
         invocation = InvocationService(
             downstream,
             self.approvals,
             channels.files,
             DraftService(LimitedDrafts(self.rate_limiter), storage.conversations),
             self.prompt_feedback,
-            ContextService(PostgresEarlierMessages(database), channels.files, channels.reads, transcriber),
-            ChoiceService(PostgresOffers(database)),
+            ContextService(earlier, channels.files, channels.reads, transcriber),
+            ChoiceService(earlier),
             foundation.steady_clock,
             meter,
             settings.agent_url,
@@ -139,12 +140,11 @@ class Resources:
         settings: Settings,
         http: Http,
         history: ChatHistory,
-        knowledge: KnowledgeAnswers,
-        reader: KnowledgeReader,
+        knowledge: KnowledgeReader,
     ) -> None:
         self._channels = GrpcChannels()
         builtins, seconds = Builtins(knowledge), float(settings.downstream_timeout)
-        runners = Runners(http, self._channels, history, builtins, reader, _retrying)
+        runners = Runners(http, self._channels, history, builtins, knowledge, _retrying)
         self.rules = _rules(settings, runners.build)
         self.models = RuleModels(self.rules, runners, seconds)
         self.directory = Directory(self.rules, settings.downstream_url, seconds)

@@ -74,7 +74,8 @@ class WorkerComponent(Component):
         self._storage = storage = container.storage()
         self._work = work = container.work()
         self._resources = container.resources()
-        links, supervisor = container.channels().links, container.channels().supervisor
+        channels = container.channels()
+        connections, supervisor = channels.connections, channels.supervisor
         conversations, outbox, leases = storage.conversations, storage.outbox, storage.leases
         concurrency = container.settings().worker_concurrency
         self.queue_workers: list[QueueWorker[Any]] = [
@@ -99,7 +100,7 @@ class WorkerComponent(Component):
                 throttled=both(work.rate_limiter.throttled, supervisor.held_by_other_process),
             ),
         ]
-        free = [leases.free, storage.scheduled_runs.free, links.release_of]
+        free = [leases.free, storage.schedules.free, connections.release_of]
         abandoned = AbandonedLeases(leases.abandoned, free, storage.event_bus.on_disconnect)
         self._periodic = PeriodicRunner(
             [
@@ -267,13 +268,13 @@ class JobsComponent(Component):
 
         jobs = {"clean": clean, "expire": expire, RUN: runs.run, REGISTER: registration.keep_registered}
         self.arq_worker = SupervisedWorker(queue.redis, QUEUE, jobs)
-        clock = DatabaseClock(storage.database, schedules)
+        clock = DatabaseClock(storage.database, schedules.poll_all)
         self._periodic_task: asyncio.Task[None] | None = None
         self._periodic = PeriodicRunner(
             [
                 PeriodicTask("what is due", 1.0, enqueue_due),
                 PeriodicTask("missing schedules", 60.0, schedules.plan_missing),
-                PeriodicTask("retired instances", 2.0, storage.deactivation.remove_retired),
+                PeriodicTask("retired instances", 2.0, storage.instances.remove_retired),
                 PeriodicTask("webhook registration", 900.0, register),
                 PeriodicTask("changes of the clock", 10.0, clock.look),
                 PeriodicTask("figures", COUNT_SECONDS, storage.figures.count),

@@ -21,7 +21,7 @@ from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
 from ports.access import IdentityStore
 from ports.channels import Channels
-from ports.conversations import ConversationActions, HistoryStore, Rerun
+from ports.conversations import ConversationStore, MessageStore, Rerun
 from ports.files import SharedFile
 from ports.instances import InstanceStore
 
@@ -69,8 +69,8 @@ class HistoryService:
 
     instances: InstanceStore
     channels: Channels
-    store: HistoryStore
-    actions: ConversationActions
+    conversations: ConversationStore
+    stored: MessageStore
     users: IdentityStore
     links: StoredFiles
 
@@ -82,7 +82,7 @@ class HistoryService:
         if faults := [*filter_faults(wanted)]:
             raise Invalid.of(faults)
         await check_owned(self.instances, caller, wanted.instance_ids)
-        page = await self.store.conversations(caller.scope, wanted, checked_limit(limit), cursor)
+        page = await self.conversations.list(caller.scope, wanted, checked_limit(limit), cursor)
         return replace(page, items=await self._with_users(page.items))
 
     async def _with_users(self, views: Sequence[ConversationView]) -> Sequence[ConversationView]:
@@ -108,7 +108,7 @@ class HistoryService:
         """In the order of the chat."""
         await owned_instance(self.instances, caller, instance_id)
         checked_limit(wanted.limit)
-        page = await self.store.messages(instance_id, session_id, wanted)
+        page = await self.stored.of_session(instance_id, session_id, wanted)
         if page is None:
             raise _unknown(session_id)
         return self._with_addresses(page)
@@ -118,7 +118,8 @@ class HistoryService:
     ) -> Page[Message, str]:
         """The messages of both directions that were given up, the latest first."""
         await owned_instance(self.instances, caller, instance_id)
-        return self._with_addresses(await self.store.failed(instance_id, checked_limit(limit), cursor))
+        messages, following = await self.stored.failed([instance_id], None, checked_limit(limit), cursor)
+        return self._with_addresses(Page([message for _, message in messages], following))
 
     async def set_handler(
         self, caller: Caller, instance_id: int, session_id: str, handler: Handler, minutes: int | None
@@ -127,9 +128,9 @@ class HistoryService:
         await owned_instance(self.instances, caller, instance_id)
         checked = checked_minutes(minutes)
         if handler is Handler.PERSON:
-            is_known = await self.actions.hold(instance_id, session_id, caller.user_id, checked)
+            is_known = await self.conversations.hold(instance_id, session_id, caller.user_id, checked)
         else:
-            is_known = await self.actions.hand_back(instance_id, session_id)
+            is_known = await self.conversations.hand_back(instance_id, session_id)
         if not is_known:
             raise _unknown(session_id)
 
@@ -137,7 +138,7 @@ class HistoryService:
         """Has a message that was given up processed or sent again. Raises `Conflict` for another one."""
         await owned_instance(self.instances, caller, instance_id)
         message = parse_message_id(message_id)
-        result = await self.actions.rerun(instance_id, message) if message else Rerun.UNKNOWN
+        result = await self.stored.rerun(instance_id, message) if message else Rerun.UNKNOWN
         if result is Rerun.UNKNOWN:
             raise NotFound(f"the instance has no message {message_id[:50]}")
         if result is Rerun.NOT_FAILED:
@@ -146,7 +147,7 @@ class HistoryService:
     async def erase(self, caller: Caller, instance_id: int, session_id: str) -> None:
         """Erases the texts and files of a conversation and all that is on record of it."""
         await owned_instance(self.instances, caller, instance_id)
-        if not await self.actions.erase(instance_id, session_id):
+        if not await self.conversations.erase(instance_id, session_id):
             raise _unknown(session_id)
 
     def _with_addresses(self, page: Page[Message, str]) -> Page[Message, str]:

@@ -39,10 +39,10 @@ from domain.rendering import render_answer
 from domain.routing.model import ResultArtifact
 from ports.capabilities import OpenRequest, PlatformError
 from ports.channels import AnyChannel, Channels
-from ports.conversations import Timelines
+from ports.conversations import MessageStore
 from ports.files import FilePlace
 from ports.instances import InstanceStore
-from ports.outbox import MessageStore, NewSend, SendStore, StoredSend
+from ports.outbox import NewSend, SendStore, StoredSend
 from ports.queue import Sessions
 from ports.system import Ids
 
@@ -208,7 +208,6 @@ class MessageService:
 
     instances: InstanceStore
     messages: MessageStore
-    history: Timelines
     sending: SendingService
     links: StoredFiles
     files: MessageFilesService
@@ -243,7 +242,7 @@ class MessageService:
         if len(message_ids) > LARGEST_LIMIT:
             raise Invalid.of([Fault("messageIds", f"must be at most {LARGEST_LIMIT}")])
         parsed = [parse_message_id(message_id) for message_id in message_ids]
-        timelines = await self.history.of(instance_id, [id for id in parsed if id])
+        timelines = await self.messages.timelines(instance_id, [id for id in parsed if id])
         missing = set(message_ids) - {timeline.message_id for timeline in timelines}
         if missing:
             raise NotFound(f"the instance has no message '{min(missing)[:100]}'")

@@ -11,7 +11,6 @@ from domain.instances.model import ACTIVE, UNREADABLE, Instance
 from domain.instances.validation import advice
 from ports.capabilities import PlatformError, Registrar
 from ports.channels import AnyChannel, Channels
-from ports.connections import ConnectionSwitch
 from ports.instances import HealthRecord, HealthStore, InstanceStore
 
 log = logging.getLogger(__name__)
@@ -35,7 +34,6 @@ class RegistrationService:
     store: InstanceStore
     channels: Channels
     health: HealthStore
-    connections: ConnectionSwitch
     callback_address: str
 
     async def wants_connection(self, channel: AnyChannel, config: Config, instance_id: int | None) -> bool:
@@ -138,7 +136,7 @@ class RegistrationService:
         if channel.connector is None:
             return True
         connects = channel.connector.wants(config, registration)
-        await self.connections.set_connects(instance.id, connects)
+        await self.store.set_connects(instance.id, connects)
         return not connects
 
     def _webhook_address(self, instance: Instance) -> str:

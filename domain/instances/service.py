@@ -34,7 +34,7 @@ from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.web_chat.model import embed_tag, public_id
 from ports.channels import AnyChannel, Channels
 from ports.instances import HealthStore, InstanceStore, Processes, UnansweredStore
-from ports.outbox import DeliveryStore
+from ports.outbox import Outbox
 
 log = logging.getLogger(__name__)
 
@@ -212,7 +212,7 @@ class OperationsService:
         store: InstanceStore,
         channels: Channels,
         health: HealthStore,
-        deliveries: DeliveryStore,
+        deliveries: Outbox,
         unanswered: UnansweredStore,
     ) -> None:
         self._store = store

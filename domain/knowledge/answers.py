@@ -55,7 +55,7 @@ NO_ANSWER = "the model does not answer; try again"
 
 @dataclass(eq=False)
 class AnswersService:
-    """Conforms to `ports.resources.KnowledgeAnswers` and `KnowledgeReader`."""
+    """Conforms to `ports.resources.KnowledgeReader`."""
 
     access: BaseAccess
     search: SearchService

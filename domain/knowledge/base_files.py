@@ -12,7 +12,7 @@ from domain.knowledge.rules import NO_FILE, check_text, check_window, is_file_ha
 from domain.paging import Page, Window, checked_limit
 from domain.refusals import Conflict, NotFound
 from ports.indexing import Parser
-from ports.knowledge_storage import FileChanges, FileStates
+from ports.knowledge_storage import KnowledgeFileStore
 
 MOST_CHARACTERS = 200_000
 """Of one stretch of text: chunks behind it are left for the next one."""
@@ -27,16 +27,14 @@ class BaseFilesService:
     def __init__(
         self,
         access: BaseAccess,
-        states: FileStates,
-        changes: FileChanges,
+        files: KnowledgeFileStore,
         retention: Retention,
         parser: Parser,
         wake: Callable[[], None],
         limits: UploadLimits,
     ) -> None:
         self._access = access
-        self._states = states
-        self._changes = changes
+        self._files = files
         self._retention = retention
         self._parser = parser
         self._wake = wake
@@ -51,13 +49,13 @@ class BaseFilesService:
         """The newest first; `cursor`: 0 for the first page; `name`: only files whose names hold it, in any case."""
         check_text("name", name, MAX_FILE_NAME)
         await self._access.inside(caller, base_id)
-        files = await self._states.states(base_id, checked_limit(limit) + 1, cursor, name)
+        files = await self._files.states(base_id, checked_limit(limit) + 1, cursor, name)
         shown = files[:limit]
         return Page(shown, shown[-1].id if len(files) > limit else None)
 
     async def state(self, caller: Caller, base_id: int, file_hash: str) -> FileState:
         await self._access.inside(caller, base_id)
-        file = await self._states.state(base_id, file_hash) if is_file_hash(file_hash) else None
+        file = await self._files.state(base_id, file_hash) if is_file_hash(file_hash) else None
         if file is None:
             raise NotFound(NO_FILE)
         return file
@@ -66,7 +64,7 @@ class BaseFilesService:
         """Deletes a file with its chunks; one that is being processed is cancelled, with all of its upload where the
         caller of the upload waits. Needs UPDATE."""
         await self._access.require(caller, base_id, Level.UPDATE)
-        unused = await self._changes.remove(base_id, file_hash) if is_file_hash(file_hash) else None
+        unused = await self._files.remove(base_id, file_hash) if is_file_hash(file_hash) else None
         if unused is None:
             raise NotFound(NO_FILE)
         await self._retention.delete_unreferenced(unused)
@@ -75,7 +73,7 @@ class BaseFilesService:
         """Has a file that failed processed again. Needs UPDATE. Raises `Conflict` for another one."""
         await self._access.require(caller, base_id, Level.UPDATE)
         owner = caller.user
-        status = await self._changes.retry(base_id, file_hash, owner) if is_file_hash(file_hash) else None
+        status = await self._files.retry(base_id, file_hash, owner) if is_file_hash(file_hash) else None
         if status is None:
             raise NotFound(NO_FILE)
         if status is not FileStatus.FAILED:
@@ -88,9 +86,9 @@ class BaseFilesService:
         file = await self.state(caller, base_id, file_hash)
         if file.status is not FileStatus.READY:
             return FileText(file, "", 0, 0, (), Window(limit, offset, 0))
-        places = await self._states.places(file, limit + 1, offset)
+        places = await self._files.places(file, limit + 1, offset)
         start, end, shown = _window(places, limit, offset)
-        text, length = await self._states.text(file, start, end - start)
+        text, length = await self._files.text_of(file, start, end - start)
         return FileText(file, text, start, length, shown, Window(limit, offset, file.chunk_count))
 
 

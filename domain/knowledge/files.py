@@ -23,10 +23,10 @@ from domain.knowledge.model import (
 )
 from domain.paging import Slice, Window
 from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
-from ports.files import Blobs, StoredBlob
+from ports.files import BlobReferences, Blobs, StoredBlob
 from ports.indexing import Parser
 from ports.knowledge import Download, IncomingFile
-from ports.knowledge_storage import Begun, BlobReferences, FileStore, NewFile, UploadStore
+from ports.knowledge_storage import Begun, KnowledgeFileStore, NewFile, UploadStore
 
 FIRST_LOOK, LONGEST_LOOK = 0.05, 0.25
 """Seconds between looks at an upload that another process works on: soon at first, then more seldom."""
@@ -144,7 +144,7 @@ class FilesService:
     """Files of bases, their contents and chunks."""
 
     access: BaseAccess
-    files: FileStore
+    files: KnowledgeFileStore
     blobs: Blobs
     uploads: UploadService
 

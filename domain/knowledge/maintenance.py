@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from ports.files import Blobs
+from ports.files import BlobReferences, Blobs
 from ports.indexing import Embedder, Embedders
-from ports.knowledge_storage import BlobReferences, Reindexing, UploadStore
-from ports.system import Clock, MemoryNodes, MemoryRefused, MemoryTasks
+from ports.knowledge_storage import BaseStore, Reindexing, UploadStore
+from ports.system import Clock, MemoryNodes, MemoryRefused
 
 logger = logging.getLogger(__name__)
 
@@ -142,20 +142,20 @@ LONGEST_PAUSE = 3600.0
 
 @dataclass(eq=False)
 class MemoryService:
-    tasks: MemoryTasks
+    bases: BaseStore
     nodes: MemoryNodes
 
     async def work(self) -> int:
         """Tries every task that is due; how many were acknowledged."""
         done = 0
-        for task in await self.tasks.due(limit=20):
+        for task in await self.bases.due_memory_tasks(limit=20):
             try:
                 await self.nodes.delete(task.base_id)
             except MemoryRefused as refusal:
                 logger.warning("memory nodes of knowledge base %s: %s", task.base_id, refusal)
                 pause = min(LONGEST_PAUSE, 2.0 ** min(task.attempts, 16))
-                await self.tasks.later(task.base_id, pause, str(refusal))
+                await self.bases.postpone_memory_task(task.base_id, pause, str(refusal))
             else:
-                await self.tasks.done(task.base_id)
+                await self.bases.memory_task_done(task.base_id)
                 done += 1
         return done

@@ -16,10 +16,10 @@ from domain.monitoring import model
 from domain.paging import LARGEST_LIMIT, Page, checked_limit, cursor_of, read_cursor
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
 from ports.channels import Channels
-from ports.conversations import ConversationActions, Rerun
+from ports.conversations import MessageStore, Rerun
 from ports.instances import HealthStore, InstanceStore
-from ports.monitoring import DeadLetterStore, FigureStore, Installation, InstanceNames
-from ports.outbox import MessageStore, SharedLimits
+from ports.monitoring import FigureStore, Installation
+from ports.outbox import SharedLimits
 
 MOST_LOOKED_AT = 2000
 """Instances that one page of failing ones looks at."""
@@ -30,10 +30,7 @@ class DeadLetterService:
     """Messages of both directions that were given up, over all instances of a caller (an admin's: of everybody)."""
 
     instances: InstanceStore
-    names: InstanceNames
-    store: DeadLetterStore
     messages: MessageStore
-    actions: ConversationActions
     links: StoredFiles
 
     async def list(
@@ -48,11 +45,11 @@ class DeadLetterService:
         `Invalid`."""
         checked_limit(limit)
         if instance_id is None:
-            own = await self.names.names(caller.scope)
+            own = await self.instances.names(caller.scope)
         else:
             own = [name_of(await owned_instance(self.instances, caller, instance_id))]
         names = {name.id: name for name in own}
-        messages, following = await self.store.page(list(names), direction, limit, cursor)
+        messages, following = await self.messages.failed(list(names), direction, limit, cursor)
         letters = [
             model.DeadLetter(names[id], with_addresses(message, self.links))
             for id, message in messages
@@ -68,7 +65,7 @@ class DeadLetterService:
         if message is None or not message.is_given_up:
             raise _unknown(dead_letter)
         letter = model.DeadLetter(name_of(instance), with_addresses(message, self.links))
-        return model.DeadLetterView(letter, await self.store.parts(instance.id, id))
+        return model.DeadLetterView(letter, await self.messages.dead_parts(instance.id, id))
 
     async def replay(
         self, caller: Caller, dead_letters: Sequence[model.DeadLetterId]
@@ -76,7 +73,7 @@ class DeadLetterService:
         """Has each processed or sent again. Raises `Invalid` for too many."""
 
         async def replay(dead_letter: model.DeadLetterId) -> None:
-            result = await self.actions.rerun(dead_letter.instance_id, _message_id(dead_letter))
+            result = await self.messages.rerun(dead_letter.instance_id, _message_id(dead_letter))
             if result is Rerun.UNKNOWN:
                 raise _unknown(dead_letter)
             if result is Rerun.NOT_FAILED:
@@ -90,7 +87,7 @@ class DeadLetterService:
         """Gives each up for good. Raises `Invalid` for too many."""
 
         async def drop(dead_letter: model.DeadLetterId) -> None:
-            if not await self.store.drop(dead_letter.instance_id, _message_id(dead_letter)):
+            if not await self.messages.drop(dead_letter.instance_id, _message_id(dead_letter)):
                 raise _unknown(dead_letter)
 
         return await self._each(caller, dead_letters, drop)
@@ -133,7 +130,7 @@ def _unknown(dead_letter: model.DeadLetterId) -> Refusal:
 
 @dataclass(eq=False)
 class HealthOverviewService:
-    names: InstanceNames
+    instances: InstanceStore
     channels: Channels
     health: HealthStore
     limits: SharedLimits
@@ -148,7 +145,7 @@ class HealthOverviewService:
         batch = LARGEST_LIMIT if failing else checked_limit(limit)
         states: list[model.InstanceState] = []
         while looked_at < MOST_LOOKED_AT and len(states) < checked_limit(limit):
-            instances = await self.names.following(caller.scope, after, batch + 1)
+            instances = await self.instances.following(caller.scope, after, batch + 1)
             selected = [
                 state
                 for state in await self._states(instances[:batch])
@@ -188,7 +185,6 @@ class HealthOverviewService:
 @dataclass(eq=False)
 class FigureService:
     instances: InstanceStore
-    names: InstanceNames
     store: FigureStore
 
     async def figures(self, caller: Caller, period: model.Period, instance_id: int | None) -> model.Figures:
@@ -197,7 +193,7 @@ class FigureService:
         if instance_id is not None:
             ids = [(await owned_instance(self.instances, caller, instance_id)).id]
         elif not caller.is_admin:
-            ids = [name.id for name in await self.names.names(caller.user_id)]
+            ids = [name.id for name in await self.instances.names(caller.user_id)]
         until, measures = await self.store.measures(period, ids)
         return model.steps_of(period, until, measures)
 

@@ -19,7 +19,7 @@ from domain.polling import model
 from domain.refusals import Conflict, StorageAway, Unavailable, reason_of
 from ports.capabilities import Poller, PollFailed
 from ports.channels import AnyChannel, Channels
-from ports.instances import Due, HealthStore, InstanceStore, ScheduledRuns, ScheduleOverview, ScheduleStore
+from ports.instances import Due, HealthStore, InstanceStore, ScheduleStore
 from ports.system import Clock, JobQueue, Meter
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class ScheduleService:
 class PollingService:
     """Runs what is due."""
 
-    runs: ScheduledRuns
+    schedules: ScheduleStore
     instances: InstanceStore
     channels: Channels
     health: HealthStore
@@ -92,18 +92,18 @@ class PollingService:
 
     async def enqueue_due(self, queue: JobQueue) -> bool:
         """Hands due instances to the job queue; whether there may be more."""
-        leased = await self.runs.lease(AT_ONCE)
+        leased = await self.schedules.lease(AT_ONCE)
         for position, instance_id in enumerate(leased):
             try:
                 await queue.enqueue(RUN, instance_id, alone=False)
             except Unavailable:
-                await self.runs.give_back(leased[position:])
+                await self.schedules.give_back(leased[position:])
                 raise
         return len(leased) == AT_ONCE
 
     async def run(self, instance_id: int) -> None:
         """One poll or firing of a leased instance."""
-        due = await self.runs.begin(instance_id)
+        due = await self.schedules.begin(instance_id)
         if due is None:
             return
         try:
@@ -114,7 +114,7 @@ class PollingService:
             log.exception("a run failed unexpectedly", extra={"instance": instance_id})
             await self._failed(due, PollFailed(reason_of(unexpected)), timedelta())
         finally:
-            await self.runs.release(due)
+            await self.schedules.release(due)
 
     async def _run(self, due: Due) -> None:
         instance = await self.instances.find(due.instance_id)
@@ -130,7 +130,7 @@ class PollingService:
             once = scheduler.fires_once(config)
             after = max(self.clock.now(), due.planned)  # our clock may be behind the one that found it due
             following = None if once else scheduler.next_fire(config, after)
-            fresh = await self.runs.finish(due, [event], None, following, retire=once)
+            fresh = await self.schedules.finish(due, [event], None, following, retire=once)
             if fresh is not None:
                 await self._record_stored(instance, fresh)
         elif channel.poller:
@@ -157,7 +157,7 @@ class PollingService:
             feeds = await self.folders.polled(instance, channel)
             if feeds and not instance.resource_id:  # what is in the folder is told to nobody else
                 polled = replace(polled, events=())
-            fresh = await self.runs.finish(
+            fresh = await self.schedules.finish(
                 due, polled.events, polled.cursor, following, unanswered=polled.unanswered
             )
             if fresh is not None:
@@ -192,7 +192,7 @@ class PollingService:
         at: datetime | None = None
         if not failed.fatal:
             at = self.clock.now() + model.back_off(due.failures + 1, every, failed.retry_after)
-        await self.runs.failed(due, at)
+        await self.schedules.failed(due, at)
         await self.health.failed(due.instance_id, Activity.RECEIVING, f"polling: {failed}")
         log.warning("a poll failed: %s", failed, extra={"instance": due.instance_id})
 
@@ -205,15 +205,14 @@ TIMES = 4
 class ScheduleListService:
     """What runs by the clock of a caller: firings and polls."""
 
-    overview: ScheduleOverview
-    plans: ScheduleStore
+    schedules: ScheduleStore
     instances: InstanceStore
     channels: Channels
     clock: Clock
 
     async def list(self, caller: Caller, cursor: int, limit: int) -> Page[model.ScheduleView, int]:
         """Those of the caller's instances, of all instances for an admin. `cursor`: 0 for the first page."""
-        rows = await self.overview.of_user(caller.scope, cursor, checked_limit(limit) + 1)
+        rows = await self.schedules.of_user(caller.scope, cursor, checked_limit(limit) + 1)
         following = rows[limit - 1].instance.id if len(rows) > limit else None
         return Page([self._view(planned) for planned in rows[:limit]], following)
 
@@ -228,8 +227,8 @@ class ScheduleListService:
             raise Conflict(
                 "the instance is neither polled nor fires by the clock, so there is nothing to run"
             )
-        if not await self.overview.run_now(instance_id):
-            await self.plans.plan(instance_id, self.clock.now())
+        if not await self.schedules.run_now(instance_id):
+            await self.schedules.plan(instance_id, self.clock.now())
 
     def _view(self, planned: model.PlannedInstance) -> model.ScheduleView:
         instance = planned.instance

@@ -15,8 +15,9 @@ from domain.refusals import Refusal, Unavailable, reason_of
 from domain.routing.conversation import ConversationContext
 from domain.routing.model import QuotedMessage, RunRequest
 from ports.capabilities import PlatformError
+from ports.conversations import EarlierMessages
 from ports.files import FetchedFiles, FilePlace, SharedFile, Transcriber
-from ports.queue import EarlierMessages, QueuedEvent
+from ports.queue import QueuedEvent
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ class ContextService:
     """A failure costs the context alone: the message is handed on without it. `transcriber` is None where no speech
     model is set up: recordings are handed on as files alone."""
 
-    stored: EarlierMessages
+    earlier: EarlierMessages
     files: MessageFilesService
     reads: ReadLimiter
     transcriber: Transcriber | None = None
@@ -98,7 +99,7 @@ class ContextService:
         quoted = event.quoted
         if quoted is not None and not quoted.is_given:
             stored, reader = (
-                await self.stored.find(context.instance.id, quoted),
+                await self.earlier.find_quoted(context.instance.id, quoted),
                 context.channel.quoted_reader,
             )
             if stored is None and reader:
@@ -117,7 +118,7 @@ class ContextService:
         event, reader = queued.event, context.channel.thread_reader
         if not event.thread_post or reader is None:
             return ()
-        if not await self.stored.is_first(context.instance.id, event.session_id, queued.id):
+        if not await self.earlier.is_first(context.instance.id, event.session_id, queued.id):
             return ()
         reading = reader.read_thread(context.config, context.target(event), event.thread_post, MOST_EARLIER)
         earlier = await self._within_time(context, reading, "the thread") or ()

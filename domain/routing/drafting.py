@@ -12,8 +12,8 @@ from domain.channels.answers import OutboundMessage, Preview
 from domain.channels.messages import Outcome, Sent
 from domain.rendering import off_loop
 from domain.routing.conversation import ConversationContext
-from ports.channels import DraftAddress, DraftSender, DraftStore
-from ports.queue import QueuedEvent
+from ports.channels import DraftAddress, DraftSender
+from ports.queue import Conversations, QueuedEvent
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +24,10 @@ begin at once, and an edit costs the platform and the service as much as a messa
 
 @dataclass(eq=False)
 class DraftService:
-    """Begins drafts. `sender` keeps the limits of platforms; `store` remembers which message a draft is."""
+    """Begins drafts. `sender` keeps the limits of platforms; `conversations` remember which message a draft is."""
 
     sender: DraftSender
-    store: DraftStore
+    conversations: Conversations
 
     @asynccontextmanager
     async def begin(
@@ -112,7 +112,7 @@ class Drafting:
         if sent.outcome is Outcome.SENT and sent.ref and not self._context.draft:
             self._context.draft = sent.ref
             try:
-                await self._drafts.store.drafted(self._event_id, sent.ref)
+                await self._drafts.conversations.drafted(self._event_id, sent.ref)
             except Exception:
                 log.exception(
                     "the id of a draft could not be stored", extra={"instance": self._context.instance.id}

@@ -19,7 +19,7 @@ from domain.routing.conversation import (
 from domain.routing.invocation import InvocationService
 from domain.routing.model import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
 from ports.access import IdentityStore
-from ports.instances import HealthStore, RefusalStore
+from ports.instances import HealthStore, UnansweredStore
 from ports.queue import QueuedEvent, QueueKey, Rounds
 from ports.system import Clock, Meter
 
@@ -41,7 +41,7 @@ class EventService:
     health: HealthStore
     clock: Clock
     meter: Meter
-    refusals: RefusalStore
+    unanswered: UnansweredStore
     verification_address: str
 
     async def process(
@@ -126,7 +126,7 @@ class EventService:
         if event.has_content:
             key = f"{event.key or event.request_id}:{reason}"
             another = replace(event, key=key, request_id="", merge=None, change=None, awaits_reply=False)
-            await self.refusals.add(instance.id, replace(another, refused=reason))
+            await self.unanswered.add(instance.id, replace(another, refused=reason))
 
     async def _notice(self, instance: Instance, event: Event) -> Answer | None:
         sender, now = event.sender.external_id, self.clock.now()

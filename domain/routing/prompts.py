@@ -15,8 +15,8 @@ from domain.conversations.model import MessageId, parse_message_id
 from domain.instances.model import Instance
 from domain.routing.conversation import ConversationContext
 from ports.capabilities import PromptCloser
-from ports.conversations import OfferStore
-from ports.outbox import Prompts
+from ports.conversations import EarlierMessages
+from ports.outbox import Outbox
 from ports.queue import QueuedEvent
 
 log = logging.getLogger(__name__)
@@ -37,20 +37,20 @@ class Picked:
 
 @dataclass(eq=False)
 class ChoiceService:
-    store: OfferStore
+    earlier: EarlierMessages
 
     async def pressed(self, instance: Instance, reference: str) -> Picked | None:
         """None if the choice is unknown: this instance did not offer it, or it is no longer stored."""
         message = message_of(reference)
-        offer = await self.store.offer(instance.id, message) if message else None
+        offer = await self.earlier.offer(instance.id, message) if message else None
         choice = pressed_choice(offer.choices, reference) if offer else None
         return Picked(choice, offer, message) if message and offer and choice else None
 
     async def claimed(self, instance: Instance, event: Event) -> Picked | None:
         """What was offered with the value that the event claims to pick; None where that was not offered."""
         value = event.choice or ""
-        message = await self.store.with_value(instance.id, event.session_id, value)
-        offer = await self.store.offer(instance.id, message) if message else None
+        message = await self.earlier.message_with_value(instance.id, event.session_id, value)
+        offer = await self.earlier.offer(instance.id, message) if message else None
         choice = next((choice for choice in offer.choices if choice.value == value), None) if offer else None
         return Picked(choice, offer, message) if message and offer and choice else None
 
@@ -58,14 +58,14 @@ class ChoiceService:
         """The sender has picked this choice before: it counts once, however often it is pressed."""
         if queued.event.choice is None:
             return False
-        return await self.store.was_picked(instance.id, queued.event, picked.message, queued.id)
+        return await self.earlier.was_picked(instance.id, queued.event, picked.message, queued.id)
 
     async def typed(self, context: ConversationContext, event: Event) -> Picked | None:
         """None if the message picks none of the numbered choices that were offered last."""
         message = parse_message_id(context.offered or "")
         if message is None or event.choice is not None or event.attachments:
             return None
-        offer = await self.store.latest(context.instance.id, message)
+        offer = await self.earlier.latest_offer(context.instance.id, message)
         choice = typed_choice(offer.choices, event.text) if offer else None
         return Picked(choice, offer, message) if offer and choice else None
 
@@ -84,7 +84,7 @@ def presses_prompt(event: Event) -> bool:
 class PromptFeedback:
     """Calls the platform in tasks of their own: a slow one must not delay the answer."""
 
-    prompts: Prompts
+    outbox: Outbox
     tasks: set[asyncio.Task[None]] = field(default_factory=set, init=False)
 
     def decided_nothing(
@@ -152,7 +152,7 @@ class PromptFeedback:
         """Replaces the stored prompt, as a press may name any message. Where none is stored, as the platform never
         told its id, the message of the press is replaced. `press` is None for a typed message."""
         config, load = context.config, context.channel.target.load
-        asked = await self.prompts.asked(context.instance.id, closed.asked_by)
+        asked = await self.outbox.asked(context.instance.id, closed.asked_by)
         stored = (
             closer.prompt_target(config, load(sent.target), sent.message, sent.ref, press) for sent in asked
         )

@@ -8,7 +8,7 @@ from domain.events import EventFilter, EventPage
 from domain.subscriptions.model import Subscription
 from domain.subscriptions.planning import KeyedEvent, Place, PushPlan, PushState, has_room, planned
 from domain.subscriptions.service import LISTENER
-from ports.subscriptions import EventFeed, EventLog, PushQueue, SubscriptionStore
+from ports.subscriptions import EventFeed, EventLog, SubscriptionStore
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,6 @@ class PushService:
     """
 
     store: SubscriptionStore
-    queue: PushQueue
     log: EventLog
     feed: EventFeed
     _has_subscriptions: bool = field(default=False, init=False)
@@ -39,7 +38,7 @@ class PushService:
         if not subscriptions:
             return
         await self.log.listen(LISTENER)
-        stored = position = max(await self.queue.position(), 0)
+        stored = position = max(await self.store.position(), 0)
         async for page in self.feed.follow(EventFilter(), position):
             subscriptions = await self.store.active()
             if not subscriptions:
@@ -65,13 +64,13 @@ class PushService:
                 return None
             return planned(state, subscriptions, events, page.cursor)
 
-        return await self.queue.plan(plan)
+        return await self.store.plan(plan)
 
     async def catch_up(self) -> None:
         """Goes on with the subscriptions that have a cursor, where pushes of theirs were taken meanwhile."""
         if not self._has_subscriptions:
             return
-        behind = await self.queue.behind()
+        behind = await self.store.behind()
         if not behind.cursors:
             return
         active = {subscription.id: subscription for subscription in await self.store.active()}
@@ -92,10 +91,10 @@ class PushService:
             further.go_on(subscription, place[1], events, page.cursor)
             return further
 
-        await self.queue.plan(plan)
+        await self.store.plan(plan)
 
     def _keyed(self, page: EventPage) -> Sequence[KeyedEvent]:
-        return [(self.queue.session_key(event), event) for event in page.events]
+        return [(self.store.session_key(event), event) for event in page.events]
 
     async def listen(self) -> None:
         """Keeps events recorded while somebody subscribes."""
@@ -103,6 +102,6 @@ class PushService:
             await self.log.listen(LISTENER)
 
     async def switch_off_failing(self) -> None:
-        for subscription_id in await self.queue.failing():
+        for subscription_id in await self.store.failing():
             log.warning("the subscription %d is switched off: %s", subscription_id, FAILED_LONG)
             await self.store.switch_off(subscription_id, FAILED_LONG)

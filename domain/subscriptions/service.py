@@ -13,8 +13,8 @@ from domain.paging import Page, checked_limit
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.subscriptions import model
 from ports.instances import HealthRecord, HealthStore, InstanceStore
-from ports.outbox import DeliveryStore
-from ports.subscriptions import AddressCheck, EventFeed, EventLog, PushQueue, PushSender, SubscriptionStore
+from ports.outbox import Outbox
+from ports.subscriptions import AddressCheck, EventFeed, EventLog, PushSender, SubscriptionStore
 from ports.system import Clock, Ids
 
 MOST_SUBSCRIPTIONS = 50
@@ -29,8 +29,7 @@ class SubscriptionService:
     """The subscriptions of a caller, and their pushes. Each method with an id raises `NotFound`, `Forbidden`."""
 
     store: SubscriptionStore
-    queue: PushQueue
-    deliveries: DeliveryStore
+    deliveries: Outbox
     health: HealthStore
     instances: InstanceStore
     log: EventLog
@@ -97,7 +96,7 @@ class SubscriptionService:
         """`cursor`: 0 for the first page. Raises `Invalid` for an unknown status."""
         await self._owned(caller, subscription_id)
         check_state(status)
-        return await self.queue.list(subscription_id, status, cursor, checked_limit(limit))
+        return await self.store.pushes(subscription_id, status, cursor, checked_limit(limit))
 
     async def replay(self, caller: Caller, subscription_id: int, push_id: int) -> None:
         """Raises `Conflict` where it is no dead letter."""

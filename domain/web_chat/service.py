@@ -34,7 +34,7 @@ from domain.web_chat.model import (
 )
 from ports.capabilities import OpenRequest
 from ports.channels import AnyChannel, Channels
-from ports.conversations import ChatFeed, ChatIntake, ChatSite, TokenSigner
+from ports.conversations import ChatFeed, ChatLog, ChatSite, TokenSigner
 from ports.files import FilePlace
 from ports.instances import InstanceStore
 from ports.queue import Inbox
@@ -103,7 +103,7 @@ class WebChatService:
     """
 
     visitors: VisitorService
-    intake: ChatIntake
+    log: ChatLog
     feed: ChatFeed
     files: StoredFiles
     inbox: Inbox
@@ -151,7 +151,7 @@ class WebChatService:
             ]
             content = plain_nodes(message.text)
             body = {"from": "visitor", "content": content, "files": shown, "choices": []}
-            await self.intake.receive(place, ChatMessage(message.id, body))
+            await self.log.receive(place, ChatMessage(message.id, body))
         attachments = [
             Attachment(file.name, file.mime_type, {"blob": file.blob}, size) for file, size in files
         ]

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from psycopg.errors import CheckViolation
 
+from adapters.outbound.storage.blobs import PostgresBlobReferences
 from adapters.outbound.storage.knowledge.bases import PostgresBases
-from adapters.outbound.storage.knowledge.files import PostgresBlobReferences, PostgresFiles
+from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import (
@@ -24,12 +25,12 @@ from domain.knowledge.index_words import index_words
 from domain.knowledge.ingest import BEAT_SECONDS
 from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
 from domain.knowledge.text_match import Query, TextMatch
+from ports.files import BlobReferences
 from ports.indexing import DIMENSION
 from ports.knowledge_storage import (
-    BlobReferences,
     ChunkIndex,
     Failure,
-    FileStore,
+    KnowledgeFileStore,
     NewFile,
     Reindexing,
     Staging,
@@ -47,7 +48,7 @@ class Stores:
 
     def __init__(self, database: Database) -> None:
         self.bases = PostgresBases(database)
-        self.files: FileStore = PostgresFiles(database)
+        self.files: KnowledgeFileStore = PostgresFiles(database)
         self.holds: BlobReferences = PostgresBlobReferences(database)
         self.uploads = PostgresUploads(database)
         self.staging: Staging = PostgresStaging(database)

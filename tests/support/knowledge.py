@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.outbound.storage.knowledge.bases import PostgresBases, PostgresFileStates
-from adapters.outbound.storage.knowledge.files import (
-    PostgresBlobReferences,
-    PostgresFileChanges,
-    PostgresFiles,
-)
+from adapters.outbound.storage.blobs import PostgresBlobReferences
+from adapters.outbound.storage.knowledge.bases import PostgresBases
+from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
@@ -155,8 +152,7 @@ class Knowledge:
         self.files = FilesService(self.access, PostgresFiles(database), self.blobs, self.taking)
         self.base_files = BaseFilesService(
             self.access,
-            PostgresFileStates(database),
-            PostgresFileChanges(database),
+            PostgresFiles(database),
             self.retention,
             self.parser,
             self.woken.set,

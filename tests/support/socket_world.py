@@ -9,12 +9,11 @@ from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.linked_device_messaging.channel import build
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.support import dependencies
+from adapters.outbound.storage.connections import PostgresConnections
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
-from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
-from adapters.outbound.storage.runs import PostgresConnectionSwitch, PostgresCursors
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.unanswered import PostgresUnanswered
 from adapters.outbound.system.encryption import ConfigCipher
@@ -50,28 +49,27 @@ class SocketWorld:
         self.told = Told()
         self.instances = PostgresInstances(database, cipher, lambda _: None)
         self.health = PostgresHealth(database)
-        self.links = PairingStore(database, owner, self.instances, self.health, self.told)
+        self.connections = PostgresConnections(
+            database, owner, self.instances, self.health, self.told, lambda: None
+        )
         channels = Registry((build(dependencies(NO_HTTP), self.devices),))
         self.channels = channels
         inbox = PostgresInbox(database, lambda: None)
         self.inbox = inbox
-        self.refusals = PostgresUnanswered(database, lambda: None)
-        self.connections = PostgresConnectionSwitch(database, lambda _: None)
-        self.cursors = PostgresCursors(database, owner, lambda: None)
+        self.unanswered = PostgresUnanswered(database, lambda: None)
         self.renames = SessionRenames(PostgresSessions(database), self.instances)
         meter = PrometheusMeter()
         self.supervisor = Supervisor(
-            self.links,
+            self.connections,
             self.instances,
             channels,
             inbox,
-            self.refusals,
-            self.cursors,
+            self.unanswered,
             meter,
             self.renames,
             restart_after=0,
         )
-        self.pairing = PairingService(self.links, channels, wait=60)
+        self.pairing = PairingService(self.connections, channels, wait=60)
 
     async def create(self, user: str = "ann") -> Instance:
         new = NewInstance(CHANNEL, "wa", {"phoneNumber": "4915112345678"}, "agent::echo")
@@ -81,10 +79,10 @@ class SocketWorld:
         return instance
 
     def storing(self, instance_id: int) -> Storing:
-        recorder = self.links.recorder(instance_id, "")
+        recorder = self.connections.recorder(instance_id, "")
         meter = PrometheusMeter()
         return Storing(
-            instance_id, CHANNEL, self.inbox, self.refusals, self.cursors, recorder, meter, self.renames
+            instance_id, CHANNEL, self.inbox, self.unanswered, self.connections, recorder, meter, self.renames
         )
 
     async def wa_status(self, instance: Instance) -> object:

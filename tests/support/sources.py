@@ -11,13 +11,9 @@ from adapters.outbound.knowledge.robots import Robots
 from adapters.outbound.knowledge.web_origin import WebOrigin
 from adapters.outbound.net.addresses import AddressPolicy
 from adapters.outbound.net.http import AioHttp
-from adapters.outbound.storage.knowledge.files import PostgresFileChanges
-from adapters.outbound.storage.knowledge.source_pages import PostgresSourcePages
-from adapters.outbound.storage.knowledge.sources import (
-    PostgresSourceLeases,
-    PostgresSources,
-    PostgresWebHosts,
-)
+from adapters.outbound.storage.knowledge.files import PostgresFiles
+from adapters.outbound.storage.knowledge.sources import PostgresSources
+from adapters.outbound.storage.knowledge.web_hosts import PostgresWebHosts
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
@@ -65,19 +61,18 @@ class Sources:
         self.database: Database = knowledge.database
         self.http = AioHttp(policy)
         self.hosts = PostgresWebHosts(self.database)
-        self.leases = PostgresSourceLeases(self.database)
-        self.service = SourceService(knowledge.access, PostgresSources(self.database), lambda: None)
+        self.store = PostgresSources(self.database)
+        self.service = SourceService(knowledge.access, self.store, lambda: None)
         fetcher = PageFetcher(self.http, self.hosts, Robots(self.http, self.hosts), 0.0, 2**20)
         self.origins: dict[SourceKind, SourceOrigin] = {SourceKind.WEB: WebOrigin(fetcher, reader)}
         self.reader = self.worker(WORKER)
 
     def worker(self, owner: int) -> SourceReader:
         return SourceReader(
-            self.leases,
-            PostgresSourcePages(self.database),
+            self.store,
             self.origins,
             self.knowledge.taking,
-            PostgresFileChanges(self.database),
+            PostgresFiles(self.database),
             self.knowledge.retention,
             owner,
         )

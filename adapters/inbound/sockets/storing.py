@@ -8,8 +8,8 @@ from domain.callbacks import SessionRenames
 from domain.channels.messages import Event, SessionAlias, SessionRename
 from domain.channels.model import Proof
 from domain.refusals import INTERNAL, Unavailable
-from ports.connections import ConnectionCursors, LinkRecorder
-from ports.instances import RefusalStore
+from ports.connections import ConnectionStore, LinkRecorder
+from ports.instances import UnansweredStore
 from ports.queue import Inbox
 from ports.system import Meter
 
@@ -24,8 +24,8 @@ class Storing:
     instance_id: int
     channel_id: str
     inbox: Inbox
-    refusals: RefusalStore
-    cursors: ConnectionCursors
+    unanswered: UnansweredStore
+    connections: ConnectionStore
     recorder: LinkRecorder
     meter: Meter
     renames: SessionRenames
@@ -36,7 +36,7 @@ class Storing:
             event = (await self.renames.resolved(self.instance_id, event)).proved_by(self.proof)
             if event.refused:
                 self.meter.received(self.channel_id, f"ignored:{event.refused}")
-                await self.refusals.add(self.instance_id, event)
+                await self.unanswered.add(self.instance_id, event)
                 return
             for accepted in await self.inbox.add(self.instance_id, [event]):
                 if not accepted.dropped:
@@ -67,7 +67,7 @@ class Storing:
             await self.renames.rename(self.instance_id, rename)
         resolved = [await self.renames.resolved(self.instance_id, event) for event in events]
         proved = [event.proved_by(self.proof) for event in resolved]
-        stored = await self.cursors.store(self.instance_id, proved, cursor)
+        stored = await self.connections.store(self.instance_id, proved, cursor)
         if stored is None:
             raise Unavailable("another process keeps the connection now")
         for event, fresh in zip(resolved, stored, strict=True):
@@ -81,7 +81,7 @@ class Storing:
             await self.recorder.record_failure(reason)
 
     async def cursor(self) -> Mapping[str, object] | None:
-        return await self.cursors.cursor(self.instance_id)
+        return await self.connections.cursor(self.instance_id)
 
 
 def _is_stored_alone(event: Event) -> bool:

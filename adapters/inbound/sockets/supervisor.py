@@ -13,8 +13,8 @@ from domain.channels.model import Proof
 from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import INTERNAL, Unavailable
 from ports.channels import Channels
-from ports.connections import ConnectionCursors, ConnectionStore, Connector
-from ports.instances import InstanceStore, RefusalStore
+from ports.connections import ConnectionStore, Connector
+from ports.instances import InstanceStore, UnansweredStore
 from ports.queue import Inbox
 from ports.system import Meter
 
@@ -49,21 +49,19 @@ class Supervisor:
 
     def __init__(
         self,
-        leases: ConnectionStore,
+        store: ConnectionStore,
         instances: InstanceStore,
         channels: Channels,
         inbox: Inbox,
-        refusals: RefusalStore,
-        cursors: ConnectionCursors,
+        unanswered: UnansweredStore,
         meter: Meter,
         renames: SessionRenames,
         restart_after: float = RESTART_AFTER,
     ) -> None:
-        self._leases = leases
+        self._store = store
         self._instances = instances
         self._inbox = inbox
-        self._refusals = refusals
-        self._cursors = cursors
+        self._unanswered = unanswered
         self._meter = meter
         self._renames = renames
         self._restart_after = restart_after
@@ -117,15 +115,15 @@ class Supervisor:
 
     async def check(self) -> None:
         """One round: renews leases, starts, restarts and ends connections."""
-        leased = set(await self._leases.acquire(list(self._channels)))
-        other = await self._leases.held_by_other_process(self._pairing)
+        leased = set(await self._store.acquire(list(self._channels)))
+        other = await self._store.held_by_other_process(self._pairing)
         self._held_by_other_process = dict.fromkeys(other, 0)
         for instance_id in (
             self._connections.keys() - leased
         ):  # removed, switched off, or leased by another process
             connection = self._connections[instance_id]
             await end([connection.task], "connections")
-            await self._leases.release(instance_id)
+            await self._store.release(instance_id)
             if await self._instances.find(instance_id) is None:
                 self._start_unlinking(instance_id, connection.channel)
             del self._connections[instance_id]
@@ -141,7 +139,7 @@ class Supervisor:
             raise away
         if not self._swept:  # accounts whose instances were removed while nobody kept their connections
             for channel in self._channels.values():
-                for instance_id in await self._leases.removed(await channel.connector.stored()):
+                for instance_id in await self._store.removed(await channel.connector.stored()):
                     self._start_unlinking(instance_id, channel)
             self._swept = True
 
@@ -153,7 +151,7 @@ class Supervisor:
         self._connections.clear()
         try:
             async with asyncio.timeout(RELEASE_SECONDS):
-                await self._leases.release_all()
+                await self._store.release_all()
         except (TimeoutError, Unavailable):
             log.warning("the leases of connections are not released; they expire by themselves")
 
@@ -164,7 +162,7 @@ class Supervisor:
             return
         channel = self._channels[instance.channel_id]
         config = channel.model.load(instance.config)
-        recorder = self._leases.recorder(instance_id, channel.status_field)
+        recorder = self._store.recorder(instance_id, channel.status_field)
         connection = self._connections.get(instance_id)
         if connection is not None:
             if connection.config == config:
@@ -175,8 +173,8 @@ class Supervisor:
             instance_id,
             instance.channel_id,
             self._inbox,
-            self._refusals,
-            self._cursors,
+            self._unanswered,
+            self._store,
             recorder,
             self._meter,
             self._renames,

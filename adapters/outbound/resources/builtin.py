@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult
-from ports.resources import Downstream, KnowledgeAnswers
+from ports.resources import Downstream, KnowledgeReader
 
 _KNOWLEDGE_BASE = re.compile(r"kb-([0-9]{1,18})")
 
@@ -20,7 +20,7 @@ class Echo:
 class KnowledgeBase:
     """Answers from one knowledge base, as far as the instance's owner may read it."""
 
-    answers: KnowledgeAnswers
+    answers: KnowledgeReader
     base_id: int
 
     async def run(self, request: RunRequest) -> RunResult:
@@ -44,7 +44,7 @@ def knowledge_base_of(resource: Resource) -> int | None:
 class Builtins:
     """Finds the built-in resource that an id names."""
 
-    answers: KnowledgeAnswers
+    answers: KnowledgeReader
 
     def find(self, resource: Resource) -> Downstream | None:
         """None if the id names no built-in."""

@@ -8,12 +8,26 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import psycopg
-from sqlalchemy import Select, UpdateBase, bindparam, delete, false, func, insert, or_, select, update
+from sqlalchemy import (
+    Select,
+    Update,
+    UpdateBase,
+    bindparam,
+    delete,
+    exists,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from adapters.outbound.storage.codec import stored_event
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.health import LOG_SAVED
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_log, inbox, outbox, queue
 from adapters.outbound.system.encryption import ConfigCipher, DecryptionError
@@ -35,6 +49,20 @@ INSTANCE = columns_of(
 )
 _FIND = select(*INSTANCE).where(columns.id == bindparam("instance_id"))
 ACTIVE_INSTANCES = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
+_NAMES = ACTIVE_INSTANCES.with_only_columns(
+    columns.id, columns.user_id, columns.channel_id, columns.channel_name
+)
+RETIRED = "retired"
+"""The status of an instance that is removed once its messages are answered."""
+
+
+def retiring(instance_id: int) -> Update:
+    return update(channel_instance).where(columns.id == instance_id).values(status=RETIRED)
+
+
+def _of(instances: Select[Any], user_id: str | None) -> Select[Any]:
+    """Those of one user, or of all (None)."""
+    return instances if user_id is None else instances.where(columns.user_id == user_id)
 
 
 class PostgresInstances:
@@ -80,6 +108,13 @@ class PostgresInstances:
         instances = [self.read(*row[: len(INSTANCE)]) for row in rows]
         return instances, bool(rows) and rows[-1][-1] > len(rows)
 
+    async def following(self, user_id: str | None, after: int, limit: int) -> Sequence[Instance]:
+        active = _of(ACTIVE_INSTANCES, user_id).where(columns.id > after)
+        return [self.read(*row) for row in await self._database.fetch(active.limit(limit))]
+
+    async def names(self, user_id: str | None) -> Sequence[InstanceName]:
+        return [InstanceName(*row) for row in await self._database.fetch(_of(_NAMES, user_id))]
+
     async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]:
         rows = await self._database.fetch(ACTIVE_INSTANCES.where(columns.channel_id.in_(channel_ids)))
         instances = [self.read(*row) for row in rows]
@@ -96,7 +131,7 @@ class PostgresInstances:
         )
         instance = await self._saved(added)
         assert instance is not None
-        self._notify(instance.id)
+        self.announce(instance.id)
         return instance
 
     async def change(
@@ -114,7 +149,7 @@ class PostgresInstances:
             ),
             instance_id,
         )
-        self._notify(instance_id)
+        self.announce(instance_id)
         return instance
 
     @retried
@@ -133,7 +168,29 @@ class PostgresInstances:
         await self._database.execute(
             update(channel_instance).where(columns.id == instance_id).values(trusted=trusted)
         )
-        self._notify(instance_id)
+        self.announce(instance_id)
+
+    async def set_connects(self, instance_id: int, connects: bool) -> None:
+        switched = update(channel_instance).where(columns.id == instance_id, columns.connects != connects)
+        if await self._database.execute(switched.values(connects=connects)):
+            self.announce(instance_id)
+
+    async def retire(self, instance_id: int) -> None:
+        await self._database.execute(retiring(instance_id))
+        self.announce(instance_id)
+
+    async def remove_retired(self) -> Sequence[int]:
+        """Removes retired instances whose messages are answered; their ids."""
+        waiting = exists().where(
+            queue.c.kind.in_((QueueKind.INBOUND, QueueKind.OUTBOUND)),
+            queue.c.instance_id == columns.id,
+            queue.c.pending > 0,
+        )
+        retired = delete(channel_instance).where(columns.status == RETIRED, ~waiting)
+        removed = await self._database.fetch_column(retired.returning(columns.id))
+        for instance_id in removed:
+            self.announce(instance_id)
+        return removed
 
     @retried
     async def annotate(self, instance_id: int, field: str, value: str) -> None:
@@ -147,7 +204,7 @@ class PostgresInstances:
                 return
             encrypted = self._cipher.encrypt(json.dumps({**config, field: value}))
             await connection.run(changed.values(config=encrypted))
-        self._notify(instance_id)
+        self.announce(instance_id)
 
     @retried
     async def remove(self, instance_id: int) -> Sequence[Event]:
@@ -163,10 +220,11 @@ class PostgresInstances:
                 await connection.run(delete(table).filter_by(instance_id=instance_id))
             events = delete(event_log).filter_by(instance_id=instance_id)
             await connection.run(events.where(event_log.c.session_key.is_not(None)))
-        self._notify(instance_id)
+        self.announce(instance_id)
         return [stored_event(event) for (event,) in unanswered]
 
-    def _notify(self, instance_id: int) -> None:
+    def announce(self, instance_id: int) -> None:
+        """Tells that an instance was changed or removed."""
         self.forget(instance_id)
         self._changed(instance_id)
 
@@ -227,31 +285,6 @@ class InstanceCache:
                 memory.clear()
             else:
                 memory.pop(instance_id, None)
-
-
-_NAMES = ACTIVE_INSTANCES.with_only_columns(
-    columns.id, columns.user_id, columns.channel_id, columns.channel_name
-)
-
-
-class PostgresInstanceNames:
-    """`InstanceNames` of `ports.monitoring`. `read` makes an instance of its row."""
-
-    def __init__(self, database: Database, read: Callable[..., Instance]) -> None:
-        self._database = database
-        self._read = read
-
-    async def names(self, user_id: str | None) -> Sequence[InstanceName]:
-        return [InstanceName(*row) for row in await self._database.fetch(_of(_NAMES, user_id))]
-
-    async def following(self, user_id: str | None, after: int, limit: int) -> Sequence[Instance]:
-        active = _of(ACTIVE_INSTANCES, user_id).where(columns.id > after)
-        return [self._read(*row) for row in await self._database.fetch(active.limit(limit))]
-
-
-def _of(instances: Select[Any], user_id: str | None) -> Select[Any]:
-    """Those of one user, or of all."""
-    return instances if user_id is None else instances.where(columns.user_id == user_id)
 
 
 KNOWN = "switchboard"

@@ -1,101 +1,100 @@
-"""Schedules in PostgreSQL: when each instance that is polled, or runs by the clock, runs next."""
+"""Schedules in PostgreSQL: when each instance that is polled, or runs by the clock, runs next, and who runs it."""
 
 import logging
 import time
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Update, and_, bindparam, case, delete, exists, func, select, update
+import orjson
+from sqlalchemy import (
+    BindParameter,
+    Select,
+    Update,
+    UpdateBase,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    or_,
+    select,
+    update,
+)
 
-from adapters.outbound.storage.instances import INSTANCE
+from adapters.outbound.storage.codec import dump
+from adapters.outbound.storage.conversations.earlier import in_own_sessions
+from adapters.outbound.storage.failures import by_halves, is_rolled_back, retried
+from adapters.outbound.storage.instances import INSTANCE, PostgresInstances, retiring
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import QueueKind
+from adapters.outbound.storage.queue.inbox import InboxRow, add_arrivals
 from adapters.outbound.storage.statements import upsert_of_instance
-from adapters.outbound.storage.tables import channel_instance, instance_activity, queue, schedule
-from domain.instances.model import ACTIVE, Activity, Instance
+from adapters.outbound.storage.tables import channel_instance, instance_activity, schedule
+from adapters.outbound.storage.unanswered import add_unanswered
+from domain.channels.messages import Event
+from domain.instances.model import ACTIVE, Activity
 from domain.polling.model import PlannedInstance
+from domain.refusals import INTERNAL, Unavailable
+from ports.instances import Due, HealthStore
 
-instance, row = channel_instance.c, schedule.c
+log = logging.getLogger(__name__)
+
+QUEUED_SECONDS = 60
+"""How long a leased instance may wait in the job queue; after that it is enqueued once more, as a queue may have been
+emptied. Two jobs are one run: a run begins once."""
+MOST_APART = 1000
+"""So many due instances are looked at where the database refuses to lease one of them."""
+UNLEASED = "its polls or firings cannot be begun, as the database refuses that"
+TOLD_SECONDS = 300.0
+"""How often the log and the health tell of an instance that cannot be leased."""
+RUN_SECONDS = 330
+"""How long a run may take; a runner that hangs loses its instance after that, a dead one at once."""
+LONGEST_LEASE = timedelta(seconds=2 * RUN_SECONDS)
+"""A lease that lasts longer was taken before the database's clock was put back."""
+
+instance, row, activity = channel_instance.c, schedule.c, instance_activity.c
 
 FREE: dict[str, Any] = {"owner": None, "lease_until": None, "began_at": None, "again": False}
 """The columns of a schedule that nobody runs."""
+_DUE = (
+    select(row.instance_id)
+    .where(
+        row.next_run_at <= func.now(),
+        or_(row.lease_until.is_(None), ~row.lease_until.between(func.now(), func.now() + LONGEST_LEASE)),
+    )
+    .order_by(row.next_run_at)
+    .limit(bindparam("count"))
+)
+_BEGIN = (
+    update(schedule)
+    .where(
+        row.instance_id == bindparam("id"),
+        row.owner.is_not(None),
+        row.began_at.is_(None),
+        row.lease_until > func.now(),
+        row.next_run_at.is_not(None),
+    )
+    .values(
+        owner=bindparam("worker"),
+        began_at=func.clock_timestamp(),
+        lease_until=func.now() + timedelta(seconds=RUN_SECONDS),
+    )
+    .returning(row.next_run_at, row.cursor, row.failures, row.began_at)
+)
 
 
-RETIRED = "retired"
-"""The status of an instance that is removed once its messages are answered."""
+def _leasing(due: Select[int], worker_id: int | BindParameter[int]) -> UpdateBase:
+    locked = due.with_for_update(skip_locked=True).subquery()
+    leased = update(schedule).where(row.instance_id == locked.c.instance_id).returning(row.instance_id)
+    until = func.now() + timedelta(seconds=QUEUED_SECONDS)
+    return leased.values(owner=worker_id, lease_until=until, began_at=None)
 
 
-def deactivated(instance_id: int) -> Update:
-    return update(channel_instance).where(instance.id == instance_id).values(status=RETIRED)
-
-
-class PostgresSchedules:
-    """`ports.instances.ScheduleStore`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def plan(self, instance_id: int, at: datetime | None) -> None:
-        planned = {"next_run_at": at, "failures": 0, **FREE}
-        await self._database.execute(upsert_of_instance(schedule, instance_id, planned))
-
-    async def due_now(self, instance_id: int) -> None:
-        running = row.owner.is_not(None)
-        planned = update(schedule).where(row.instance_id == instance_id, row.next_run_at.is_not(None))
-        next_run_at = case((running, row.next_run_at), else_=func.now())
-        await self._database.execute(planned.values(again=running, next_run_at=next_run_at))
-
-    async def run_soon(self, channel_ids: Sequence[str], count: int) -> None:
-        waiting = (
-            select(row.instance_id)
-            .join(channel_instance)
-            .where(
-                instance.channel_id.in_(channel_ids),
-                instance.status == ACTIVE,
-                row.next_run_at > func.now(),
-                row.owner.is_(None),
-                row.failures == 0,
-            )
-        )
-        first = waiting.order_by(row.next_run_at).limit(count)
-        locked = first.with_for_update(of=schedule, skip_locked=True).subquery()
-        soon = update(schedule).where(row.instance_id == locked.c.instance_id)
-        await self._database.execute(soon.values(next_run_at=func.now()))
-
-    async def missing(self, channel_ids: Sequence[str]) -> Sequence[int]:
-        active = select(instance.id).where(instance.channel_id.in_(channel_ids), instance.status == ACTIVE)
-        planned = exists().where(row.instance_id == instance.id)
-        return await self._database.fetch_column(active.where(~planned).order_by(instance.id))
-
-
-class PostgresDeactivation:
-    """`ports.instances.Deactivation`; `removed` is called with the id of an instance that was retired or removed."""
-
-    def __init__(self, database: Database, removed: Callable[[int], None]) -> None:
-        self._database = database
-        self._removed = removed
-
-    async def retire(self, instance_id: int) -> None:
-        await self._database.execute(deactivated(instance_id))
-        self._removed(instance_id)
-
-    async def remove_retired(self) -> Sequence[int]:
-        """Removes retired instances whose messages are answered; their ids."""
-        waiting = exists().where(
-            queue.c.kind.in_((QueueKind.INBOUND, QueueKind.OUTBOUND)),
-            queue.c.instance_id == instance.id,
-            queue.c.pending > 0,
-        )
-        retired = delete(channel_instance).where(instance.status == RETIRED, ~waiting)
-        removed = await self._database.fetch_column(retired.returning(instance.id))
-        for instance_id in removed:
-            self._removed(instance_id)
-        return removed
-
-
-activity = instance_activity.c
-
+LEASE = _leasing(_DUE, bindparam("worker"))
+_FREE = update(schedule).values(
+    **FREE,
+    next_run_at=case((row.again, func.least(row.next_run_at, func.now())), else_=row.next_run_at),
+)
 _RECEIVING = and_(activity.instance_id == instance.id, activity.activity == Activity.RECEIVING)
 _ALL = (
     select(
@@ -129,12 +128,57 @@ _RUN_NOW = (
 """What is leased and has not begun runs after this anyway; a run under way may have begun with an older state."""
 
 
-class PostgresScheduleOverview:
-    """`ports.instances.ScheduleOverview`. `read` makes an instance of its columns."""
+class PostgresSchedules:
+    """`ports.instances.ScheduleStore` of the process `worker_id`. `arrived` is called after a commit that brought
+    events."""
 
-    def __init__(self, database: Database, read: Callable[..., Instance]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        worker_id: int,
+        instances: PostgresInstances,
+        health: HealthStore,
+        arrived: Callable[[], None],
+    ) -> None:
         self._database = database
-        self._read = read
+        self._worker_id = worker_id
+        self._instances = instances
+        self._health = health
+        self._arrived = arrived
+        self._unreleased: list[Due] = []
+        self._refused: dict[int, float] = {}
+
+    async def plan(self, instance_id: int, at: datetime | None) -> None:
+        planned = {"next_run_at": at, "failures": 0, **FREE}
+        await self._database.execute(upsert_of_instance(schedule, instance_id, planned))
+
+    async def due_now(self, instance_id: int) -> None:
+        running = row.owner.is_not(None)
+        planned = update(schedule).where(row.instance_id == instance_id, row.next_run_at.is_not(None))
+        next_run_at = case((running, row.next_run_at), else_=func.now())
+        await self._database.execute(planned.values(again=running, next_run_at=next_run_at))
+
+    async def run_soon(self, channel_ids: Sequence[str], count: int) -> None:
+        waiting = (
+            select(row.instance_id)
+            .join(channel_instance)
+            .where(
+                instance.channel_id.in_(channel_ids),
+                instance.status == ACTIVE,
+                row.next_run_at > func.now(),
+                row.owner.is_(None),
+                row.failures == 0,
+            )
+        )
+        first = waiting.order_by(row.next_run_at).limit(count)
+        locked = first.with_for_update(of=schedule, skip_locked=True).subquery()
+        soon = update(schedule).where(row.instance_id == locked.c.instance_id)
+        await self._database.execute(soon.values(next_run_at=func.now()))
+
+    async def missing(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        active = select(instance.id).where(instance.channel_id.in_(channel_ids), instance.status == ACTIVE)
+        planned = exists().where(row.instance_id == instance.id)
+        return await self._database.fetch_column(active.where(~planned).order_by(instance.id))
 
     async def of_user(self, user_id: str | None, after: int, limit: int) -> Sequence[PlannedInstance]:
         parameters: dict[str, Any] = {"after": after, "limit": limit}
@@ -143,13 +187,100 @@ class PostgresScheduleOverview:
         else:
             rows = await self._database.fetch(_OF_USER, {**parameters, "user": user_id})
         width = len(INSTANCE)
-        return [PlannedInstance(self._read(*row[:width]), *row[width:]) for row in rows]
+        return [PlannedInstance(self._instances.read(*row[:width]), *row[width:]) for row in rows]
 
     async def run_now(self, instance_id: int) -> bool:
         return await self._database.fetch_value(_RUN_NOW, {"id": instance_id}) is not None
 
+    async def lease(self, count: int) -> Sequence[int]:
+        while self._unreleased:
+            await self.release(self._unreleased.pop())
+        try:
+            return await self._database.fetch_column(LEASE, {"worker": self._worker_id, "count": count})
+        except Exception as error:
+            if not is_rolled_back(error):
+                raise
+        return await self._leased_apart()
 
-log = logging.getLogger(__name__)
+    async def _leased_apart(self) -> Sequence[int]:
+        """An instance whose row the database refuses to lease keeps no others waiting."""
+        due = await self._database.fetch_column(_DUE, {"count": MOST_APART})
+        leased: list[int] = []
+
+        async def lease(instance_ids: Sequence[int]) -> None:
+            these = _DUE.where(row.instance_id.in_(instance_ids)).limit(len(instance_ids))
+            leased.extend(await self._database.fetch_column(_leasing(these, self._worker_id)))
+
+        for instance_id, error in await by_halves(due, lease):
+            await self._note_refusal(instance_id, error)
+        return leased
+
+    async def _note_refusal(self, instance_id: int, error: Exception) -> None:
+        if time.monotonic() - self._refused.get(instance_id, -TOLD_SECONDS) < TOLD_SECONDS:
+            return
+        self._refused[instance_id] = time.monotonic()
+        log.error("a run cannot be leased", exc_info=error, extra={"instance": instance_id})
+        await self._health.failed(instance_id, Activity.RECEIVING, f"{UNLEASED}: {INTERNAL}")
+
+    async def begin(self, instance_id: int) -> Due | None:
+        begun = await self._database.fetch_one(_BEGIN, {"worker": self._worker_id, "id": instance_id})
+        if begun is None:
+            return None
+        planned, cursor, failures, began = begun
+        return Due(instance_id, planned, orjson.loads(cursor) if cursor else None, failures, began)
+
+    @retried
+    async def finish(
+        self,
+        due: Due,
+        events: Sequence[Event],
+        cursor: Mapping[str, Any] | None,
+        at: datetime | None,
+        *,
+        retire: bool = False,
+        unanswered: Sequence[Event] = (),
+    ) -> Sequence[bool | None] | None:
+        stored = row.cursor if cursor is None else dump(cursor)
+        ours = self._of_run(update(schedule), due)
+        async with self._database.transaction() as connection:
+            done = {"cursor": stored, "next_run_at": at, "failures": 0}
+            finished = await connection.run(ours.values(**done, **({"again": False} if retire else {})))
+            if finished.rowcount == 0:
+                return None
+            own = await in_own_sessions(connection, due.instance_id, events)
+            fresh = await add_arrivals(connection, [InboxRow.of(due.instance_id, event) for event in own])
+            await add_unanswered(connection, due.instance_id, unanswered)
+            if retire:
+                await connection.run(retiring(due.instance_id))
+        if retire:
+            self._instances.announce(due.instance_id)
+        if any(fresh):
+            self._arrived()
+        return fresh
+
+    async def failed(self, due: Due, at: datetime | None) -> None:
+        ours = self._of_run(update(schedule), due)
+        failed = ours.values(failures=row.failures + 1, next_run_at=at, again=False)
+        await self._database.execute(failed)
+
+    async def release(self, due: Due) -> None:
+        try:
+            await self._database.execute(self._of_run(_FREE, due))
+        except Unavailable:
+            self._unreleased.append(due)
+            raise
+
+    def _of_run(self, statement: Update, due: Due) -> Update:
+        return statement.filter_by(instance_id=due.instance_id, owner=self._worker_id, began_at=due.began)
+
+    async def give_back(self, instance_ids: Sequence[int]) -> None:
+        waiting = _FREE.filter_by(owner=self._worker_id, began_at=None)
+        await self._database.execute(waiting.where(row.instance_id.in_(instance_ids)))
+
+    async def free(self, worker_ids: Sequence[int]) -> None:
+        """Takes back what dead processes were running."""
+        await self._database.execute(_FREE.where(row.owner.in_(worker_ids)))
+
 
 TOLERANCE = 5.0
 """Seconds that a clock may be corrected by without notice."""
@@ -164,18 +295,17 @@ WHERE pending > 0 AND owner IS NULL AND due_at > now() AND touched_at > now() + 
 `due_at`. Index `queue_due`."""
 
 
-class Polls(Protocol):
-    async def poll_all(self) -> None: ...
-
-
 class DatabaseClock:
-    """Compares the database's clock with the steady one of this process."""
+    """Compares the database's clock with the steady one of this process. `poll_all` polls every instance."""
 
     def __init__(
-        self, database: Database, schedules: Polls, steady: Callable[[], float] = time.monotonic
+        self,
+        database: Database,
+        poll_all: Callable[[], Awaitable[None]],
+        steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self._database = database
-        self._schedules = schedules
+        self._poll_all = poll_all
         self._steady = steady
         self._ahead: float | None = None
 
@@ -188,4 +318,4 @@ class DatabaseClock:
         log.warning("the database's clock was changed by %.0f seconds", ahead - before)
         if ahead < before:
             await self._database.execute(BRING_FORWARD)
-            await self._schedules.poll_all()
+            await self._poll_all()

@@ -102,12 +102,19 @@ FIRST = 2**63 - 1
 
 class PostgresSubscriptions:
     """`ports.subscriptions.SubscriptionStore`. Calls `changed` with the id of each that was changed, after
-    the commit."""
+    the commit, and `enqueued` when there are new pushes."""
 
-    def __init__(self, database: Database, cipher: ConfigCipher, changed: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        cipher: ConfigCipher,
+        changed: Callable[[int], None],
+        enqueued: Callable[[], None],
+    ) -> None:
         self._database = database
         self._cipher = cipher
         self._changed = changed
+        self._enqueued = enqueued
         self._latest: Sequence[Subscription] = ()
 
     async def find(self, subscription_id: int) -> Subscription | None:
@@ -188,6 +195,60 @@ class PostgresSubscriptions:
                     await connection.run(delete(table).filter_by(instance_id=subscription_id))
         self._changed(subscription_id)
 
+    async def position(self) -> int:
+        stored = select(event_position.c.position).where(event_position.c.reader == bindparam("reader"))
+        return int(await self._database.fetch_value(stored, {"reader": READER}) or 0)
+
+    def session_key(self, event: LoggedEvent) -> str:
+        """Events of one conversation, and those of one instance beside them, are pushed in order."""
+        return key_of(f"{event.instance_id or ''}:{event.session_id or ''}")
+
+    async def behind(self) -> PushState:
+        return _state(*await self._database.fetch_one(STATE, {"all": False}) or (0, None, None))
+
+    @retried
+    async def plan(self, decide: Callable[[PushState], PushPlan | None]) -> bool:
+        async with self._database.transaction() as connection:
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCKED_PLAN,))
+            row = await (await connection.execute(STATE, {"all": True})).fetchone()
+            state = _state(*row or (0, None, None))
+            plan = decide(state)
+            if plan is None:
+                return False
+            moved = await (
+                await connection.execute(SQL["enqueue_pushes"], _enqueued_columns(state, plan))
+            ).fetchone()
+            if not (moved and moved[0]):
+                return False
+            if plan.cursors != state.cursors:
+                places = list(plan.cursors)
+                cursors = {
+                    "instances": Bigints(subscription_id for subscription_id, _ in places),
+                    "sessions": Texts(session_key for _, session_key in places),
+                    "positions": Bigints(plan.cursors.values()),
+                }
+                await connection.execute(CURSORS, cursors)
+        if plan.pushes:
+            self._enqueued()
+        return True
+
+    async def pushes(
+        self, subscription_id: int, status: str | None, before: int, limit: int
+    ) -> Page[Push, int]:
+        statuses = [MessageStatus[status.upper()]] if status else list(MessageStatus)
+        parameters = {
+            "subscription": subscription_id,
+            "statuses": [int(code) for code in statuses],
+            "before": before or FIRST,
+            "limit": limit + 1,
+        }
+        rows = await self._database.fetch(LIST, parameters)
+        pushes = [_push(*row) for row in rows[:limit]]
+        return Page(pushes, pushes[-1].id if len(rows) > limit else None)
+
+    async def failing(self) -> Sequence[int]:
+        return await self._database.fetch_column(FAILING)
+
     async def _subscriptions(self, statement: Select[Any]) -> list[Subscription]:
         return [self._subscription(*row) for row in await self._database.fetch(statement)]
 
@@ -223,66 +284,6 @@ def _given(fields: SubscriptionFields) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-class PostgresPushes:
-    """`ports.subscriptions.PushQueue`. `enqueued` is called when there are new pushes."""
-
-    def __init__(self, database: Database, enqueued: Callable[[], None]) -> None:
-        self._database = database
-        self._enqueued = enqueued
-
-    async def position(self) -> int:
-        stored = select(event_position.c.position).where(event_position.c.reader == bindparam("reader"))
-        return int(await self._database.fetch_value(stored, {"reader": READER}) or 0)
-
-    def session_key(self, event: LoggedEvent) -> str:
-        """Events of one conversation, and those of one instance beside them, are pushed in order."""
-        return key_of(f"{event.instance_id or ''}:{event.session_id or ''}")
-
-    async def behind(self) -> PushState:
-        return _state(*await self._database.fetch_one(STATE, {"all": False}) or (0, None, None))
-
-    @retried
-    async def plan(self, decide: Callable[[PushState], PushPlan | None]) -> bool:
-        async with self._database.transaction() as connection:
-            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCKED_PLAN,))
-            row = await (await connection.execute(STATE, {"all": True})).fetchone()
-            state = _state(*row or (0, None, None))
-            plan = decide(state)
-            if plan is None:
-                return False
-            moved = await (await connection.execute(SQL["enqueue_pushes"], _enqueued(state, plan))).fetchone()
-            if not (moved and moved[0]):
-                return False
-            if plan.cursors != state.cursors:
-                places = list(plan.cursors)
-                cursors = {
-                    "instances": Bigints(subscription_id for subscription_id, _ in places),
-                    "sessions": Texts(session_key for _, session_key in places),
-                    "positions": Bigints(plan.cursors.values()),
-                }
-                await connection.execute(CURSORS, cursors)
-        if plan.pushes:
-            self._enqueued()
-        return True
-
-    async def list(
-        self, subscription_id: int, status: str | None, before: int, limit: int
-    ) -> Page[Push, int]:
-        statuses = [MessageStatus[status.upper()]] if status else list(MessageStatus)
-        parameters = {
-            "subscription": subscription_id,
-            "statuses": [int(code) for code in statuses],
-            "before": before or FIRST,
-            "limit": limit + 1,
-        }
-        rows = await self._database.fetch(LIST, parameters)
-        pushes = [_push(*row) for row in rows[:limit]]
-        return Page(pushes, pushes[-1].id if len(rows) > limit else None)
-
-    async def failing(self) -> Sequence[int]:
-        return await self._database.fetch_column(FAILING)
-
-
 def _state(position: int, cursors: list[Any] | None, waiting: list[Any] | None) -> PushState:
     return PushState(
         int(position),
@@ -291,7 +292,7 @@ def _state(position: int, cursors: list[Any] | None, waiting: list[Any] | None) 
     )
 
 
-def _enqueued(state: PushState, plan: PushPlan) -> dict[str, object]:
+def _enqueued_columns(state: PushState, plan: PushPlan) -> dict[str, object]:
     """The parameters of `enqueue_pushes`."""
     pushes = plan.pushes
     keys = (url_uuid(f"{push.subscription_id}#{push.event_id}") for push in pushes)

@@ -71,7 +71,7 @@ WHERE instance_id = %(instance)s AND session_key = %(session)s AND {ASYNC_COMMIT
 
 
 class PostgresChatLog:
-    """`ports.conversations.ChatLog` and `ChatIntake`. Calls `changed` with each conversation after its commit."""
+    """`ports.conversations.ChatLog`. Calls `changed` with each conversation after its commit."""
 
     def __init__(self, database: Database, changed: Callable[[str], None]) -> None:
         self._database = database

@@ -28,8 +28,8 @@ from domain.knowledge.sources.model import (
 from domain.refusals import Forbidden, NotFound, Refusal, StorageAway, Unavailable
 from ports.channels import AnyChannel, Channels
 from ports.instances import InstanceStore
-from ports.knowledge import IncomingFile, SourceLeases, SourceOrigin, SourcePages, SourceStore
-from ports.knowledge_storage import FileChanges
+from ports.knowledge import IncomingFile, SourceOrigin, SourceStore
+from ports.knowledge_storage import KnowledgeFileStore
 
 logger = logging.getLogger(__name__)
 
@@ -51,16 +51,15 @@ UNUSED_AT_A_TIME = 20
 class SourceReader:
     """One worker's hands. `owner` is the worker_id of its process."""
 
-    leases: SourceLeases
-    pages: SourcePages
+    store: SourceStore
     origins: Mapping[SourceKind, SourceOrigin]
     uploads: UploadService
-    changes: FileChanges
+    files: KnowledgeFileStore
     retention: Retention
     owner: int
 
     async def take(self, *, newcomers_only: bool = False) -> LeasedSource | None:
-        return await self.leases.claim(self.owner, newcomers_only=newcomers_only)
+        return await self.store.claim(self.owner, newcomers_only=newcomers_only)
 
     async def work(self, source: LeasedSource) -> None:
         """Takes one step of a pass: reads a page, or ends the pass once all are read."""
@@ -71,33 +70,33 @@ class SourceReader:
             raise
         except Forbidden:
             why = f"{source.user_id} may not change this knowledge base any more"
-            await self.leases.finish(source, self.owner, why)
+            await self.store.finish(source, self.owner, why)
         except Exception:
             logger.exception("reading source %s failed", source.id)
             pause = 10 * LOOK_SECONDS
-        await self.leases.release(source.id, self.owner, pause)
+        await self.store.release(source.id, self.owner, pause)
         await self.delete_unused()
 
     async def delete_unused(self) -> None:
         """Deletes files that no page has any more."""
-        for base_id, file_hash in await self.leases.unused_files(UNUSED_AT_A_TIME):
-            unused = await self.changes.remove(base_id, file_hash)
+        for base_id, file_hash in await self.store.unused_files(UNUSED_AT_A_TIME):
+            unused = await self.files.remove(base_id, file_hash)
             await self.retention.delete_unreferenced(unused or ())
 
     async def _step(self, source: LeasedSource) -> float:
         """Gives the seconds until the next step."""
-        processing = await self.pages.settle(source.id)
+        processing = await self.store.settle(source.id)
         if processing >= MOST_PROCESSING:
             return LOOK_SECONDS
-        page = await self.pages.next(source)
+        page = await self.store.next_page(source)
         if page is None and processing:
             return LOOK_SECONDS
         if page is None:
-            await self.leases.finish(source, self.owner)
+            await self.store.finish(source, self.owner)
             return 0.0
         try:
             async with asyncio.timeout(STEP_SECONDS):
-                await self._store(source, page, await self.origins[source.kind].read(source, page))
+                await self._keep(source, page, await self.origins[source.kind].read(source, page))
         except (StorageAway, Forbidden):
             raise
         except PageLater as later:
@@ -123,19 +122,19 @@ class SourceReader:
     async def _refuse(self, source: LeasedSource, page: PageToRead, refused: PageRefused) -> None:
         if page.is_list and refused.status is PageStatus.GONE:
             refused = PageRefused(PageStatus.FAILED, refused.reason)  # its pages may be there all the same
-        await self.pages.refused(source, page, refused)
+        await self.store.refused(source, page, refused)
         if refused.unreachable and source.trouble + 1 >= MOST_TROUBLE:
             why = f"the last {MOST_TROUBLE} pages could not be reached: {refused.reason}"
-            await self.leases.finish(source, self.owner, why)
+            await self.store.finish(source, self.owner, why)
 
-    async def _store(self, source: LeasedSource, page: PageToRead, got: PageContent | Listing | None) -> None:
+    async def _keep(self, source: LeasedSource, page: PageToRead, got: PageContent | Listing | None) -> None:
         if got is None:
-            await self.pages.unchanged(source, page)
+            await self.store.unchanged(source, page)
         elif isinstance(got, Listing):
-            await self.pages.listed(source, page, got)
+            await self.store.listed(source, page, got)
         elif page.is_list or page.kind is PageKind.LIST:
             raise PageRefused(PageStatus.FAILED, "it is no list of pages, as it was said to be")
-        elif got.same_as is not None and await self.pages.has(source, got.same_as):
+        elif got.same_as is not None and await self.store.has_page(source, got.same_as):
             same = f"it is the same page as {got.address}, which is read too"
             raise PageRefused(PageStatus.SKIPPED, same)
         else:
@@ -145,7 +144,7 @@ class SourceReader:
                 await self.uploads.upload(caller, source.base_id, one_piece(file), True)
             except NotFound:
                 return  # the base was deleted, and the source with it
-            await self.pages.stored(source, page, got)
+            await self.store.stored(source, page, got)
 
 
 def _refusal_of(failure: PageRefused | Refusal | TimeoutError) -> PageRefused:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from adapters.inbound.console.navigation import conversation_path
-from adapters.outbound.storage.conversations.timelines import PostgresTimelines
+from adapters.outbound.storage.conversations.messages import PostgresMessages
 from domain.refusals import TooMany
 from domain.subscriptions.service import EventStreams
 from tests.drivers.served import ServedWorld
@@ -295,13 +295,13 @@ def test_a_message_that_goes_while_the_page_is_made_is_not_on_it(
     talks: Talks, ann: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talks.write("ada", "hello")
-    of = PostgresTimelines.of
+    of = PostgresMessages.timelines
     reads: list[Any] = []
 
-    async def gone_at_first(self: PostgresTimelines, *args: Any) -> Any:
+    async def gone_at_first(self: PostgresMessages, *args: Any) -> Any:
         reads.append(args)
         return await of(self, *args) if len(reads) > 1 else []
 
-    monkeypatch.setattr(PostgresTimelines, "of", gone_at_first)
+    monkeypatch.setattr(PostgresMessages, "timelines", gone_at_first)
     assert "hello" in page(ann, conversation_path(talks.id, "ada")).text
     assert len(reads) == 2

@@ -11,8 +11,7 @@ import pytest
 
 from adapters.inbound.sockets import supervisor
 from adapters.inbound.sockets.supervisor import Supervisor
-from adapters.outbound.storage.links import PairingStore
-from adapters.outbound.storage.runs import PostgresCursors
+from adapters.outbound.storage.connections import PostgresConnections
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Rest
 from tests.drivers.world import World
@@ -52,17 +51,17 @@ class Behind:
     def second_process(self) -> None:
         storage, channels = self.world.container.storage(), self.world.container.channels()
         instances, health, owner = storage.instances, storage.health, self.keepers[0].owner + 1
-        links = PairingStore(storage.database, owner, instances, health, None)
+        connections = PostgresConnections(
+            storage.database, owner, instances, health, None, storage.event_bus.inbound_enqueued
+        )
         meter = self.world.container.foundation().meter
-        cursors = PostgresCursors(storage.database, owner, storage.event_bus.inbound_enqueued)
         self._keep(
             Supervisor(
-                links,
+                connections,
                 instances,
                 channels.registry,
                 storage.inbox,
                 storage.unanswered,
-                cursors,
                 meter,
                 channels.renames,
             ),
@@ -76,7 +75,7 @@ class Behind:
         connections = [task for task in self.world.run(_all_tasks()) if "_listen" in repr(task)]
         for task in connections:
             self.world.run(_cancelled(task))
-        self.world.run(self.world.container.channels().links.release_of([dead.owner]))
+        self.world.run(self.world.container.channels().connections.release_of([dead.owner]))
 
     def create(self, channel_id: str, config: Mapping[str, Any], resource: str = "agent::echo") -> None:
         body = {
@@ -89,7 +88,7 @@ class Behind:
         self.id = self.created["instanceId"]
 
     def is_live(self) -> bool:
-        live = self.world.run(self.world.container.channels().links.live("ann"))
+        live = self.world.run(self.world.container.channels().connections.live("ann"))
         return self.id in [socket.instance_id for socket in live]
 
     def wait_live(self) -> None:

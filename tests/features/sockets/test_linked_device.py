@@ -116,7 +116,7 @@ def asks(scene: Scene) -> None:
     world, instance = scene.world, scene.instance
     assert world is not None
     assert instance is not None
-    service = PairingService(world.links, world.channels, wait=1.5 if world.device.hangs else 60)
+    service = PairingService(world.connections, world.channels, wait=1.5 if world.device.hangs else 60)
     scene.pairing = scene.runner.run(service.request(instance))
 
 
@@ -154,7 +154,7 @@ def shows_none(scene: Scene) -> None:
 def is_live(scene: Scene) -> None:
     assert scene.world is not None
     scene.runner.run(scene.world.supervisor.check())  # a lease ends after a while
-    (socket,) = scene.runner.run(scene.world.links.live("ann"))
+    (socket,) = scene.runner.run(scene.world.connections.live("ann"))
     assert socket.instance_id == scene.world.only
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from adapters.outbound.knowledge.memory import HttpMemory
-from adapters.outbound.storage.knowledge.staging import PostgresMemoryTasks, PostgresStaging
+from adapters.outbound.storage.knowledge.bases import PostgresBases
+from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
@@ -175,7 +176,7 @@ async def test_memory_nodes_are_deleted_until_that_is_acknowledged(
     await knowledge.bases.delete(ann, base)
     away = HttpFailed("connection refused", before_request=True)
     http = Memory(away, 500, 404, 204)
-    service = MemoryService(PostgresMemoryTasks(database), HttpMemory(http, "http://memory/api/", "key"))  # type: ignore[arg-type]
+    service = MemoryService(PostgresBases(database), HttpMemory(http, "http://memory/api/", "key"))  # type: ignore[arg-type]
     for attempt in range(1, 4):
         before = await database.fetch_one("SELECT now()")
         assert await service.work() == 0
@@ -200,7 +201,7 @@ async def test_memory_nodes_are_deleted_until_that_is_acknowledged(
 async def test_without_an_address_the_task_waits(database: Database, tmp_path: Path, ann: Caller) -> None:
     knowledge = Knowledge(database, tmp_path, memory_sync=True)
     await knowledge.bases.delete(ann, await knowledge.base(ann))
-    assert await MemoryService(PostgresMemoryTasks(database), HttpMemory(Memory(), "", "k")).work() == 0  # type: ignore[arg-type]
+    assert await MemoryService(PostgresBases(database), HttpMemory(Memory(), "", "k")).work() == 0  # type: ignore[arg-type]
     assert await knowledge.count("memory_task") == 1
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import orjson
 import pytest
 
-from adapters.outbound.storage.knowledge.files import PostgresBlobReferences
+from adapters.outbound.storage.blobs import PostgresBlobReferences
 from adapters.outbound.storage.pool import Database
 from ports.files import StoredBlob
 from tests.support.knowledge import Knowledge

@@ -46,14 +46,14 @@ async def test_from_creation_to_a_message(worlds: Callable[..., SocketWorld]) ->
     world.device.happen(Unlinked())
     await until(lambda: world.told.codes == [(instance.id, "AAAA-1111")])
     assert (await world.health.find(instance.id)).pairing_code == "AAAA-1111"
-    assert await world.links.live(None) == []
+    assert await world.connections.live(None) == []
     world.device.happen(Linked())
     await until(lambda: _is(world, instance, "connected"))
     await until(lambda: _has_no_code(world, instance))
     await world.supervisor.check()  # prolongs the lease
-    (socket,) = await world.links.live("ann")
+    (socket,) = await world.connections.live("ann")
     assert (socket.instance_id, socket.channel_id, socket.status) == (instance.id, CHANNEL, "connected")
-    assert await world.links.live("bob") == []
+    assert await world.connections.live("bob") == []
     chat = "4917@s.whatsapp.net"
     message = Incoming("ID1", chat, ("4917",), "Bob", "Hello", NOW.timestamp())
     world.device.happen(message, message)
@@ -89,7 +89,7 @@ async def test_a_code_can_be_asked_for_from_any_process(worlds: Callable[..., So
 async def test_without_a_keeper_there_is_no_code(worlds: Callable[..., SocketWorld]) -> None:
     world = worlds()
     instance = await world.create()
-    pairing = await PairingService(world.links, world.channels, 0.3).request(instance)
+    pairing = await PairingService(world.connections, world.channels, 0.3).request(instance)
     assert (pairing.success, pairing.code) == (False, None)
     assert "within 0.3 seconds" in pairing.message
 
@@ -109,7 +109,7 @@ async def test_asking_too_often_is_refused(worlds: Callable[..., SocketWorld]) -
     world = worlds()
     instance = await world.create()
     for _ in range(20):
-        assert await world.links.request(instance.id) is not None
+        assert await world.connections.request(instance.id) is not None
     with pytest.raises(TooMany):
         await world.pairing.request(instance)
 
@@ -121,7 +121,7 @@ async def test_a_dead_keepers_connections_are_taken_over(worlds: Callable[..., S
     await heir.supervisor.check()
     assert heir.devices.opened == []
     await until(lambda: keeper.devices.opened)
-    await heir.links.release_of([1])
+    await heir.connections.release_of([1])
     await heir.supervisor.check()
     await until(lambda: heir.devices.opened)
     await keeper.supervisor.check()
@@ -137,7 +137,7 @@ async def test_the_others_leave_the_work_to_who_keeps_the_connection(
     await keeper.supervisor.check()
     assert keeper.supervisor.held_by_other_process() == {instance.id: 0}
     assert other.supervisor.held_by_other_process() == {}
-    await keeper.links.release_of([2])
+    await keeper.connections.release_of([2])
     await keeper.supervisor.check()
     await other.supervisor.check()
     assert keeper.supervisor.held_by_other_process() == {}
@@ -232,16 +232,16 @@ async def test_an_instance_that_wants_no_connection_any_more_is_left(
     instance = await world.create()
     await world.supervisor.check()
     await until(lambda: "connect" in world.device.did)
-    await world.connections.set_connects(instance.id, False)
+    await world.instances.set_connects(instance.id, False)
     await world.supervisor.check()
     assert "close" in world.device.did
-    assert await world.links.live(None) == []
+    assert await world.connections.live(None) == []
     assert await world.database.fetch_column("SELECT owner FROM link") == [None]
     assert "logout" not in world.device.did
     other = worlds(2)
     await other.supervisor.check()
     assert other.devices.opened == []
-    await world.connections.set_connects(instance.id, True)
+    await world.instances.set_connects(instance.id, True)
     await other.supervisor.check()
     await until(lambda: other.devices.opened)
 
@@ -251,7 +251,7 @@ async def kept(worlds: Callable[..., SocketWorld]) -> tuple[SocketWorld, int]:
     """A process that has the lease of an instance."""
     world = worlds()
     instance = await world.create()
-    await world.links.acquire([CHANNEL])
+    await world.connections.acquire([CHANNEL])
     return world, instance.id
 
 
@@ -261,12 +261,12 @@ def event(text: str) -> Event:
 
 async def test_events_and_cursor_are_stored_together(kept: tuple[SocketWorld, int]) -> None:
     world, instance_id = kept
-    assert await world.cursors.cursor(instance_id) is None
-    stored = await world.cursors.store(instance_id, [event("one"), event("two")], {"offset": 2})
+    assert await world.connections.cursor(instance_id) is None
+    stored = await world.connections.store(instance_id, [event("one"), event("two")], {"offset": 2})
     assert stored == [True, True]
-    stored = await world.cursors.store(instance_id, [event("two"), event("three")], {"offset": 3})
+    stored = await world.connections.store(instance_id, [event("two"), event("three")], {"offset": 3})
     assert stored == [False, True], "each once"
-    assert await world.cursors.cursor(instance_id) == {"offset": 3}
+    assert await world.connections.cursor(instance_id) == {"offset": 3}
     assert await _rows(world, 3)
 
 
@@ -275,11 +275,11 @@ async def test_who_lost_the_lease_stores_nothing(
 ) -> None:
     world, instance_id = kept
     heir = worlds(2)
-    await heir.links.release_of([1])
-    await heir.links.acquire([CHANNEL])
-    assert await world.cursors.store(instance_id, [event("late")], {"offset": 9}) is None
-    assert await heir.cursors.store(instance_id, [event("mine")], {"offset": 1}) == [True]
-    assert await world.cursors.cursor(instance_id) == {"offset": 1}
+    await heir.connections.release_of([1])
+    await heir.connections.acquire([CHANNEL])
+    assert await world.connections.store(instance_id, [event("late")], {"offset": 9}) is None
+    assert await heir.connections.store(instance_id, [event("mine")], {"offset": 1}) == [True]
+    assert await world.connections.cursor(instance_id) == {"offset": 1}
     assert await _rows(world, 1)
 
 
@@ -296,7 +296,7 @@ async def test_what_cannot_be_stored_is_told_and_costs_no_other(kept: tuple[Sock
 
 async def test_a_batch_without_the_lease_is_refused(kept: tuple[SocketWorld, int]) -> None:
     world, instance_id = kept
-    await world.links.release(instance_id)
+    await world.connections.release(instance_id)
     storing = world.storing(instance_id)
     with pytest.raises(Unavailable, match="another process"):
         await storing.batch([event("one")], {"offset": 1})
@@ -309,7 +309,7 @@ async def test_edits_and_posts_in_threads_are_stored_before_the_cursor(kept: tup
     edited = replace(event("two"), change=Change.EDITED, new_if_answered=True)
     await world.storing(instance_id).batch([event("odd"), event("one"), unfollowed, edited], {"offset": 4})
     assert await _rows(world, 2)
-    assert await world.cursors.cursor(instance_id) == {"offset": 4}
+    assert await world.connections.cursor(instance_id) == {"offset": 4}
     rows = await world.database.fetch("SELECT last_error FROM instance_activity")
     assert ("a message could not be stored: an internal error; the log has the details",) in rows
 

@@ -14,15 +14,13 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import UntakenAnswers
-from adapters.outbound.storage.runs import PostgresRuns
-from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.messages import CallOutcome, Event, Sender
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL
 from ports.instances import Due
 from ports.queue import CallResult, Capacity, EventOutcome, QueueKey
-from tests.support.database import an_instance
+from tests.support.database import an_instance, schedules_of
 
 ROOM = Capacity(100, 100, 100)
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -157,15 +155,11 @@ async def test_an_answer_nobody_took_that_cannot_go_out_holds_up_no_other(
     assert rows == [("no JSON", 2, False), ("refused", 2, False), ("good", 1, True)]
 
 
-def scheduled_runs(store: Store) -> PostgresRuns:
-    return PostgresRuns(store.database, 1, lambda: None, lambda _: None, store.health)
-
-
 async def test_a_polled_message_that_cannot_be_stored_keeps_none_out_and_the_cursor_goes_on(
     store: Store, instance: int
 ) -> None:
-    runs = scheduled_runs(store)
-    await PostgresSchedules(store.database).plan(instance, NOW)
+    runs = schedules_of(store.database)
+    await runs.plan(instance, NOW)
     await runs.lease(1)
     due = await runs.begin(instance)
     assert isinstance(due, Due)
@@ -221,10 +215,10 @@ async def test_leases_are_prolonged_and_given_back_beside_one_that_cannot_be(
 
 
 async def test_a_schedule_that_cannot_be_leased_keeps_no_others_waiting(store: Store, instance: int) -> None:
-    runs = scheduled_runs(store)
+    runs = schedules_of(store.database)
     others = [await an_instance(store.database, f"n{number}") for number in range(4)]
     for each in (instance, *others):
-        await PostgresSchedules(store.database).plan(each, NOW)
+        await runs.plan(each, NOW)
     await store.refuse(f"instance_id = {instance} AND owner IS NOT NULL", "schedule")
 
     assert sorted(await runs.lease(100)) == sorted(others)

@@ -13,12 +13,12 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.queue.sends import PostgresSends
 from adapters.outbound.storage.queue.statements import SQL
-from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import DatabaseClock
 from domain.channels.answers import Answer
 from domain.channels.messages import Event, Sender
 from ports.outbox import NewSend
 from ports.queue import Capacity
+from tests.support.database import schedules_of
 
 ROOM = Capacity(100, 100, 100)
 
@@ -60,7 +60,7 @@ async def test_messages_that_waited_go_on(
     database: Database, instance: int, hours: float, count: int
 ) -> None:
     schedules, steady = Schedules(), Steady()
-    clock = DatabaseClock(database, schedules, steady)
+    clock = DatabaseClock(database, schedules.poll_all, steady)
     await clock.look()
     await written_in_the_future(database, instance)
     assert not await leased(database)
@@ -97,7 +97,7 @@ async def test_what_happens_between_does_not_hold_up_those_that_waited(
     database: Database, instance: int, happens: Callable[[Database, int], Awaitable[None]]
 ) -> None:
     steady = Steady()
-    clock = DatabaseClock(database, Schedules(), steady)
+    clock = DatabaseClock(database, Schedules().poll_all, steady)
     await clock.look()
     inbox = PostgresInbox(database, lambda: None)
     await inbox.add(instance, [Event("k2", "s", Sender("x"), "first", {}, request_id="r2")])
@@ -111,7 +111,7 @@ async def test_what_happens_between_does_not_hold_up_those_that_waited(
 
 async def test_a_retry_that_is_planned_stays_planned(database: Database, instance: int) -> None:
     steady = Steady()
-    clock = DatabaseClock(database, Schedules(), steady)
+    clock = DatabaseClock(database, Schedules().poll_all, steady)
     await clock.look()
     await written_in_the_future(database, instance)
     await database.execute("UPDATE queue SET due_at = due_at + interval '5 minutes'")
@@ -123,7 +123,7 @@ async def test_a_retry_that_is_planned_stays_planned(database: Database, instanc
 
 
 async def test_a_lease_of_a_poll_from_the_future_has_run_out(database: Database, instance: int) -> None:
-    runs = PostgresRuns(database, 1, lambda: None, lambda _: None, PostgresHealth(database))
+    runs = schedules_of(database)
     await database.execute(
         "INSERT INTO schedule (instance_id, next_run_at, owner, lease_until)"
         " VALUES (%s, now(), 1, now() + interval '1 minute')",

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.storage.conversations.listing import PostgresHistory, list_sql
 from adapters.outbound.storage.conversations.messages import BACKWARD, FAILED, FORWARD
+from adapters.outbound.storage.conversations.store import list_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import LONGEST_CONVERSATION, Retention, Times
 from domain.conversations.model import ConversationFilter, Handler, MessagesWanted
+from tests.support.database import conversations_of, messages_of
 
 FILL = """
 INSERT INTO inbox (instance_id, session_key, event_key, event, status, answer, finished_at)
@@ -109,28 +110,28 @@ async def test_the_list_of_all_instances_is_read_by_index(database: Database, fi
 async def test_pages_of_the_list_of_all_instances_hold_all(database: Database) -> None:
     for statement in MANY.replace("500)", "7)").split(";\n"):
         await database.execute(statement)
-    history = PostgresHistory(database)
+    history = conversations_of(database)
     for owner, instances in (("ann", 3), (None, 7)):
         seen, cursor = list[tuple[int, str]](), None
         while True:
-            page = await history.conversations(owner, ConversationFilter(), 30, cursor)
+            page = await history.list(owner, ConversationFilter(), 30, cursor)
             seen += [(view.instance_id, view.session_id) for view in page.items]
             cursor = page.next
             if cursor is None:
                 break
         assert (len(seen), len(set(seen))) == (instances * 100, instances * 100)
-        held = await history.conversations(owner, ConversationFilter(handler=Handler.PERSON), 30, None)
+        held = await history.list(owner, ConversationFilter(handler=Handler.PERSON), 30, None)
         assert {view.session_id for view in held.items} == {"s8"}
         assert len(held.items) == instances
 
 
 async def test_pages_hold_all(filled: Database, instance: int) -> None:
-    history = PostgresHistory(filled)
+    history, messages = conversations_of(filled), messages_of(filled)
     seen: list[str] = []
     cursor = None
     while True:
         wanted = ConversationFilter(query="words 7", instance_ids=(instance,))
-        page = await history.conversations(None, wanted, 200, cursor)
+        page = await history.list(None, wanted, 200, cursor)
         seen += [view.session_id for view in page.items]
         cursor = page.next
         if cursor is None:
@@ -138,9 +139,9 @@ async def test_pages_hold_all(filled: Database, instance: int) -> None:
     found = {f"s{n % 1000}" for n in range(1, 20001) if str(n).startswith("7")}
     assert len(seen) == len(set(seen))
     assert set(seen) == found
-    failed = await history.failed(instance, 200, None)
-    assert (len(failed.items), failed.next is None) == (200, False)
-    page = await history.messages(instance, "s7", MessagesWanted(200)) or pytest.fail("no conversation")
+    failed, following = await messages.failed([instance], None, 200, None)
+    assert (len(failed), following is None) == (200, False)
+    page = await messages.of_session(instance, "s7", MessagesWanted(200)) or pytest.fail("no conversation")
     assert len(page.items) == 40
 
 
@@ -185,13 +186,13 @@ async def test_pages_of_large_messages_are_shorter(database: Database, instance:
                 f'{{"text":"{"y" * 400_000}","files":[],"choices":[],"author":"resource"}}',
             ),
         )
-    history = PostgresHistory(database)
+    messages = messages_of(database)
     requests: list[str] = []
-    page = await history.messages(instance, "s", MessagesWanted(200))
+    page = await messages.of_session(instance, "s", MessagesWanted(200))
     while page:
         assert len(page.items) <= 2
         requests += [f"{message.direction}{message.request_id}" for message in page.items]
         if page.next is None:
             break
-        page = await history.messages(instance, "s", MessagesWanted(200, page.next))
+        page = await messages.of_session(instance, "s", MessagesWanted(200, page.next))
     assert requests == [f"{way}{number}" for number in range(5) for way in ("in", "out")]

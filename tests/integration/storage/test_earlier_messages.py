@@ -52,7 +52,9 @@ def stored(database: Database, instance: int) -> Stored:
 async def test_an_answer_is_found_whole_by_the_id_of_each_of_its_messages(stored: Stored) -> None:
     await stored.answer(await stored.ask(), "It is hot.", "p1", "p2")
     for ref in ("p1", "p2"):
-        assert await stored.earlier.find(stored.instance, Quoted(ref=ref)) == Quoted("It is hot.", "resource")
+        assert await stored.earlier.find_quoted(stored.instance, Quoted(ref=ref)) == Quoted(
+            "It is hot.", "resource"
+        )
 
 
 async def test_a_message_sent_first_is_found(stored: Stored) -> None:
@@ -66,19 +68,19 @@ async def test_a_message_sent_first_is_found(stored: Stored) -> None:
         " VALUES (%s, 's', %s, '{}', '{}', 'k', 1, 'p1')",
         (stored.instance, send_id),
     )
-    assert await stored.earlier.find(stored.instance, Quoted(ref="p1")) == Quoted("Hello", "person")
+    assert await stored.earlier.find_quoted(stored.instance, Quoted(ref="p1")) == Quoted("Hello", "person")
 
 
 async def test_a_message_of_a_person_is_found_by_its_key_with_its_files(stored: Stored) -> None:
     await stored.ask()
-    found = await stored.earlier.find(stored.instance, Quoted(ref="p9", key="k1"))
+    found = await stored.earlier.find_quoted(stored.instance, Quoted(ref="p9", key="k1"))
     assert found == Quoted("Is it hot?", "Ada", (PICTURE,))
 
 
 async def test_ids_of_a_session_are_looked_for_in_it_alone(stored: Stored) -> None:
     await stored.answer(await stored.ask(), "It is hot.", "p1")
-    assert await stored.earlier.find(stored.instance, Quoted(ref="p1", session="another")) is None
-    assert await stored.earlier.find(stored.instance, Quoted(ref="p1", session="s")) is not None
+    assert await stored.earlier.find_quoted(stored.instance, Quoted(ref="p1", session="another")) is None
+    assert await stored.earlier.find_quoted(stored.instance, Quoted(ref="p1", session="s")) is not None
 
 
 async def test_what_is_not_stored_is_not_found(stored: Stored, database: Database) -> None:
@@ -90,8 +92,8 @@ async def test_what_is_not_stored_is_not_found(stored: Stored, database: Databas
         Quoted(),
         Quoted(ref="\0" * 10_000, key="\0" * 10_000),
     ):
-        assert await stored.earlier.find(stored.instance, quoted) is None
-    assert await stored.earlier.find(another, Quoted(ref="p1", key="k1")) is None
+        assert await stored.earlier.find_quoted(stored.instance, quoted) is None
+    assert await stored.earlier.find_quoted(another, Quoted(ref="p1", key="k1")) is None
 
 
 async def test_the_first_event_of_a_session(stored: Stored) -> None:

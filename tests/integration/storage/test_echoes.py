@@ -8,12 +8,11 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
-from adapters.outbound.storage.runs import PostgresRuns
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Event, Sender
 from ports.outbox import QueuedMessages
 from ports.queue import Capacity, Conversation, EventOutcome
-from tests.support.database import an_instance
+from tests.support.database import an_instance, schedules_of
 
 ROOM = Capacity(100, 100, 100)
 OWNER = 1
@@ -105,8 +104,7 @@ async def test_an_echo_before_its_id_is_on_record_is_not_answered(storage: Stora
 
 async def test_a_poll_drops_echoes_too(storage: Storage) -> None:
     await storage.answered("file2")
-    health = PostgresHealth(storage.database)
-    runs = PostgresRuns(storage.database, OWNER, lambda: None, lambda _: None, health)
+    runs = schedules_of(storage.database, OWNER)
     await storage.database.execute(
         "INSERT INTO schedule (instance_id, next_run_at) VALUES (%s, now())", (storage.instance,)
     )

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from adapters.outbound.storage.conversations.erasure import Erasure, PostgresFileRecords
+from adapters.outbound.storage.blobs import PostgresBlobReferences
+from adapters.outbound.storage.conversations.erasure import erase
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
@@ -50,7 +51,7 @@ class Work:
 
     async def keep_file(self) -> None:
         place = FilePlace(self.instance, "s", self.queued.id, inbound=True)
-        await PostgresFileRecords(self.database).add(place, FILE, 5)
+        await PostgresBlobReferences(self.database).add_message_file(place, FILE, 5)
 
     async def draft(self) -> None:
         await self.conversations.drafted(self.queued.id, WORD)
@@ -77,7 +78,7 @@ WRITES = [Work.answer, Work.remember, Work.keep_file, Work.draft]
 
 @pytest.mark.parametrize("write", WRITES)
 async def test_nothing_is_written_afterwards(database: Database, work: Work, write: object) -> None:
-    assert await Erasure(database).erase(work.instance, "s") is not None
+    assert await erase(database, work.instance, "s") is not None
     if write is Work.keep_file:
         with pytest.raises(NotFound):
             await work.keep_file()
@@ -92,7 +93,7 @@ async def test_whoever_comes_first_nothing_remains(database: Database, work: Wor
         work.remember(),
         work.keep_file(),
         work.answer(),
-        Erasure(database).erase(work.instance, "s"),
+        erase(database, work.instance, "s"),
         work.draft(),
         return_exceptions=True,
     )
@@ -101,18 +102,18 @@ async def test_whoever_comes_first_nothing_remains(database: Database, work: Wor
 
 
 async def test_a_redelivery_is_known(database: Database, work: Work) -> None:
-    await Erasure(database).erase(work.instance, "s")
+    await erase(database, work.instance, "s")
     [again] = await work.inbox.add(work.instance, [Event("k", "s", Sender("x"), "again", {}, request_id="r")])
     assert (again.id, again.fresh) == (work.queued.id, False)
 
 
 async def test_what_is_shared_with_another_conversation_stays(database: Database, instance: int) -> None:
-    records = PostgresFileRecords(database)
+    records = PostgresBlobReferences(database)
     for session in ("s", "t", "s"):
-        await records.add(FilePlace(instance, session), FILE, 5)
+        await records.add_message_file(FilePlace(instance, session), FILE, 5)
     count = "SELECT reference_count FROM blob"
-    assert await Erasure(database).erase(instance, "s") == [FILE.blob]
+    assert await erase(database, instance, "s") == [FILE.blob]
     assert await database.fetch_value(count) == 1
-    assert await Erasure(database).erase(instance, "s") is None
-    await Erasure(database).erase(instance, "t")
+    assert await erase(database, instance, "s") is None
+    await erase(database, instance, "t")
     assert await database.fetch_value(count) == 0

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.outbound.storage.confirmations import PostgresConfirmations
-from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.events import PostgresEventLog
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
@@ -25,6 +24,7 @@ from domain.channels.messages import CallOutcome, DeliveryStatus, Event, Identit
 from domain.confirmations.model import Pending
 from domain.instances.model import Activity, InstanceChange, NewInstance
 from ports.queue import CallResult, Capacity, Conversation, EventOutcome
+from tests.support.database import conversations_of
 from tests.support.event_log import events_of, listening
 
 ROOM = Capacity(100, 100, 100)
@@ -149,7 +149,7 @@ async def test_a_resource_that_asks_for_a_person(scene: Scene) -> None:
 
 async def test_a_person_takes_a_conversation_and_hands_it_back(scene: Scene) -> None:
     await scene.received("help")
-    handlers = PostgresHandlers(scene.database)
+    handlers = conversations_of(scene.database)
     await handlers.hold(scene.instance, "s", "ann", 30)
     assert not await handlers.hold(scene.instance, "unknown", "ann", 30)
     for _ in range(2):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
@@ -10,6 +9,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.messages import Event, Sender
 from ports.queue import Capacity, Conversation, EventOutcome
+from tests.support.database import conversations_of
 
 ROOM = Capacity(100, 100, 100)
 OWNER = 1
@@ -23,7 +23,7 @@ class Storage:
         self.inbox = PostgresInbox(database, self._wake)
         nobody = Wakeups(self._wake, lambda: None, lambda _: None)
         self.conversations = PostgresConversations(database, self.leases, nobody)
-        self.handlers = PostgresHandlers(database)
+        self.handlers = conversations_of(database)
 
     def _wake(self) -> None:
         self.woken += 1

@@ -1,6 +1,6 @@
 """What messages have offered is found again, by its instance alone, and as long as it is kept."""
 
-from adapters.outbound.storage.confirmations import PostgresOffers
+from adapters.outbound.storage.conversations.earlier import PostgresEarlierMessages
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
@@ -50,7 +50,7 @@ class AnsweredConversation:
 
 
 async def test_an_offer_is_found_by_its_instance_alone(database: Database, instance: int) -> None:
-    offers, answering = PostgresOffers(database), AnsweredConversation(database, instance)
+    offers, answering = PostgresEarlierMessages(database), AnsweredConversation(database, instance)
     message = await answering.answer("a", Answer("Which?", choices=CHOICES))
     offer = await offers.offer(instance, message)
     expected = offered(Answer("Which?", choices=CHOICES), message, "secret", "")
@@ -62,33 +62,33 @@ async def test_an_offer_is_found_by_its_instance_alone(database: Database, insta
 
 
 async def test_an_offer_that_is_not_kept_any_more_is_unknown(database: Database, instance: int) -> None:
-    offers, answering = PostgresOffers(database), AnsweredConversation(database, instance)
+    offers, answering = PostgresEarlierMessages(database), AnsweredConversation(database, instance)
     message = await answering.answer("a", Answer("Which?", choices=CHOICES))
     await database.execute("UPDATE inbox SET answer = NULL WHERE id = %s", (message.row,))
     assert await offers.offer(instance, message) is None
-    assert await offers.latest(instance, message) is None
+    assert await offers.latest_offer(instance, message) is None
 
 
 async def test_only_the_latest_answer_offers_numbers(database: Database, instance: int) -> None:
-    offers, answering = PostgresOffers(database), AnsweredConversation(database, instance)
+    offers, answering = PostgresEarlierMessages(database), AnsweredConversation(database, instance)
     message = await answering.answer("a", Answer("Which?", choices=CHOICES))
     await answering.answer("b", None)
     assert answering.seen == str(message)
     await answering.answer("c", Answer("Sorry."), error="the resource failed")
-    assert await offers.latest(instance, message) is not None
+    assert await offers.latest_offer(instance, message) is not None
     await answering.answer("d", Answer("Two years."))
     assert answering.seen == str(message)
-    assert await offers.latest(instance, message) is None
+    assert await offers.latest_offer(instance, message) is None
     await answering.answer("e", None)
     assert answering.seen is None
     assert await offers.offer(instance, message) is not None
 
 
 async def test_an_outcome_that_is_not_recorded_offers_nothing(database: Database, instance: int) -> None:
-    offers, answering = PostgresOffers(database), AnsweredConversation(database, instance)
+    offers, answering = PostgresEarlierMessages(database), AnsweredConversation(database, instance)
     message = await answering.answer("a", Answer("Which?", choices=CHOICES))
     await answering.inbox.add(instance, [Event("b", "s", Sender("x"), "b", {}, request_id="r")])
     [conversation] = (await answering.conversations.lease(Capacity(10, 10, 10))).leased
     again = EventOutcome(conversation.key, message.row, {}, answer=Answer("Which?"), last=True, numbered=True)
     assert not await answering.conversations.record(again)
-    assert await offers.latest(instance, message) is not None
+    assert await offers.latest_offer(instance, message) is not None

@@ -7,20 +7,15 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.runs import LEASE, PostgresRuns
-from adapters.outbound.storage.schedules import (
-    PostgresDeactivation,
-    PostgresScheduleOverview,
-    PostgresSchedules,
-)
+from adapters.outbound.storage.schedules import LEASE
 from adapters.outbound.storage.statements import render
 from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance
 from ports.instances import Due
+from tests.support.database import schedules_of
 
 MANY = 10_000
 LATER = datetime(2126, 1, 1, tzinfo=UTC)
@@ -33,18 +28,14 @@ class World:
         self.database = database
         self.removed: list[int] = []
         self.one, self.other = (
-            PostgresRuns(database, worker_id, lambda: None, self.removed.append, PostgresHealth(database))
-            for worker_id in (1, 2)
+            schedules_of(database, worker_id, self.removed.append) for worker_id in (1, 2)
         )
-        self.schedules = PostgresSchedules(database)
-        self.deactivation = PostgresDeactivation(database, self.removed.append)
         self.instances = PostgresInstances(database, ConfigCipher(new_key()), lambda _: None)
-        self.overview = PostgresScheduleOverview(database, self.instances.read)
 
     async def due(self, name: str = "a") -> int:
         """An instance that is due."""
         instance = await self.instances.add("ann", NewInstance("email", name, {}))
-        await self.schedules.plan(instance.id, datetime.now(UTC) - timedelta(seconds=1))
+        await self.one.plan(instance.id, datetime.now(UTC) - timedelta(seconds=1))
         return instance.id
 
     async def begun(self) -> Due:
@@ -99,7 +90,7 @@ async def test_what_was_stored_before_is_not_fresh(world: World) -> None:
 
 async def test_a_call_during_a_run_makes_for_one_more(world: World) -> None:
     run = await world.begun()
-    await world.schedules.due_now(run.instance_id)
+    await world.one.due_now(run.instance_id)
     await world.one.finish(run, [], {"at": 1}, LATER)
     assert await world.other.lease(5) == []
     await world.one.release(run)
@@ -114,7 +105,7 @@ async def test_a_call_during_a_run_makes_for_one_more(world: World) -> None:
 
 async def test_a_call_does_not_bring_a_failed_try_forward(world: World) -> None:
     run = await world.begun()
-    await world.schedules.due_now(run.instance_id)
+    await world.one.due_now(run.instance_id)
     await world.one.failed(run, LATER)
     await world.one.release(run)
     assert await world.one.lease(5) == []
@@ -124,15 +115,15 @@ async def test_dead_credentials_are_not_tried_for_a_call(world: World) -> None:
     run = await world.begun()
     await world.one.failed(run, None)
     await world.one.release(run)
-    await world.schedules.due_now(run.instance_id)
+    await world.one.due_now(run.instance_id)
     assert await world.one.lease(5) == []
-    await world.schedules.plan(run.instance_id, datetime.now(UTC))  # the configuration was changed
+    await world.one.plan(run.instance_id, datetime.now(UTC))  # the configuration was changed
     assert await world.one.lease(5) == [run.instance_id]
 
 
 async def test_a_change_takes_the_instance_from_who_runs_it(world: World) -> None:
     run = await world.begun()
-    await world.schedules.plan(run.instance_id, run.planned + timedelta(seconds=1))
+    await world.one.plan(run.instance_id, run.planned + timedelta(seconds=1))
     assert await world.other.lease(5) == [run.instance_id]
     second = await world.other.begin(run.instance_id)
     assert second is not None
@@ -155,13 +146,13 @@ async def test_a_removed_instance_stores_nothing(world: World) -> None:
 async def test_after_a_start_some_are_looked_at_at_once(world: World) -> None:
     soon, later, failing = [await world.due(name) for name in ("soon", "later", "failing")]
     for seconds, instance_id in enumerate((soon, later, failing)):
-        await world.schedules.plan(instance_id, datetime.now(UTC) + timedelta(hours=1, seconds=seconds))
+        await world.one.plan(instance_id, datetime.now(UTC) + timedelta(hours=1, seconds=seconds))
     await world.database.execute("UPDATE schedule SET failures = 1 WHERE instance_id = %s", (failing,))
-    await world.schedules.run_soon(["mail-api"], 5)
+    await world.one.run_soon(["mail-api"], 5)
     assert await world.one.lease(5) == []
-    await world.schedules.run_soon(["email"], 1)
+    await world.one.run_soon(["email"], 1)
     assert await world.one.lease(5) == [soon]
-    await world.schedules.run_soon(["email"], 5)
+    await world.one.run_soon(["email"], 5)
     assert await world.one.lease(5) == [later]
 
 
@@ -182,9 +173,9 @@ async def test_a_run_that_fires_once_removes_the_instance_with_its_event(world: 
     run = await world.begun()
     assert await world.one.finish(run, [event("1")], None, None, retire=True) == [True]
     assert world.removed == [run.instance_id]
-    assert await world.deactivation.remove_retired() == []  # its message waits to be answered
+    assert await world.instances.remove_retired() == []  # its message waits to be answered
     await world.database.execute("UPDATE queue SET pending = 0")
-    assert await world.deactivation.remove_retired() == [run.instance_id]
+    assert await world.instances.remove_retired() == [run.instance_id]
 
 
 async def test_many_instances_cost_one_look_at_an_index(world: World) -> None:
@@ -209,23 +200,23 @@ async def test_many_instances_cost_one_look_at_an_index(world: World) -> None:
 
 async def test_a_run_by_hand_begins_where_none_is_planned(world: World) -> None:
     instance_id = await world.due()
-    await world.schedules.plan(instance_id, None)
+    await world.one.plan(instance_id, None)
     assert await world.one.lease(5) == []
-    assert await world.overview.run_now(instance_id)
+    assert await world.one.run_now(instance_id)
     assert await world.one.lease(5) == [instance_id]
-    assert await world.overview.run_now(instance_id)  # it has not begun: it runs after this anyway
+    assert await world.one.run_now(instance_id)  # it has not begun: it runs after this anyway
     run = await world.one.begin(instance_id)
     assert run is not None
     await world.one.finish(run, [], None, None)
     await world.one.release(run)
     assert await world.one.lease(5) == []
-    assert not await world.overview.run_now(instance_id + 1)
+    assert not await world.one.run_now(instance_id + 1)
 
 
 async def test_a_run_by_hand_during_a_run_makes_for_one_more(world: World) -> None:
     run = await world.begun()
-    assert await world.overview.run_now(run.instance_id)
-    assert await world.overview.run_now(run.instance_id)
+    assert await world.one.run_now(run.instance_id)
+    assert await world.one.run_now(run.instance_id)
     await world.one.finish(run, [], None, None)
     await world.one.release(run)
     assert await world.one.lease(5) == [run.instance_id]
@@ -238,8 +229,8 @@ async def test_a_run_by_hand_during_a_run_makes_for_one_more(world: World) -> No
 
 async def test_an_instance_that_removes_itself_runs_no_more(world: World) -> None:
     run = await world.begun()
-    assert await world.overview.run_now(run.instance_id)
+    assert await world.one.run_now(run.instance_id)
     await world.one.finish(run, [], None, None, retire=True)
     await world.one.release(run)
     assert await world.one.lease(5) == []
-    assert await world.overview.of_user("ann", 0, 5) == []
+    assert await world.one.of_user("ann", 0, 5) == []

@@ -4,8 +4,6 @@ import asyncio
 
 import pytest
 
-from adapters.outbound.storage.conversations.handlers import PostgresHandlers
-from adapters.outbound.storage.conversations.messages import PostgresMessages
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore
@@ -16,6 +14,7 @@ from domain.channels.messages import DeliveryStatus
 from domain.conversations.model import Message, MessageState, parse_message_id
 from ports.outbox import NewSend, QueuedMessage, StoredSend
 from ports.queue import Capacity, QueueKey
+from tests.support.database import conversations_of, messages_of
 
 
 class Store:
@@ -58,7 +57,7 @@ class Store:
         assert stored
         message_id = parse_message_id(f"send-{stored.id}")
         assert message_id
-        message = await PostgresMessages(self.database).find(self.instance, message_id)
+        message = await messages_of(self.database).find(self.instance, message_id)
         assert message
         return message
 
@@ -228,7 +227,7 @@ async def test_a_message_of_another_instance_is_not_found(store: Store, message_
     await store.add()
     parsed = parse_message_id(message_id)
     assert parsed
-    assert await PostgresMessages(store.database).find(store.instance + 1, parsed) is None
+    assert await messages_of(store.database).find(store.instance + 1, parsed) is None
 
 
 async def events(store: Store, count: int) -> None:
@@ -255,7 +254,7 @@ LEFT = "SELECT held_until > now() + interval '50 minutes' FROM queue WHERE kind 
 
 async def test_a_message_of_the_person_who_has_the_conversation_answers_what_waits(store: Store) -> None:
     await events(store, 3)
-    handlers = PostgresHandlers(store.database)
+    handlers = conversations_of(store.database)
     assert await handlers.hold(store.instance, "s", "ann", 60)
     await store.database.execute(
         "UPDATE queue SET held_until = now() + interval '1 minute', due_at = now() + interval '1 minute'"
@@ -270,7 +269,7 @@ async def test_the_same_key_again_answers_nothing(store: Store) -> None:
     await events(store, 1)
     assert await store.add(key="k1")
     assert await waiting(store) == (1, 1)
-    await PostgresHandlers(store.database).hold(store.instance, "s", "ann", 60)
+    await conversations_of(store.database).hold(store.instance, "s", "ann", 60)
     await store.database.execute("UPDATE queue SET held_until = now() + interval '1 minute' WHERE kind = 0")
     assert await store.add(key="k1")
     assert await waiting(store) == (1, 1)
@@ -279,7 +278,7 @@ async def test_the_same_key_again_answers_nothing(store: Store) -> None:
 
 async def test_an_answer_of_a_resource_answers_nothing_else(store: Store) -> None:
     await events(store, 2)
-    await PostgresHandlers(store.database).hold(store.instance, "s", "ann", 60)
+    await conversations_of(store.database).hold(store.instance, "s", "ann", 60)
     assert await store.add(author=Author.RESOURCE)
     assert await waiting(store) == (2, 2)
 
@@ -294,4 +293,4 @@ async def test_a_message_that_was_erased_is_not_found(store: Store) -> None:
     await events(store, 1)
     parsed = parse_message_id(f"in-{await store.database.fetch_value('SELECT id FROM inbox')}")
     assert parsed
-    assert await PostgresMessages(store.database).find(store.instance, parsed) is None
+    assert await messages_of(store.database).find(store.instance, parsed) is None

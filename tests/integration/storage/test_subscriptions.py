@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.subscriptions import STATE, PostgresPushes, PostgresSubscriptions
+from adapters.outbound.storage.subscriptions import STATE, PostgresSubscriptions
 from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.subscriptions.model import SubscriptionFields
 from domain.subscriptions.planning import ALL, MOST_WAITING, PlannedPush, PushPlan, PushState
@@ -14,7 +14,7 @@ async def test_a_change_counts_though_its_notice_was_lost(database: Database) ->
     """The process that made it may be killed before it tells the others."""
     cipher = ConfigCipher(new_key())
     told: list[int] = []
-    ours, other = (PostgresSubscriptions(database, cipher, told.append) for _ in range(2))
+    ours, other = (PostgresSubscriptions(database, cipher, told.append, lambda: None) for _ in range(2))
     fields = SubscriptionFields("https://events.example/a", secret="s")
     for number in range(1, 3):
         added = await other.add("ann", fields, 0, 9, all_users=False)
@@ -29,11 +29,14 @@ async def test_a_change_counts_though_its_notice_was_lost(database: Database) ->
 
 
 async def test_of_two_workers_that_plan_the_same_events_one_stores_them(database: Database) -> None:
-    store = PostgresSubscriptions(database, ConfigCipher(new_key()), lambda _: None)
+    store = PostgresSubscriptions(database, ConfigCipher(new_key()), lambda _: None, lambda: None)
     added = await store.add("ann", SubscriptionFields("https://a.example", secret="s"), 0, 9, all_users=False)
     assert added is not None
     told: list[None] = []
-    workers = [PostgresPushes(database, lambda: told.append(None)) for _ in range(2)]
+    cipher = ConfigCipher(new_key())
+    workers = [
+        PostgresSubscriptions(database, cipher, lambda _: None, lambda: told.append(None)) for _ in range(2)
+    ]
 
     def plan(state: PushState) -> PushPlan | None:
         if state.position:
@@ -55,7 +58,7 @@ async def test_of_two_workers_that_plan_the_same_events_one_stores_them(database
 
 async def test_what_waits_of_a_long_backlog_is_not_counted_row_by_row(database: Database) -> None:
     """The version before put all events on their way at once."""
-    store = PostgresSubscriptions(database, ConfigCipher(new_key()), lambda _: None)
+    store = PostgresSubscriptions(database, ConfigCipher(new_key()), lambda _: None, lambda: None)
     added = await store.add("ann", SubscriptionFields("https://a.example", secret="s"), 0, 9, all_users=False)
     assert added is not None
     columns = "instance_id, session_key, message, target, key"

@@ -126,7 +126,6 @@ async def test_connections_end_whose_last_message_fails() -> None:
         SimpleNamespace(),
         SimpleNamespace(),
         SimpleNamespace(),
-        SimpleNamespace(),
     ]
     supervisor = Supervisor(*parts, restart_after=0.0)
     await supervisor.check()

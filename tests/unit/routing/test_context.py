@@ -29,7 +29,7 @@ class Stored:
     def __init__(self, found: Quoted | None = None, *, first: bool = True) -> None:
         self._found, self._first = found, first
 
-    async def find(self, instance_id: int, quoted: Quoted) -> Quoted | None:
+    async def find_quoted(self, instance_id: int, quoted: Quoted) -> Quoted | None:
         return self._found
 
     async def is_first(self, instance_id: int, session_id: str, inbox_id: int) -> bool:

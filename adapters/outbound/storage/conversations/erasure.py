@@ -1,4 +1,4 @@
-"""Erases conversations: on request, and some time after their last message; their files and dead letters.
+"""Erases conversations with their files: on request, and some time after their last message.
 
 The key of an event and the id of a sent message stay for a while, to recognise what comes again.
 """
@@ -9,17 +9,12 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.storage.codec import ERASED, key_of, storable
-from adapters.outbound.storage.conversations.messages import MessageListing
+from adapters.outbound.storage.codec import ERASED, key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
 from adapters.outbound.storage.queue.sends import KEY_HOURS
 from adapters.outbound.storage.queue.statements import ASYNC_COMMIT, EventStatus, MessageStatus, QueueKind
 from adapters.outbound.storage.retention import NOW
-from domain.conversations.model import Direction, Message, MessageId, MessageKind
-from domain.monitoring.model import DeadPart
-from domain.refusals import NotFound
-from ports.files import FilePlace, SharedFile
 
 IS_ERASED = "SELECT event = '{}' FROM inbox WHERE id = %s FOR SHARE"
 """Waits for an erasure that is under way, and keeps one off until the transaction is over. Primary key."""
@@ -31,46 +26,6 @@ async def is_erased(connection: Connection, inbox_id: int | None) -> bool:
         return False
     row = await (await connection.execute(IS_ERASED, (inbox_id,))).fetchone()
     return bool(row and row[0])
-
-
-ADD = """
-WITH place AS (
-    SELECT WHERE %(inbox)s::bigint IS NULL
-    UNION ALL SELECT FROM (SELECT event FROM inbox WHERE id = %(inbox)s FOR SHARE) i WHERE event <> '{}'
-), added AS (
-    INSERT INTO message_file (instance_id, session_key, inbox_id, inbound, blob_key, name, mime_type, size)
-    SELECT %(instance)s, %(session)s, %(inbox)s, %(inbound)s, %(key)s, %(name)s, %(type)s, %(size)s FROM place
-    RETURNING blob_key, size
-)
-INSERT INTO blob (key, size, reference_count) SELECT blob_key, size, 1 FROM added
-ON CONFLICT (key) DO UPDATE SET reference_count = blob.reference_count + 1, touched_at = clock_timestamp()
-"""
-"""Waits for an erasure that is under way. Primary keys."""
-IN_BASE = "SELECT EXISTS (SELECT FROM kb_file WHERE id = %s)"
-
-
-class PostgresFileRecords:
-    """`ports.files.FileRecords`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(self, place: FilePlace, file: SharedFile, size: int) -> None:
-        parameters = {
-            "instance": place.instance_id,
-            "session": key_of(place.session_id),
-            "inbox": place.inbox_id,
-            "inbound": place.inbound,
-            "key": file.blob,
-            "name": storable(file.name),
-            "type": storable(file.mime_type),
-            "size": size,
-        }
-        if not await self._database.execute(ADD, parameters):
-            raise NotFound("the message of this file was erased")
-
-    async def is_in_base(self, record: int) -> bool:
-        return bool(await self._database.fetch_value(IN_BASE, (record,)))
 
 
 OF_SESSION = "instance_id = %(instance)s AND session_key = %(session)s"
@@ -144,24 +99,20 @@ DELETE FROM queue WHERE kind IN ({QueueKind.INBOUND}, {QueueKind.OUTBOUND}) AND 
 """Primary keys, and `event_log_by_session`."""
 
 
-class Erasure:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @retried
-    async def erase(self, instance_id: int, session_id: str) -> Sequence[str] | None:
-        """The keys of the blobs that the conversation had. None where nothing was on record of it."""
-        session: dict[str, Any] = {"instance": instance_id, "session": key_of(session_id)}
-        async with self._database.transaction() as connection:
-            rows = await (await connection.execute(SENDERS, session)).fetchall()
-            senders = [key_of(orjson.loads(sender)) for (sender,) in rows if sender]
-            count = await erase_texts(connection, session, ALL_EVENTS, ALL_SENDS)
-            keys = await column(connection, FILES, session)
-            count += len(keys)
-            for statement in (*UNSENT, ALIASES, MODEL, SHOWN, *APPROVALS, NOTICES, CORRESPONDENTS, QUEUES):
-                cursor = await connection.execute(statement, {**session, "senders": senders})
-                count += cursor.rowcount
-        return keys if count else None
+@retried
+async def erase(database: Database, instance_id: int, session_id: str) -> Sequence[str] | None:
+    """The keys of the blobs that the conversation had. None where nothing was on record of it."""
+    session: dict[str, Any] = {"instance": instance_id, "session": key_of(session_id)}
+    async with database.transaction() as connection:
+        rows = await (await connection.execute(SENDERS, session)).fetchall()
+        senders = [key_of(orjson.loads(sender)) for (sender,) in rows if sender]
+        count = await erase_texts(connection, session, ALL_EVENTS, ALL_SENDS)
+        keys = await column(connection, FILES, session)
+        count += len(keys)
+        for statement in (*UNSENT, ALIASES, MODEL, SHOWN, *APPROVALS, NOTICES, CORRESPONDENTS, QUEUES):
+            cursor = await connection.execute(statement, {**session, "senders": senders})
+            count += cursor.rowcount
+    return keys if count else None
 
 
 async def erase_texts(connection: Connection, session: dict[str, Any], events: str, sends: str) -> int:
@@ -277,43 +228,3 @@ class ConversationExpiry:
 
 async def _exists(connection: Connection, statement: str, parameters: dict[str, Any]) -> bool:
     return await (await connection.execute(statement, parameters)).fetchone() is not None
-
-
-LONGEST_PAYLOAD = 100_000
-MOST_PARTS = 20
-
-_PARTS = f"""
-SELECT id, attempts, last_error, left(message, {LONGEST_PAYLOAD}) FROM outbox
-WHERE {{column}} = %s AND instance_id = %s AND status = {MessageStatus.DEAD} ORDER BY id LIMIT {MOST_PARTS}
-"""
-_DROP = f"DELETE FROM outbox WHERE {{column}} = %s AND instance_id = %s AND status = {MessageStatus.DEAD}"
-COLUMNS = {MessageKind.ANSWER: "inbox_id", MessageKind.SENT_FIRST: "send_id"}
-PARTS = {kind: _PARTS.format(column=column) for kind, column in COLUMNS.items()}
-DROPS = {
-    MessageKind.INBOUND: (
-        f"UPDATE inbox SET status = {EventStatus.DONE}"
-        f" WHERE id = %s AND instance_id = %s AND status = {EventStatus.FAILED} AND event <> '{{}}'"
-    ),
-    **{kind: _DROP.format(column=column) for kind, column in COLUMNS.items()},
-}
-"""An inbound message stays on record with the reason, and is dealt with. Primary key of `inbox`, and indexes
-`outbox_by_event` and `outbox_by_send`."""
-
-
-class PostgresDeadLetters:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._messages = MessageListing(database)
-
-    async def page(
-        self, instance_ids: Sequence[int], direction: Direction | None, limit: int, cursor: str | None
-    ) -> tuple[Sequence[tuple[int, Message]], str | None]:
-        return await self._messages.failed(instance_ids, direction, limit, cursor)
-
-    async def parts(self, instance_id: int, message: MessageId) -> Sequence[DeadPart]:
-        statement = PARTS.get(message.kind)
-        rows = await self._database.fetch(statement, (message.row, instance_id)) if statement else []
-        return [DeadPart(*row) for row in rows]
-
-    async def drop(self, instance_id: int, message: MessageId) -> bool:
-        return bool(await self._database.execute(DROPS[message.kind], (message.row, instance_id)))

@@ -4,9 +4,7 @@
 nobody is named.
 """
 
-from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.events import NO_REF, log_event_sql
-from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import EventStatus, QueueKind
 from domain.conversations.history import HANDLER_MINUTES
 from domain.events import EventKind
@@ -96,23 +94,3 @@ held_on AS ({
 })
 """
 """The CTE that tells of it; the one that sets it is `conversation`."""
-
-
-class PostgresHandlers:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
-        """Gives the conversation to this user for some minutes. Return False if there is no such conversation."""
-        parameters = {
-            "minutes": minutes,
-            "user": user_id,
-            "instance": instance_id,
-            "session": key_of(session_id),
-        }
-        return await self._database.execute(HOLD, parameters) > 0
-
-    async def hand_back(self, instance_id: int, session_id: str) -> bool:
-        """Gives the conversation back to the resource. Return False if there is no such conversation."""
-        parameters = {"instance": instance_id, "session": key_of(session_id)}
-        return await self._database.execute(HAND_BACK, parameters) > 0

@@ -1,7 +1,7 @@
 """Messages of conversations, read from their rows, with what became of them."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from adapters.outbound.storage.arrays import Bigints
-from adapters.outbound.storage.codec import files_of, key_of, stored_event
+from adapters.outbound.storage.codec import dump, files_of, key_of, stored_event
+from adapters.outbound.storage.conversations.timelines import OF_ANSWER, OF_SEND, timelines_of
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus, QueueKind
+from adapters.outbound.storage.queue.statements import SQL, EventStatus, MessageStatus, QueueKind
+from adapters.outbound.system.clock import new_uuid
 from domain.channels.answers import Artifact, Author
 from domain.channels.messages import Event
 from domain.conversations.model import (
@@ -21,9 +24,12 @@ from domain.conversations.model import (
     MessageKind,
     MessageState,
     MessagesWanted,
+    Timeline,
 )
 from domain.file_names import file_name
+from domain.monitoring.model import DeadPart
 from domain.paging import Page, cursor_of, read_cursor
+from ports.conversations import Rerun
 
 INBOUND_STATES = {
     EventStatus.QUEUED: MessageState.WAITING,
@@ -32,11 +38,6 @@ INBOUND_STATES = {
 }
 DELIVERY_STATES = (MessageState.SENT, MessageState.DELIVERED, MessageState.READ)
 """By the column `delivery_state` of `outbox`, of which none is 0."""
-
-
-OF_ANSWER = f"inbox_id = i.id AND NOT (apology AND i.status = {EventStatus.DONE})"
-"""The apology for a message `i` that was run again is no part of its answer."""
-OF_SEND = "send_id = s.id"
 
 
 def delivery_sql(condition: str) -> str:
@@ -159,43 +160,6 @@ class Stored(NamedTuple):
     instance_id: int = 0
 
 
-class MessageRows:
-    """Makes messages of rows; the files of all of them are found by one statement."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def shown(self, rows: Sequence[Stored]) -> list[Message]:
-        messages = [_message(row) for row in rows]
-        inbound = [row.id if row.kind is MessageKind.INBOUND else 0 for row in rows]
-        with_files = [id for id, message in zip(inbound, messages, strict=True) if id and message.files]
-        stored = await self._files(with_files)
-        kept = await self._kept([file.blob for message in messages for file in message.files if file.blob])
-        return [
-            replace(message, files=_present(message.files, stored.get(id), kept))
-            for id, message in zip(inbound, messages, strict=True)
-        ]
-
-    async def with_files(self, inbox_id: int, message: Message) -> Message:
-        """An event's message with the files that were fetched."""
-        stored = await self._files([inbox_id]) if message.files else {}
-        if inbox_id not in stored:
-            return message
-        return replace(message, files=_fetched(stored[inbox_id], message.files))
-
-    async def _kept(self, blobs: Sequence[str]) -> set[str]:
-        """Those of our copies that are still there."""
-        return {key for (key,) in await self._database.fetch(STORED, (list(blobs),))} if blobs else set()
-
-    async def _files(self, inbox_ids: Sequence[int]) -> Mapping[int, list[Artifact]]:
-        files: dict[int, list[Artifact]] = {}
-        if not inbox_ids:
-            return files
-        for inbox_id, name, kind, size, blob in await self._database.fetch(FILES, (list(inbox_ids),)):
-            files.setdefault(inbox_id, []).append(Artifact(name, kind, "", blob, size))
-        return files
-
-
 def _message(row: Stored) -> Message:
     id = str(MessageId(row.kind, row.id))
     delivery = row.dead, row.pending, row.reached, row.reason
@@ -284,46 +248,6 @@ SELECT * FROM (
 `outbox_dead`, `outbox_by_event` and `outbox_by_send`, and the primary keys of `inbox` and `send`."""
 
 
-class MessageListing:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._shown = MessageRows(database).shown
-
-    async def page(
-        self, instance_id: int, session_id: str, wanted: MessagesWanted
-    ) -> Page[Message, str] | None:
-        session = {"instance": instance_id, "session": key_of(session_id)}
-        statement, start = (BACKWARD, LATEST) if wanted.latest_first else (FORWARD, OLDEST)
-        after = _positions(wanted.cursor, start)
-        rows = await self._rows(statement, session, after, wanted.limit)
-        if not rows and not await self._database.fetch(IS_KNOWN, session):
-            return None
-        shown, following = _page(rows, after, wanted.limit, latest_first=wanted.latest_first)
-        return Page(await self._shown(shown), following)
-
-    async def failed(
-        self, instance_ids: Sequence[int], direction: Direction | None, limit: int, cursor: str | None
-    ) -> tuple[Sequence[tuple[int, Message]], str | None]:
-        """Messages of several instances that were given up, with the ids of those; and the next cursor."""
-        after = _positions(cursor, LATEST)
-        fitting = [
-            OLDEST if direction and direction is not of else at
-            for at, of in zip(after, OF_FAILED, strict=True)
-        ]
-        rows = await self._rows(FAILED, {"instances": Bigints(instance_ids)}, fitting, limit)
-        shown, following = _page(rows, after, limit, latest_first=True)
-        messages = await self._shown(shown)
-        return [(row.instance_id, message) for row, message in zip(shown, messages, strict=True)], following
-
-    async def _rows(
-        self, statement: str, of: dict[str, Any], after: Sequence[int], limit: int
-    ) -> Sequence[Stored]:
-        names = ("inbound", "answers", "sends")
-        parameters = {**of, **dict(zip(names, after, strict=True)), "count": limit + 1}
-        rows = await self._database.fetch(statement, parameters)
-        return [Stored(Stream(stream), MessageKind(kind), *columns) for stream, kind, *columns in rows]
-
-
 def _page(
     rows: Sequence[Stored], after: Sequence[int], limit: int, *, latest_first: bool
 ) -> tuple[Sequence[Stored], str | None]:
@@ -383,12 +307,54 @@ FROM send s CROSS JOIN {delivery_sql(OF_SEND)} o WHERE s.id = %s AND s.instance_
 """Primary key, and index `outbox_by_send`."""
 
 
-class PostgresMessages:
-    """`ports.outbox.MessageStore`."""
+_TO_RERUN = "SELECT event, status FROM inbox WHERE id = %s AND instance_id = %s AND event <> '{}' FOR UPDATE"
+"""Primary key."""
 
-    def __init__(self, database: Database) -> None:
+
+@dataclass(frozen=True, slots=True)
+class _Resend:
+    """The statements that send one kind of outbound messages again."""
+
+    send: str
+    exists: str
+
+
+_ANSWER_AGAIN = _Resend(
+    SQL["send_answer_again"],
+    "SELECT 1 FROM inbox WHERE id = %s AND instance_id = %s AND answer IS NOT NULL",
+)
+_SENT_FIRST_AGAIN = _Resend(
+    SQL["send_sent_first_again"], "SELECT 1 FROM send WHERE id = %s AND instance_id = %s"
+)
+
+LONGEST_PAYLOAD = 100_000
+MOST_PARTS = 20
+
+_PARTS = f"""
+SELECT id, attempts, last_error, left(message, {LONGEST_PAYLOAD}) FROM outbox
+WHERE {{column}} = %s AND instance_id = %s AND status = {MessageStatus.DEAD} ORDER BY id LIMIT {MOST_PARTS}
+"""
+_DROP = f"DELETE FROM outbox WHERE {{column}} = %s AND instance_id = %s AND status = {MessageStatus.DEAD}"
+COLUMNS = {MessageKind.ANSWER: "inbox_id", MessageKind.SENT_FIRST: "send_id"}
+PARTS = {kind: _PARTS.format(column=column) for kind, column in COLUMNS.items()}
+DROPS = {
+    MessageKind.INBOUND: (
+        f"UPDATE inbox SET status = {EventStatus.DONE}"
+        f" WHERE id = %s AND instance_id = %s AND status = {EventStatus.FAILED} AND event <> '{{}}'"
+    ),
+    **{kind: _DROP.format(column=column) for kind, column in COLUMNS.items()},
+}
+"""An inbound message stays on record with the reason, and is dealt with. Primary key of `inbox`, and indexes
+`outbox_by_event` and `outbox_by_send`."""
+
+
+class PostgresMessages:
+    """`ports.conversations.MessageStore`. `inbound` and `outbound` wake the workers of both queues."""
+
+    def __init__(self, database: Database, inbound: Callable[[], None], outbound: Callable[[], None]) -> None:
         self._database = database
-        self._rows = MessageRows(database)
+        self._inbound = inbound
+        self._outbound = outbound
 
     async def find(self, instance_id: int, message_id: MessageId) -> Message | None:
         query, read = _KINDS[message_id.kind]
@@ -396,11 +362,107 @@ class PostgresMessages:
         if row is None:
             return None
         message = read(str(message_id), *row)
-        return await self._rows.with_files(message_id.row, message) if query is _RECEIVED else message
+        if query is not _RECEIVED or not message.files:
+            return message
+        stored = await self._files([message_id.row])
+        files = stored.get(message_id.row)
+        return replace(message, files=_fetched(files, message.files)) if files else message
 
     async def event(self, instance_id: int, inbox_id: int) -> Event | None:
         row = await self._database.fetch_one(_RECEIVED, (inbox_id, instance_id))
         return stored_event(row[0]) if row else None
+
+    async def of_session(
+        self, instance_id: int, session_id: str, wanted: MessagesWanted
+    ) -> Page[Message, str] | None:
+        session = {"instance": instance_id, "session": key_of(session_id)}
+        statement, start = (BACKWARD, LATEST) if wanted.latest_first else (FORWARD, OLDEST)
+        after = _positions(wanted.cursor, start)
+        rows = await self._rows(statement, session, after, wanted.limit)
+        if not rows and not await self._database.fetch(IS_KNOWN, session):
+            return None
+        shown, following = _page(rows, after, wanted.limit, latest_first=wanted.latest_first)
+        return Page(await self._shown(shown), following)
+
+    async def failed(
+        self, instance_ids: Sequence[int], direction: Direction | None, limit: int, cursor: str | None
+    ) -> tuple[Sequence[tuple[int, Message]], str | None]:
+        after = _positions(cursor, LATEST)
+        fitting = [
+            OLDEST if direction and direction is not of else at
+            for at, of in zip(after, OF_FAILED, strict=True)
+        ]
+        rows = await self._rows(FAILED, {"instances": Bigints(instance_ids)}, fitting, limit)
+        shown, following = _page(rows, after, limit, latest_first=True)
+        messages = await self._shown(shown)
+        return [(row.instance_id, message) for row, message in zip(shown, messages, strict=True)], following
+
+    async def timelines(self, instance_id: int, messages: Sequence[MessageId]) -> Sequence[Timeline]:
+        return await timelines_of(self._database, instance_id, messages)
+
+    async def dead_parts(self, instance_id: int, message: MessageId) -> Sequence[DeadPart]:
+        statement = PARTS.get(message.kind)
+        rows = await self._database.fetch(statement, (message.row, instance_id)) if statement else []
+        return [DeadPart(*row) for row in rows]
+
+    async def rerun(self, instance_id: int, message: MessageId) -> Rerun:
+        if message.kind is MessageKind.INBOUND:
+            result = await self._process_again(instance_id, message.row)
+            self._inbound()
+            return result
+        outbound = _ANSWER_AGAIN if message.kind is MessageKind.ANSWER else _SENT_FIRST_AGAIN
+        parameters = {"id": message.row, "instance": instance_id}
+        if await self._database.execute(outbound.send, parameters):
+            self._outbound()
+            return Rerun.STARTED
+        known = await self._database.fetch(outbound.exists, (message.row, instance_id))
+        return Rerun.NOT_FAILED if known else Rerun.UNKNOWN
+
+    @retried
+    async def _process_again(self, instance_id: int, inbox_id: int) -> Rerun:
+        """Under another request id: a resource must not take it for a repetition, nor a platform its answer."""
+        async with self._database.transaction() as connection:
+            row = await (await connection.execute(_TO_RERUN, (inbox_id, instance_id))).fetchone()
+            if row is None:
+                return Rerun.UNKNOWN
+            event, status = row
+            if status != EventStatus.FAILED:
+                return Rerun.NOT_FAILED
+            again = dump({**orjson.loads(event), "request": new_uuid()})
+            await connection.execute(SQL["rerun_event"], {"id": inbox_id, "event": again})
+        return Rerun.STARTED
+
+    async def drop(self, instance_id: int, message: MessageId) -> bool:
+        return bool(await self._database.execute(DROPS[message.kind], (message.row, instance_id)))
+
+    async def _rows(
+        self, statement: str, of: dict[str, Any], after: Sequence[int], limit: int
+    ) -> Sequence[Stored]:
+        names = ("inbound", "answers", "sends")
+        parameters = {**of, **dict(zip(names, after, strict=True)), "count": limit + 1}
+        rows = await self._database.fetch(statement, parameters)
+        return [Stored(Stream(stream), MessageKind(kind), *columns) for stream, kind, *columns in rows]
+
+    async def _shown(self, rows: Sequence[Stored]) -> list[Message]:
+        """The messages of these rows. The files of all of them are found by one statement."""
+        messages = [_message(row) for row in rows]
+        inbound = [row.id if row.kind is MessageKind.INBOUND else 0 for row in rows]
+        with_files = [id for id, message in zip(inbound, messages, strict=True) if id and message.files]
+        stored = await self._files(with_files)
+        blobs = [file.blob for message in messages for file in message.files if file.blob]
+        kept = set(await self._database.fetch_column(STORED, (blobs,)) if blobs else ())
+        return [
+            replace(message, files=_present(message.files, stored.get(id), kept))
+            for id, message in zip(inbound, messages, strict=True)
+        ]
+
+    async def _files(self, inbox_ids: Sequence[int]) -> Mapping[int, list[Artifact]]:
+        files: dict[int, list[Artifact]] = {}
+        if not inbox_ids:
+            return files
+        for inbox_id, name, kind, size, blob in await self._database.fetch(FILES, (list(inbox_ids),)):
+            files.setdefault(inbox_id, []).append(Artifact(name, kind, "", blob, size))
+        return files
 
 
 _KINDS: Mapping[MessageKind, tuple[str, Callable[..., Message]]] = {

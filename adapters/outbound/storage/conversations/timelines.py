@@ -1,6 +1,7 @@
 """What happened to messages, put together from the rows that their processing left."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -8,11 +9,14 @@ from typing import NamedTuple
 
 import orjson
 
-from adapters.outbound.storage.conversations.messages import OF_ANSWER, OF_SEND
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus
 from domain.confirmations.model import LIFETIME
 from domain.conversations.model import MessageId, MessageKind, Step, StepKind, Timeline
+
+OF_ANSWER = f"inbox_id = i.id AND NOT (apology AND i.status = {EventStatus.DONE})"
+"""The apology for a message `i` that was run again is no part of its answer."""
+OF_SEND = "send_id = s.id"
 
 EVENTS = """
 SELECT id, status, failures, error, received_at, finished_at, answer IS NOT NULL,
@@ -87,43 +91,28 @@ class _Outbound(NamedTuple):
     ref: str | None
 
 
-class PostgresTimelines:
-    """`ports.conversations.Timelines`. Three statements, however many messages there are."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def of(self, instance_id: int, messages: Sequence[MessageId]) -> Sequence[Timeline]:
-        rows = {kind: [id.row for id in messages if id.kind is kind] for kind in MessageKind}
-        outbound = rows[MessageKind.ANSWER], rows[MessageKind.SENT_FIRST]
-        inbound = await self._events(instance_id, rows[MessageKind.INBOUND])
-        steps = {**inbound, **await self._parts(instance_id, *outbound)}
-        return [Timeline(str(id), steps[id]) for id in messages if id in steps]
-
-    async def _events(self, instance_id: int, ids: list[int]) -> Mapping[MessageId, Sequence[Step]]:
-        if not ids:
-            return {}
-        asked: dict[int, list[_Question]] = {}
-        for row in await self._database.fetch(QUESTIONS, (ids, instance_id)):
+async def timelines_of(
+    database: Database, instance_id: int, messages: Sequence[MessageId]
+) -> Sequence[Timeline]:
+    """Three statements, however many messages there are."""
+    rows = {kind: [id.row for id in messages if id.kind is kind] for kind in MessageKind}
+    inbound = rows[MessageKind.INBOUND]
+    steps: dict[MessageId, Sequence[Step]] = {}
+    if inbound:
+        asked: defaultdict[int, list[_Question]] = defaultdict(list)
+        for row in await database.fetch(QUESTIONS, (inbound, instance_id)):
             question = _Question(*row)
-            asked.setdefault(question.asked_by, []).append(question)
-        events = [_Event(*row) for row in await self._database.fetch(EVENTS, (ids, instance_id))]
-        return {
-            MessageId(MessageKind.INBOUND, event.id): [*_event_steps(event, asked.get(event.id, ()))]
-            for event in events
-        }
-
-    async def _parts(
-        self, instance_id: int, answers: list[int], sends: list[int]
-    ) -> Mapping[MessageId, Sequence[Step]]:
-        if not answers and not sends:
-            return {}
+            asked[question.asked_by].append(question)
+        for row in await database.fetch(EVENTS, (inbound, instance_id)):
+            event = _Event(*row)
+            steps[MessageId(MessageKind.INBOUND, event.id)] = [*_event_steps(event, asked[event.id])]
+    if len(inbound) < len(messages):
+        answers, sends = rows[MessageKind.ANSWER], rows[MessageKind.SENT_FIRST]
         parameters = {"answers": answers, "sends": sends, "instance": instance_id}
-        parts = [_Outbound(*row) for row in await self._database.fetch(PARTS, parameters)]
-        return {
-            MessageId(MessageKind(kind), message): [*_message_steps(list(group))]
-            for (kind, message), group in groupby(parts, key=attrgetter("kind", "message"))
-        }
+        parts = [_Outbound(*row) for row in await database.fetch(PARTS, parameters)]
+        for (kind, message), group in groupby(parts, key=attrgetter("kind", "message")):
+            steps[MessageId(MessageKind(kind), message)] = [*_message_steps(list(group))]
+    return [Timeline(str(id), steps[id]) for id in messages if id in steps]
 
 
 def _event_steps(event: _Event, questions: Sequence[_Question]) -> Iterator[Step]:

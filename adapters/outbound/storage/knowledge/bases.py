@@ -1,12 +1,11 @@
-"""Knowledge bases, permissions, the chosen embedding model, and the states of files in PostgreSQL."""
+"""Knowledge bases, permissions, memory tasks of removed bases, and the chosen embedding model in PostgreSQL."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from datetime import timedelta
 
 import psycopg
-from sqlalchemy import ColumnElement, Delete, Select, case, delete, func, literal, null, select, update
+from sqlalchemy import Delete, delete, func, literal, select, update
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from adapters.outbound.storage.codec import storable
@@ -18,35 +17,26 @@ from adapters.outbound.storage.knowledge.tables import (
     chosen_model,
     chunk,
     chunk_index,
-    file,
     granted,
     kb_file,
     kb_permission,
     kb_term,
-    kb_upload,
     knowledge_base,
     memory_task,
     permission,
 )
-from adapters.outbound.storage.knowledge.uploads import TODO, TURN, WORKING, upload
 from adapters.outbound.storage.knowledge.vector_indexes import drop_indexes
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.statements import upsert
-from domain.knowledge.model import (
-    Base,
-    BaseChange,
-    ChunkPlace,
-    FileState,
-    FileStatus,
-    FileStep,
-    Level,
-    NewBase,
-    Permission,
-)
+from domain.knowledge.model import Base, BaseChange, Level, NewBase, Permission
+from ports.system import MemoryTask
+
+task = memory_task.c
 
 
 class PostgresBases:
+    """`ports.knowledge_storage.BaseStore`."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -117,6 +107,22 @@ class PostgresBases:
         except psycopg.errors.ForeignKeyViolation:
             return  # the base went away between the check and the grant: there is nothing to grant
 
+    async def due_memory_tasks(self, limit: int) -> Sequence[MemoryTask]:
+        first = select(task.kb_id).where(task.due_at <= func.now()).order_by(task.due_at).limit(limit)
+        due = first.with_for_update(skip_locked=True).subquery()
+        leased = update(memory_task).where(task.kb_id == due.c.kb_id).returning(task.kb_id, task.attempts)
+        leased = leased.values(due_at=func.now() + timedelta(minutes=2), attempts=task.attempts + 1)
+        return [MemoryTask(*row) for row in await self._database.fetch(leased)]
+
+    async def memory_task_done(self, base_id: int) -> None:
+        await self._database.execute(delete(memory_task).filter_by(kb_id=base_id))
+
+    async def postpone_memory_task(self, base_id: int, seconds: float, error: str) -> None:
+        later = update(memory_task).filter_by(kb_id=base_id)
+        await self._database.execute(
+            later.values(due_at=func.now() + timedelta(seconds=seconds), last_error=storable(error))
+        )
+
 
 def _granting(base_id: int, user_id: str, level: Level) -> Insert | Delete:
     if level is Level.NONE:
@@ -146,98 +152,3 @@ class PostgresChosenModel:
         else:
             chosen = chosen.on_conflict_do_update(index_elements=["kind"], set_=choice)
         await self._database.execute(chosen)
-
-
-QUEUE = f"""
-WITH running AS (
-    SELECT user_id, count(*) AS n FROM kb_upload
-    WHERE state = {WORKING} AND due_at > now() GROUP BY user_id
-), waiting AS (
-    SELECT u.id, {TURN} AS at,
-        coalesce(r.n, 0) + row_number() OVER (PARTITION BY u.user_id ORDER BY {TURN}, u.id) AS turn
-    FROM kb_upload u LEFT JOIN running r ON r.user_id = u.user_id WHERE u.state = {TODO}
-)
-SELECT id, position FROM (SELECT id, row_number() OVER (ORDER BY turn, at, id) AS position FROM waiting) queue
-WHERE id = ANY(%s)
-"""
-"""The order in which uploads are leased, as long as none ends: the user with the fewest running ones first, of
-each user the short ones first. Index
-`kb_upload_open`."""
-
-_STEP = case(
-    (file.status != FileStatus.PROCESSING, None),
-    (upload.state == TODO, FileStep.WAITING),
-    (file.staged & upload.preparing, FileStep.PREPARING_MODEL),
-    (file.staged, FileStep.EMBEDDING),
-    else_=FileStep.READING,
-)
-_STATE = (
-    *columns_of(
-        kb_file,
-        "id kb_id file_hash file_name size mime_type uploaded_by created_at updated_at"
-        " status progress error chunk_count warnings",
-    ),
-    _STEP,
-    null(),
-    upload.id,
-)
-
-
-async def queue_positions(database: Database, upload_ids: Sequence[int]) -> Mapping[int, int]:
-    """The places of those uploads that wait, among all that do, from 1."""
-    return dict(await database.fetch(QUEUE, (upload_ids,))) if upload_ids else {}
-
-
-class PostgresFileStates:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[FileState]:
-        conditions = [file.kb_id == base_id, *([file.id < before] if before else []), *named(name)]
-        return await self._found(_states(*conditions).order_by(file.id.desc()).limit(limit))
-
-    async def state(self, base_id: int, file_hash: str) -> FileState | None:
-        states = await self._found(_states(file.kb_id == base_id, file.file_hash == file_hash))
-        return states[0] if states else None
-
-    async def _found(self, states: Select[Any]) -> Sequence[FileState]:
-        rows = await self._database.fetch(states)
-        files = [(_state_of(row), row[-1]) for row in rows]
-        waiting = [upload_id for state, upload_id in files if state.step is FileStep.WAITING]
-        places = await queue_positions(self._database, waiting)
-        return [
-            replace(state, queue_position=places.get(upload_id)) if state.step is FileStep.WAITING else state
-            for state, upload_id in files
-        ]
-
-    async def places(self, record: FileState, limit: int, offset: int) -> Sequence[ChunkPlace]:
-        of_file = (chunk.c.kb_id == record.base_id, chunk.c.file_id == record.id)
-        places = select(chunk.c.chunk_id, chunk.c.position, chunk.c.metadata).where(*of_file)
-        window = places.order_by(chunk.c.position).limit(limit).offset(offset)
-        return [_place_of(*row) for row in await self._database.fetch(window)]
-
-    async def text(self, record: FileState, start: int, length: int) -> tuple[str, int]:
-        stretch = func.substring(file.text, start + 1, length), func.char_length(file.text)
-        row = await self._database.fetch_one(select(*stretch).where(file.id == record.id))
-        return (row[0], row[1]) if row else ("", 0)
-
-
-def named(name: str) -> Sequence[ColumnElement[bool]]:
-    """The condition that the name of a file holds this, in any case."""
-    return [file.file_name.icontains(name, autoescape=True)] if name else []
-
-
-def _states(*conditions: ColumnElement[bool]) -> Select[Any]:
-    joined = kb_file.outerjoin(kb_upload, upload.id == file.upload_id)
-    return select(*_STATE).select_from(joined).where(*conditions)
-
-
-def _state_of(row: tuple[Any, ...]) -> FileState:
-    state = FileState(*row[:-1])
-    step = state.step and FileStep(state.step)
-    return replace(state, status=FileStatus(state.status), step=step, warnings=tuple(state.warnings))
-
-
-def _place_of(chunk_id: str, position: int, metadata: str | None) -> ChunkPlace:
-    where = json.loads(metadata) if metadata else {}
-    return ChunkPlace(chunk_id, position, where.get("start"), where.get("end"), metadata)

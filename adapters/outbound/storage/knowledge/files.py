@@ -1,38 +1,21 @@
-"""File records, chunks and references to blobs in PostgreSQL."""
+"""Files of knowledge bases in PostgreSQL: their records and chunks, their states, and their removal."""
 
 import asyncio
+import json
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import (
-    ARRAY,
-    ColumnElement,
-    Select,
-    Text,
-    and_,
-    case,
-    delete,
-    exists,
-    func,
-    literal,
-    or_,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import ColumnElement, Select, and_, case, delete, func, literal, null, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.bases import named, queue_positions
 from adapters.outbound.storage.knowledge.tables import (
     CHUNK,
     FILE,
-    blob,
     chunk,
     chunk_index,
     file,
@@ -46,14 +29,24 @@ from adapters.outbound.storage.knowledge.tables import (
     knowledge_base,
     permission,
 )
-from adapters.outbound.storage.knowledge.uploads import FAILED, TODO, WORKING, log_upload, upload
+from adapters.outbound.storage.knowledge.uploads import FAILED, TODO, TURN, WORKING, log_upload, upload
 from adapters.outbound.storage.knowledge.word_index import indexed_words
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.schema import columns_of
-from adapters.outbound.storage.tables import message_file
 from domain.events import EventKind
 from domain.knowledge.ingest import cancelled
-from domain.knowledge.model import ALL_FILES, Chunk, FileRecord, FileStatus, FilesWanted, Level, TextWindow
+from domain.knowledge.model import (
+    ALL_FILES,
+    Chunk,
+    ChunkPlace,
+    FileRecord,
+    FileState,
+    FileStatus,
+    FileStep,
+    FilesWanted,
+    Level,
+    TextWindow,
+)
 from ports.knowledge_storage import Failure
 
 _UPLOAD = select(upload.id).where(upload.id == file.upload_id, upload.state == TODO).scalar_subquery()
@@ -63,8 +56,85 @@ _NO_TEXT = literal("").label("text")
 LONGEST_TEXT = 2**30
 """Bytes, and so characters, of a value in PostgreSQL."""
 
+QUEUE = f"""
+WITH running AS (
+    SELECT user_id, count(*) AS n FROM kb_upload
+    WHERE state = {WORKING} AND due_at > now() GROUP BY user_id
+), waiting AS (
+    SELECT u.id, {TURN} AS at,
+        coalesce(r.n, 0) + row_number() OVER (PARTITION BY u.user_id ORDER BY {TURN}, u.id) AS turn
+    FROM kb_upload u LEFT JOIN running r ON r.user_id = u.user_id WHERE u.state = {TODO}
+)
+SELECT id, position FROM (SELECT id, row_number() OVER (ORDER BY turn, at, id) AS position FROM waiting) queue
+WHERE id = ANY(%s)
+"""
+"""The order in which uploads are leased, as long as none ends: the user with the fewest running ones first, of
+each user the short ones first. Index
+`kb_upload_open`."""
+
+_STEP = case(
+    (file.status != FileStatus.PROCESSING, None),
+    (upload.state == TODO, FileStep.WAITING),
+    (file.staged & upload.preparing, FileStep.PREPARING_MODEL),
+    (file.staged, FileStep.EMBEDDING),
+    else_=FileStep.READING,
+)
+_STATE = (
+    *columns_of(
+        kb_file,
+        "id kb_id file_hash file_name size mime_type uploaded_by created_at updated_at"
+        " status progress error chunk_count warnings",
+    ),
+    _STEP,
+    null(),
+    upload.id,
+)
+
+
+async def queue_positions(database: Database, upload_ids: Sequence[int]) -> Mapping[int, int]:
+    """The places of those uploads that wait, among all that do, from 1."""
+    return dict(await database.fetch(QUEUE, (upload_ids,))) if upload_ids else {}
+
+
+HELD_BACK = timedelta(seconds=5)
+"""An upload that lost a file is leased again only when its worker has noticed that it lost its lease."""
+WINDOW = 2000
+"""Chunks whose words are counted at a time."""
+
+FORGET_CHUNKS = (
+    """
+    DELETE FROM chunk_index WHERE kb_id = %(base)s
+    AND seq IN (SELECT seq FROM chunk WHERE kb_id = %(base)s AND file_id = %(file)s)
+    """,
+    "DELETE FROM chunk WHERE kb_id = %(base)s AND file_id = %(file)s",
+    """
+    UPDATE kb_term t SET df = t.df - n FROM unnest(%(words)s::text[], %(counts)s::int4[]) w(word, n)
+    WHERE t.kb_id = %(base)s AND t.term = w.word
+    """,
+    "DELETE FROM kb_term WHERE kb_id = %(base)s AND term = ANY(%(words)s::text[]) AND df <= 0",
+    "UPDATE knowledge_base SET chunk_count = greatest(0, chunk_count - %(chunks)s) WHERE id = %(base)s",
+)
+"""Indexes: the primary keys, and `chunk_by_file`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A file as it is found before it is changed. `words_until`: up to which chunk of its base the words of an older
+    version have been brought up to date."""
+
+    words_until: int
+    id: int
+    status: FileStatus
+    name: str
+    blob_key: str
+    upload_id: int | None
+    chunks: int
+    size: int
+
 
 class PostgresFiles:
+    """`ports.knowledge_storage.KnowledgeFileStore`."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -114,58 +184,34 @@ class PostgresFiles:
         total = await self._database.fetch_value(count)
         return [Chunk(*row) for row in await self._database.fetch(window)], total or 0
 
+    async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[FileState]:
+        conditions = [file.kb_id == base_id, *([file.id < before] if before else []), *named(name)]
+        return await self._found(_states(*conditions).order_by(file.id.desc()).limit(limit))
 
-def _first(columns: Select[Any], file_hash: str, user_id: str, *, readable: bool) -> Select[Any]:
-    """The record of that hash: the user's own, else one that the user may READ, else any."""
-    may_read = permission.level.is_not(None)
-    return (
-        columns.select_from(kb_file.outerjoin(kb_permission, granted(file.kb_id, user_id)))
-        .where(file.file_hash == storable(file_hash), *([may_read] if readable else []))
-        .order_by((file.uploaded_by == user_id).desc(), may_read.desc())
-        .order_by((file.status == "ready").desc(), file.id)
-        .limit(1)
-    )
+    async def state(self, base_id: int, file_hash: str) -> FileState | None:
+        states = await self._found(_states(file.kb_id == base_id, file.file_hash == file_hash))
+        return states[0] if states else None
 
+    async def _found(self, states: Select[Any]) -> Sequence[FileState]:
+        rows = await self._database.fetch(states)
+        files = [(_state_of(row), row[-1]) for row in rows]
+        waiting = [upload_id for state, upload_id in files if state.step is FileStep.WAITING]
+        places = await queue_positions(self._database, waiting)
+        return [
+            replace(state, queue_position=places.get(upload_id)) if state.step is FileStep.WAITING else state
+            for state, upload_id in files
+        ]
 
-HELD_BACK = timedelta(seconds=5)
-"""An upload that lost a file is leased again only when its worker has noticed that it lost its lease."""
-WINDOW = 2000
-"""Chunks whose words are counted at a time."""
+    async def places(self, record: FileState, limit: int, offset: int) -> Sequence[ChunkPlace]:
+        of_file = (chunk.c.kb_id == record.base_id, chunk.c.file_id == record.id)
+        places = select(chunk.c.chunk_id, chunk.c.position, chunk.c.metadata).where(*of_file)
+        window = places.order_by(chunk.c.position).limit(limit).offset(offset)
+        return [_place_of(*row) for row in await self._database.fetch(window)]
 
-FORGET_CHUNKS = (
-    """
-    DELETE FROM chunk_index WHERE kb_id = %(base)s
-    AND seq IN (SELECT seq FROM chunk WHERE kb_id = %(base)s AND file_id = %(file)s)
-    """,
-    "DELETE FROM chunk WHERE kb_id = %(base)s AND file_id = %(file)s",
-    """
-    UPDATE kb_term t SET df = t.df - n FROM unnest(%(words)s::text[], %(counts)s::int4[]) w(word, n)
-    WHERE t.kb_id = %(base)s AND t.term = w.word
-    """,
-    "DELETE FROM kb_term WHERE kb_id = %(base)s AND term = ANY(%(words)s::text[]) AND df <= 0",
-    "UPDATE knowledge_base SET chunk_count = greatest(0, chunk_count - %(chunks)s) WHERE id = %(base)s",
-)
-"""Indexes: the primary keys, and `chunk_by_file`."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """A file as it is found before it is changed. `words_until`: up to which chunk of its base the words of an older
-    version have been brought up to date."""
-
-    words_until: int
-    id: int
-    status: FileStatus
-    name: str
-    blob_key: str
-    upload_id: int | None
-    chunks: int
-    size: int
-
-
-class PostgresFileChanges:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    async def text_of(self, record: FileState, start: int, length: int) -> tuple[str, int]:
+        stretch = func.substring(file.text, start + 1, length), func.char_length(file.text)
+        row = await self._database.fetch_one(select(*stretch).where(file.id == record.id))
+        return (row[0], row[1]) if row else ("", 0)
 
     @retried
     async def retry(self, base_id: int, file_hash: str, user_id: str) -> FileStatus | None:
@@ -278,6 +324,39 @@ class PostgresFileChanges:
         return [key for (key,) in blobs]
 
 
+def _first(columns: Select[Any], file_hash: str, user_id: str, *, readable: bool) -> Select[Any]:
+    """The record of that hash: the user's own, else one that the user may READ, else any."""
+    may_read = permission.level.is_not(None)
+    return (
+        columns.select_from(kb_file.outerjoin(kb_permission, granted(file.kb_id, user_id)))
+        .where(file.file_hash == storable(file_hash), *([may_read] if readable else []))
+        .order_by((file.uploaded_by == user_id).desc(), may_read.desc())
+        .order_by((file.status == "ready").desc(), file.id)
+        .limit(1)
+    )
+
+
+def named(name: str) -> Sequence[ColumnElement[bool]]:
+    """The condition that the name of a file holds this, in any case."""
+    return [file.file_name.icontains(name, autoescape=True)] if name else []
+
+
+def _states(*conditions: ColumnElement[bool]) -> Select[Any]:
+    joined = kb_file.outerjoin(kb_upload, upload.id == file.upload_id)
+    return select(*_STATE).select_from(joined).where(*conditions)
+
+
+def _state_of(row: tuple[Any, ...]) -> FileState:
+    state = FileState(*row[:-1])
+    step = state.step and FileStep(state.step)
+    return replace(state, status=FileStatus(state.status), step=step, warnings=tuple(state.warnings))
+
+
+def _place_of(chunk_id: str, position: int, metadata: str | None) -> ChunkPlace:
+    where = json.loads(metadata) if metadata else {}
+    return ChunkPlace(chunk_id, position, where.get("start"), where.get("end"), metadata)
+
+
 def _reason(failure: Failure) -> dict[str, str]:
     return {"failure_reason": failure.reason, "failure_message": storable(failure.message)}
 
@@ -285,62 +364,3 @@ def _reason(failure: Failure) -> dict[str, str]:
 def _count(words: Counter[str], base_id: int, rows: Sequence[tuple[int, str, str, Sequence[int]]]) -> None:
     for _, context, content, terms in rows:
         words.update(indexed_words(base_id, f"{context}\n{content}" if context else content, terms))
-
-
-SPARE = timedelta(days=1)
-"""How much longer than the links to them bytes are kept."""
-
-KEEP_UNSENT = text("""
-UPDATE blob SET touched_at = now() WHERE touched_at < now() - interval '12 hours' AND key IN (
-    SELECT (regexp_matches(message, '"blob":"([^"]+)"', 'g'))[1] FROM outbox
-    WHERE status IN (0, 2) AND created_at < now() - interval '12 hours' AND position('"blob":"' IN message) > 0
-)
-""")
-
-column = blob.c
-
-
-class PostgresBlobReferences:
-    """A reference of an upload that is older than `life` and a day has served its message, or is of a process that
-    died."""
-
-    def __init__(self, database: Database, life: timedelta = timedelta()) -> None:
-        self._database = database
-        self._kept = life + SPARE
-
-    async def hold(self, key: str, size: int) -> None:
-        referenced = insert(blob).values(key=key, size=size, reference_count=1)
-        again = {"reference_count": column.reference_count + 1, "touched_at": func.clock_timestamp()}
-        await self._database.execute(referenced.on_conflict_do_update(index_elements=["key"], set_=again))
-
-    async def release(self, keys: Sequence[str]) -> None:
-        key = func.unnest(literal(list(keys), ARRAY(Text))).column_valued("key")
-        released = select(key, func.count().label("count")).group_by(key).subquery()
-        left = func.greatest(0, column.reference_count - released.c.count)
-        fewer = update(blob).where(column.key == released.c.key).values(reference_count=left)
-        await self._database.execute(fewer)
-
-    @asynccontextmanager
-    async def locked_unreferenced(self, keys: Sequence[str]) -> AsyncIterator[Sequence[str]]:
-        locked = select(column.key).where(column.key.in_(keys), *self._unused())
-        async with self._database.transaction() as connection:
-            cursor = await connection.run(locked.order_by(column.key).with_for_update())
-            unused = [key for (key,) in await cursor.fetchall()]
-            yield unused
-            await connection.run(delete(blob).where(column.key.in_(unused)))
-            await connection.run(delete(message_file).where(message_file.c.blob_key.in_(unused)))
-
-    async def keep_unsent(self) -> None:
-        await self._database.execute(KEEP_UNSENT)
-
-    async def left_over(self, limit: int) -> Sequence[str]:
-        old = select(column.key).where(column.touched_at < func.now() - timedelta(hours=1), *self._unused())
-        return await self._database.fetch_column(old.limit(limit))
-
-    async def unknown(self, keys: Sequence[str]) -> Sequence[str]:
-        used = await self._database.fetch_column(select(column.key).where(column.key.in_(keys)))
-        return [key for key in keys if key not in set(used)]
-
-    def _unused(self) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-        unreferenced = or_(column.reference_count == 0, column.touched_at < func.now() - self._kept)
-        return unreferenced, ~exists().where(kb_file.c.blob_key == column.key)

@@ -1,9 +1,8 @@
-"""Pieces of uploads: staged by COPY, embedded, published as chunks in one transaction; and memory tasks."""
+"""Pieces of uploads: staged by COPY, embedded, published as chunks in one transaction."""
 
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from struct import Struct
 
 from pgvector import HalfVector
@@ -21,7 +20,6 @@ from adapters.outbound.storage.knowledge.tables import (
     kb_text,
     kb_upload,
     knowledge_base,
-    memory_task,
 )
 from adapters.outbound.storage.knowledge.uploads import DONE, WORKING, leased, log_upload
 from adapters.outbound.storage.knowledge.word_index import packed_lex, packed_terms, term_hash
@@ -30,7 +28,6 @@ from domain.events import EventKind
 from domain.knowledge.model import Piece
 from ports.indexing import Vector
 from ports.knowledge_storage import StagedPiece, Work
-from ports.system import MemoryTask
 
 PIECES = "kb_piece (file_id, position, upload_id, chunk_id, text, context, metadata, words, terms, lex)"
 UNEMBEDDED = """
@@ -252,27 +249,3 @@ async def base_model(database: Database, base_id: int) -> str | None:
     statement = select(embedding_model.c.fingerprint).select_from(named).where(knowledge_base.c.id == base_id)
     row = await database.fetch_one(statement)
     return str(row[0]) if row else None
-
-
-task = memory_task.c
-
-
-class PostgresMemoryTasks:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def due(self, limit: int) -> Sequence[MemoryTask]:
-        first = select(task.kb_id).where(task.due_at <= func.now()).order_by(task.due_at).limit(limit)
-        due = first.with_for_update(skip_locked=True).subquery()
-        leased = update(memory_task).where(task.kb_id == due.c.kb_id).returning(task.kb_id, task.attempts)
-        leased = leased.values(due_at=func.now() + timedelta(minutes=2), attempts=task.attempts + 1)
-        return [MemoryTask(*row) for row in await self._database.fetch(leased)]
-
-    async def done(self, base_id: int) -> None:
-        await self._database.execute(delete(memory_task).filter_by(kb_id=base_id))
-
-    async def later(self, base_id: int, seconds: float, error: str) -> None:
-        later = update(memory_task).filter_by(kb_id=base_id)
-        await self._database.execute(
-            later.values(due_at=func.now() + timedelta(seconds=seconds), last_error=storable(error))
-        )

@@ -1,20 +1,25 @@
-"""Links of connected channels in PostgreSQL: leases, pairing codes, the state of connections."""
+"""Connections of channels in PostgreSQL: leases, pairing codes, their state, and where they go on reading."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import orjson
 from sqlalchemy import case, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from adapters.outbound.storage.codec import storable
+from adapters.outbound.storage.codec import dump, storable
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.inbox import InboxRow, add_arrivals
 from adapters.outbound.storage.tables import channel_instance, link
+from domain.channels.messages import Event
 from domain.instances.model import ACTIVE, Activity, LiveSocket
 from ports.connections import CodeAnswer, Notifier
 
@@ -35,8 +40,9 @@ WHERE n <= (SELECT last_value FROM channel_instance_id_seq)
 """
 
 
-class PairingStore:
-    """`ports.connections.ConnectionStore`."""
+class PostgresConnections:
+    """`ports.connections.ConnectionStore` of the process `owner`. `arrived` is called after a commit that brought
+    events."""
 
     def __init__(
         self,
@@ -45,12 +51,14 @@ class PairingStore:
         instances: PostgresInstances,
         health: PostgresHealth,
         notifier: Notifier,
+        arrived: Callable[[], None],
     ) -> None:
         self._database = database
         self._owner = owner
         self._instances = instances
         self._health = health
         self._notifier = notifier
+        self._arrived = arrived
 
     async def acquire(self, channel_ids: Sequence[str]) -> Sequence[int]:
         active = select(instance.id).where(
@@ -123,69 +131,80 @@ class PairingStore:
             connected = connected.where(instance.user_id == user_id)
         return [LiveSocket(*socket) for socket in await self._database.fetch(connected)]
 
+    async def cursor(self, instance_id: int) -> Mapping[str, object] | None:
+        stored = await self._database.fetch_value(select(row.cursor).filter_by(instance_id=instance_id))
+        cursor: Mapping[str, object] | None = orjson.loads(stored) if stored else None
+        return cursor
+
+    @retried
+    async def store(
+        self, instance_id: int, events: Sequence[Event], cursor: Mapping[str, Any]
+    ) -> Sequence[bool | None] | None:
+        arrivals = [InboxRow.of(instance_id, event) for event in events]
+        ours = update(link).where(row.instance_id == instance_id, row.owner == self._owner)
+        async with self._database.transaction() as connection:
+            if (await connection.run(ours.values(cursor=dump(cursor)))).rowcount == 0:
+                return None
+            fresh = await add_arrivals(connection, arrivals)
+        if any(fresh):
+            self._arrived()
+        return fresh
+
     def recorder(self, instance_id: int, status_field: str) -> PostgresLinkRecorder:
         return PostgresLinkRecorder(
             self._database, instance_id, status_field, self._instances, self._health, self._notifier
         )
 
 
+@dataclass(frozen=True, slots=True)
 class PostgresLinkRecorder:
     """`ports.connections.LinkRecorder` of one instance."""
 
-    def __init__(
-        self,
-        database: Database,
-        instance_id: int,
-        status_field: str,
-        instances: PostgresInstances,
-        health: PostgresHealth,
-        notifier: Notifier,
-    ) -> None:
-        self._database = database
-        self._id = instance_id
-        self._status_field = status_field
-        self._instances = instances
-        self._health = health
-        self._notifier = notifier
+    database: Database
+    instance_id: int
+    status_field: str
+    instances: PostgresInstances
+    health: PostgresHealth
+    notifier: Notifier
 
     async def status(self) -> str | None:
-        status: str | None = await self._database.fetch_value(
-            select(row.status).filter_by(instance_id=self._id)
+        status: str | None = await self.database.fetch_value(
+            select(row.status).filter_by(instance_id=self.instance_id)
         )
         return status
 
     async def set_status(self, status: str) -> None:
         await self._set(status=status)
-        if self._status_field:
-            await self._instances.annotate(self._id, self._status_field, status)
+        if self.status_field:
+            await self.instances.annotate(self.instance_id, self.status_field, status)
 
     async def record_code(self, code: str | None) -> None:
-        await self._health.pairing(self._id, code)
+        await self.health.pairing(self.instance_id, code)
         if code is None:
             await self._set(code=None)
-            await self._health.succeeded(self._id, Activity.RECEIVING)
+            await self.health.succeeded(self.instance_id, Activity.RECEIVING)
             return
         await self._set(code=code, error=None, answered=row.wanted)
-        await self._notifier.pairing_code(self._id, code)
+        await self.notifier.pairing_code(self.instance_id, code)
 
     async def record_pairing_failure(self, reason: str) -> None:
         await self._set(code=None, error=storable(reason), answered=row.wanted)
-        await self._health.failed(self._id, Activity.RECEIVING, f"pairing: {reason}")
+        await self.health.failed(self.instance_id, Activity.RECEIVING, f"pairing: {reason}")
 
     async def set_connected_since(self, since: datetime | None) -> None:
         await self._set(up_since=since)
         if since is not None:
-            await self._health.succeeded(self._id, Activity.RECEIVING)
+            await self.health.succeeded(self.instance_id, Activity.RECEIVING)
 
     async def record_failure(self, reason: str) -> None:
-        await self._health.failed(self._id, Activity.RECEIVING, reason)
+        await self.health.failed(self.instance_id, Activity.RECEIVING, reason)
 
     async def wait_for_code_request(self) -> None:
-        requested = select(row.wanted > row.answered).filter_by(instance_id=self._id)
+        requested = select(row.wanted > row.answered).filter_by(instance_id=self.instance_id)
         while True:
-            if await self._database.fetch_value(requested):
+            if await self.database.fetch_value(requested):
                 return
             await asyncio.sleep(POLL_SECONDS)
 
     async def _set(self, **values: object) -> None:
-        await self._database.execute(update(link).filter_by(instance_id=self._id).values(**values))
+        await self.database.execute(update(link).filter_by(instance_id=self.instance_id).values(**values))

@@ -1,27 +1,22 @@
-"""Conversations of instances, the latest first; `ports.conversations.HistoryStore`."""
+"""Conversations of instances: a list of them, who has each, and their erasure."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
 
 from adapters.outbound.storage.codec import key_of, storable, stored_event
-from adapters.outbound.storage.conversations.messages import MessageListing
+from adapters.outbound.storage.conversations.erasure import erase
+from adapters.outbound.storage.conversations.handlers import HAND_BACK, HOLD
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import QueueKind
 from adapters.rpc.messages import from_us, to_us
-from domain.conversations.model import (
-    ConversationFilter,
-    ConversationSender,
-    ConversationView,
-    Handler,
-    Message,
-    MessagesWanted,
-)
+from domain.conversations.model import ConversationFilter, ConversationSender, ConversationView, Handler
 from domain.instances.model import ACTIVE
 from domain.paging import Page, cursor_of, read_cursor
+from domain.web_chat.model import ChatPlace
 
 LAST_TEXT = 500
 """Characters of the latest message that a list shows."""
@@ -146,11 +141,23 @@ class _Row(NamedTuple):
         return _Position(self.touched_at, self.instance_id, self.session_key)
 
 
-class ConversationListing:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class PostgresConversationStore:
+    """`ports.conversations.ConversationStore`. `inbound` wakes the workers of the inbound queue; `delete` removes
+    those of some blobs that nothing uses; `chat_changed` tells the readers of a conversation of the web chat."""
 
-    async def page(
+    def __init__(
+        self,
+        database: Database,
+        inbound: Callable[[], None],
+        delete: Callable[[Sequence[str]], Awaitable[object]],
+        chat_changed: Callable[[ChatPlace], None],
+    ) -> None:
+        self._database = database
+        self._inbound = inbound
+        self._delete = delete
+        self._chat_changed = chat_changed
+
+    async def list(
         self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> Page[ConversationView, str]:
         last = _position(cursor)
@@ -183,6 +190,29 @@ class ConversationListing:
         }
         statement = list_sql(owner, wanted, first=last is None)
         return [_Row(*row) for row in await self._database.fetch(statement, parameters)]
+
+    async def hold(self, instance_id: int, session_id: str, user_id: str, minutes: int) -> bool:
+        parameters = {
+            "minutes": minutes,
+            "user": user_id,
+            "instance": instance_id,
+            "session": key_of(session_id),
+        }
+        return await self._database.execute(HOLD, parameters) > 0
+
+    async def hand_back(self, instance_id: int, session_id: str) -> bool:
+        parameters = {"instance": instance_id, "session": key_of(session_id)}
+        is_known = await self._database.execute(HAND_BACK, parameters) > 0
+        self._inbound()
+        return is_known
+
+    async def erase(self, instance_id: int, session_id: str) -> bool:
+        """A blob that is not removed here, as this process dies, is removed with those that nobody uses."""
+        blobs = await erase(self._database, instance_id, session_id)
+        if blobs:
+            await self._delete(blobs)
+        self._chat_changed(ChatPlace(instance_id, session_id))
+        return blobs is not None
 
 
 def _position(cursor: str | None) -> _Position | None:
@@ -239,23 +269,3 @@ def _latest(row: _Row, text: str) -> tuple[str, datetime]:
     ]
     last = max(((at, place) for place, (_, at) in enumerate(times) if at is not None), default=None)
     return (str(times[last[1]][0]), last[0]) if last else ("", row.touched_at)
-
-
-class PostgresHistory:
-    def __init__(self, database: Database) -> None:
-        self._conversations = ConversationListing(database)
-        self._messages = MessageListing(database)
-
-    async def conversations(
-        self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
-    ) -> Page[ConversationView, str]:
-        return await self._conversations.page(owner, wanted, limit, cursor)
-
-    async def messages(
-        self, instance_id: int, session_id: str, wanted: MessagesWanted
-    ) -> Page[Message, str] | None:
-        return await self._messages.page(instance_id, session_id, wanted)
-
-    async def failed(self, instance_id: int, limit: int, cursor: str | None) -> Page[Message, str]:
-        messages, following = await self._messages.failed([instance_id], None, limit, cursor)
-        return Page([message for _, message in messages], following)
