@@ -39,7 +39,8 @@ class Texts(_Array):
     element_oid, oid = 25, 1009
 
     def __init__(self, elements: Iterable[str | bytes | None]) -> None:
-        super().__init__([_text(item) for item in elements])
+        encoded = (item.encode() if isinstance(item, str) else item for item in elements)
+        super().__init__([_NULL if item is None else _LENGTH(len(item)) + item for item in encoded])
 
 
 class Bigints(_Array):
@@ -64,13 +65,6 @@ class Doubles(_Array):
 
     def __init__(self, elements: Iterable[float | None]) -> None:
         super().__init__([_NULL if item is None else _DOUBLE(8, item) for item in elements])
-
-
-def _text(element: str | bytes | None) -> bytes:
-    if element is None:
-        return _NULL
-    encoded = element.encode() if isinstance(element, str) else element
-    return _LENGTH(len(encoded)) + encoded
 
 
 def columns(

@@ -245,8 +245,23 @@ def content_of(answer: Answer) -> dict[str, Any]:
     hold a copy is kept by its key: its address expires."""
     return {
         "text": answer.text,
-        "files": [_file(artifact) for artifact in answer.artifacts],
-        "choices": [_choice(choice) for choice in answer.choices],
+        "files": [
+            {
+                "name": artifact.name,
+                "mimeType": artifact.mime_type,
+                "size": artifact.size,
+                **({"blob": artifact.blob} if artifact.blob else {"url": artifact.url}),
+            }
+            for artifact in answer.artifacts
+        ],
+        "choices": [
+            {
+                "label": choice.label,
+                "value": choice.value,
+                **({"reference": choice.reference} if choice.reference else {}),
+            }
+            for choice in answer.choices
+        ],
         "author": answer.author,
     }
 
@@ -266,16 +281,6 @@ def offer_from_json(text: str) -> Offer:
         Choice(item["label"], item["value"], item.get("reference", "")) for item in document["choices"]
     )
     return Offer(document["text"], tuple(choices))
-
-
-def _choice(choice: Choice) -> dict[str, str]:
-    stored = {"label": choice.label, "value": choice.value}
-    return stored | {"reference": choice.reference} if choice.reference else stored
-
-
-def _file(artifact: Artifact) -> dict[str, Any]:
-    place = {"blob": artifact.blob} if artifact.blob else {"url": artifact.url}
-    return {"name": artifact.name, "mimeType": artifact.mime_type, "size": artifact.size, **place}
 
 
 def answer_from_document(document: Mapping[str, Any]) -> Answer:

@@ -93,7 +93,19 @@ class PostgresConfirmations:
     async def put(self, instance_id: int, session_id: str, pending: Pending, now: datetime) -> Pending | None:
         key = key_of(session_id)
         replaced = update(tool_confirmation).where(_open_in(instance_id, key)).values(closed_at=now)
-        added = upsert_of_instance(tool_confirmation, instance_id, {"session_key": key, **_columns(pending)})
+        detail = {"tool": pending.tool, "parameters": pending.parameters, "original": pending.original}
+        if pending.asked_user is not None:
+            detail["user"] = pending.asked_user
+        stored = {
+            "session_key": key,
+            "id": pending.id,
+            "detail": dump(detail),
+            "nonce": pending.nonce,
+            "asked_of": dump(pending.asked_of),
+            "asked_by": pending.asked_by,
+            "expires_at": pending.expires_at,
+        }
+        added = upsert_of_instance(tool_confirmation, instance_id, stored)
         async with self._database.transaction() as connection:
             if await is_erased(connection, pending.asked_by):
                 return None
@@ -102,7 +114,8 @@ class PostgresConfirmations:
             earlier = [question for row in rows if (question := _pending(*row)).decision is None]
             for undecided in earlier:
                 await connection.run(_closed(instance_id, key, undecided, Closing.REPLACED))
-            await connection.run(_asked(instance_id, key, pending))
+            data = {"expiresAt": iso_milliseconds(pending.expires_at)}
+            await connection.run(_event(EventKind.CONFIRMATION_ASKED, instance_id, key, pending, data))
         return earlier[0] if earlier else None
 
     async def decide(self, instance_id: int, session_id: str, decided: Pending, now: datetime) -> bool:
@@ -115,11 +128,13 @@ class PostgresConfirmations:
             decider=storable(decided.decider),
             decided_at=decided.decided_at,
         )
+        by = decided.decided_by and str(MessageId(MessageKind.INBOUND, decided.decided_by))
+        data = {"decision": decided.decision, "decidedBy": by, "decider": decided.decider}
         approved = {"session_key": key, "tool_key": key_of(tool), "tool": tool, "heard_at": now}
         async with self._database.transaction() as connection:
             if not (await connection.run(deciding)).rowcount:
                 return False
-            await connection.run(_decided(instance_id, key, decided))
+            await connection.run(_event(EventKind.CONFIRMATION_DECIDED, instance_id, key, decided, data))
             if decided.decision == APPROVED_FOR_SESSION:
                 await connection.run(upsert_of_instance(tool_approval, instance_id, approved))
         return True
@@ -163,17 +178,6 @@ class PostgresConfirmations:
         )
 
 
-def _asked(instance_id: int, key: str, pending: Pending) -> Insert:
-    data = {"expiresAt": iso_milliseconds(pending.expires_at)}
-    return _event(EventKind.CONFIRMATION_ASKED, instance_id, key, pending, data)
-
-
-def _decided(instance_id: int, key: str, pending: Pending) -> Insert:
-    by = pending.decided_by and str(MessageId(MessageKind.INBOUND, pending.decided_by))
-    data = {"decision": pending.decision, "decidedBy": by, "decider": pending.decider}
-    return _event(EventKind.CONFIRMATION_DECIDED, instance_id, key, pending, data)
-
-
 def _closed(instance_id: int, key: str, pending: Pending, why: Closing) -> Insert:
     return _event(EventKind.CONFIRMATION_DECIDED, instance_id, key, pending, {"decision": why})
 
@@ -183,20 +187,6 @@ def _event(
 ) -> Insert:
     data = dump({"confirmationId": pending.id, "tool": pending.tool, **told})
     return log_one(kind, instance_id=instance_id, session_key=key, ref=pending.asked_by, data=data)
-
-
-def _columns(pending: Pending) -> dict[str, Any]:
-    detail = {"tool": pending.tool, "parameters": pending.parameters, "original": pending.original}
-    if pending.asked_user is not None:
-        detail["user"] = pending.asked_user
-    return {
-        "id": pending.id,
-        "detail": dump(detail),
-        "nonce": pending.nonce,
-        "asked_of": dump(pending.asked_of),
-        "asked_by": pending.asked_by,
-        "expires_at": pending.expires_at,
-    }
 
 
 def _pending(

@@ -79,11 +79,15 @@ class EventRow(NamedTuple):
 
 
 def event_of(row: EventRow) -> LoggedEvent:
-    """A row that it is about may be gone: then the event says no more than which it was."""
+    """A row that it is about may be gone: then the event says no more than which it was. The data that was recorded
+    is an object, or the number of the message that this one was merged into."""
     message = _read(row.event)
     session = message.get("session") or row.sent_in or _read(row.latest).get("session") or row.session_key
     compose = _CONTENTS.get(row.kind) or _CONTENTS.get(row.kind.partition(".")[0])
-    data = {**(compose(row, message) if compose else {}), **_told(row.data)}
+    recorded = orjson.loads(row.data) if row.data else {}
+    if isinstance(recorded, int):
+        recorded = {"mergedInto": _id(MessageKind.INBOUND, recorded)}
+    data = {**(compose(row, message) if compose else {}), **recorded}
     session_id = None if session is None else str(session)
     return LoggedEvent(row.id, row.kind, row.at, row.instance_id, session_id, data, row.owner)
 
@@ -95,12 +99,6 @@ def _read(text: str | None) -> Document:
     except ValueError:
         document = {}
     return document if isinstance(document, dict) else {}
-
-
-def _told(data: str | None) -> Document:
-    """The data that was recorded: an object, or the number of the message that this one was merged into."""
-    recorded = orjson.loads(data) if data else {}
-    return {"mergedInto": _id(MessageKind.INBOUND, recorded)} if isinstance(recorded, int) else recorded
 
 
 def _received(row: EventRow, message: Document) -> Document:

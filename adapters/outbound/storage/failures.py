@@ -114,12 +114,9 @@ def retried(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[
             try:
                 return await work(*arguments, **named)
             except Unavailable as busy:
-                if not _is_conflict(busy):
+                cause = busy.__cause__
+                if not isinstance(cause, psycopg.Error) or cause.sqlstate not in CONFLICTS:
                     raise
         return await work(*arguments, **named)
 
     return run
-
-
-def _is_conflict(error: Unavailable) -> bool:
-    return isinstance(error.__cause__, psycopg.Error) and error.__cause__.sqlstate in CONFLICTS

@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.outbound.storage.arrays import Bigints, Doubles
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus
 from domain.monitoring.model import BOUNDS, FAILED, RECEIVED, Period
 
@@ -100,12 +100,9 @@ class PostgresFigures:
         async with self._database.transaction() as connection:
             await connection.execute(BEGIN)
             row = await (await connection.execute(LOCK)).fetchone()
-            if row is not None and row[2] > row[0]:
-                await _count(connection, *row)
-
-
-async def _count(connection: Connection, since: datetime, inbox_id: int, until: datetime) -> None:
-    parameters: dict[str, Any] = {"since": since, "until": until, "inbox": inbox_id}
-    steps = Bigints(period.step for period in Period)
-    await connection.execute(COUNT, {**parameters, "bounds": Doubles(BOUNDS), "steps": steps})
-    await connection.execute(MOVE, parameters)
+            if row is None or row[2] <= row[0]:
+                return
+            parameters: dict[str, Any] = dict(zip(("since", "inbox", "until"), row, strict=True))
+            steps = Bigints(period.step for period in Period)
+            await connection.execute(COUNT, {**parameters, "bounds": Doubles(BOUNDS), "steps": steps})
+            await connection.execute(MOVE, parameters)

@@ -215,14 +215,25 @@ def _check(instance_id: int, name: str, reason: str | None = None) -> dict[str, 
 
 
 def _records(instance_ids: Sequence[int]) -> Select[*tuple[Any, ...]]:
-    """The id, the registration, the note, and the columns of `HealthRecord` in its order, those of the backlog
-    behind."""
+    """The id, the registration, the note, and the columns of `HealthRecord` in its order; behind them for how many
+    seconds the oldest message waits to be processed, and to be sent, and an idle conversation is due; and whether one
+    loops."""
     instance, breaker = channel_instance.c, send_breaker.c
     health = instance_health.c["missing_proof_field", "webhook_registered", "webhook_error", "pairing_code"]
     state = case(
         (breaker.until > func.now(), "open"), (breaker.until <= func.now(), "half_open"), else_="closed"
     )
     current = and_(breaker.instance_id == instance.id, breaker.opened_at >= instance.updated_at)
+    # Indexes `inbox_by_queue` and `outbox_by_instance`, and the primary key of `queue`.
+    waiting = _age(inbox.c.received_at).where(inbox.c.instance_id == instance.id, inbox.c.status == 0)
+    pending = _age(outbox.c.created_at).where(outbox.c.instance_id == instance.id, outbox.c.status == 0)
+    idle = _age(queue.c.due_at).where(queue.c.instance_id == instance.id, queue.c.kind == QueueKind.INBOUND)
+    due = idle.where(queue.c.pending > 0, queue.c.due_at < func.now())
+    rounds = func.cardinality(queue.c.rounds)
+    latest = queue.c.rounds[rounds] > func.now() - timedelta(seconds=WINDOW)
+    counted = queue.c.kind.in_((QueueKind.INBOUND, QueueKind.CORRESPONDENT))
+    looping = exists().where(queue.c.instance_id == instance.id, counted, rounds > MOST_ROUNDS, latest)
+    backlog = (*(seconds.scalar_subquery() for seconds in (waiting, pending, due)), looping)
     tables = channel_instance.outerjoin(instance_health).outerjoin(schedule).outerjoin(send_breaker, current)
     noted = (
         instance.id,
@@ -231,24 +242,8 @@ def _records(instance_ids: Sequence[int]) -> Select[*tuple[Any, ...]]:
         *health,
         schedule.c.next_run_at,
     )
-    columns = select(*noted, state, breaker.until, breaker.reason, *_backlog())
+    columns = select(*noted, state, breaker.until, breaker.reason, *backlog)
     return columns.select_from(tables).where(instance.id.in_(instance_ids))
-
-
-def _backlog() -> tuple[ColumnElement[Any], ...]:
-    """Of an instance: for how many seconds its oldest message waits to be processed, and to be sent, and an idle
-    conversation is due; and whether one loops. Indexes `inbox_by_queue` and `outbox_by_instance`, and the primary key
-    of `queue`."""
-    id = channel_instance.c.id
-    waiting = _age(inbox.c.received_at).where(inbox.c.instance_id == id, inbox.c.status == 0)
-    pending = _age(outbox.c.created_at).where(outbox.c.instance_id == id, outbox.c.status == 0)
-    idle = _age(queue.c.due_at).where(queue.c.instance_id == id, queue.c.kind == QueueKind.INBOUND)
-    due = idle.where(queue.c.pending > 0, queue.c.due_at < func.now())
-    rounds = func.cardinality(queue.c.rounds)
-    latest = queue.c.rounds[rounds] > func.now() - timedelta(seconds=WINDOW)
-    counted = queue.c.kind.in_((QueueKind.INBOUND, QueueKind.CORRESPONDENT))
-    looping = exists().where(queue.c.instance_id == id, counted, rounds > MOST_ROUNDS, latest)
-    return (*(select.scalar_subquery() for select in (waiting, pending, due)), looping)
 
 
 def _age(since: ColumnElement[datetime]) -> Select[Any]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, func, insert, or_, select, text, update
-from sqlalchemy.dialects.postgresql import Insert
 
 from adapters.outbound.storage.codec import dump, key_of, storable
 from adapters.outbound.storage.events import log_one
@@ -61,8 +60,10 @@ class PostgresIdentities:
         ordered = sorted(identities, key=lambda identity: (identity.field, _key(identity)))
         async with self._database.transaction() as connection:
             for identity in ordered:
-                await connection.run(_given(user_id, identity))
-                data = dump({"field": identity.field, "value": storable(identity.value)})
+                value = {"field": identity.field, "value": storable(identity.value)}
+                given = {**value, "normal": _key(identity), "user_id": user_id, "verified_at": func.now()}
+                await connection.run(upsert(verified_identity, given))
+                data = dump(value)
                 await connection.run(log_one(EventKind.IDENTITY_VERIFIED, user_id=user_id, data=data))
 
     async def take(self, user_id: str, identity: Identity) -> bool:
@@ -94,11 +95,6 @@ class PostgresIdentities:
         return (
             await self._database.execute(upsert_of_instance(access_notice, instance_id, notice, is_old)) > 0
         )
-
-
-def _given(user_id: str, identity: Identity) -> Insert:
-    values = {"field": identity.field, "normal": _key(identity), "value": storable(identity.value)}
-    return upsert(verified_identity, {**values, "user_id": user_id, "verified_at": func.now()})
 
 
 def _key(identity: Identity) -> str:

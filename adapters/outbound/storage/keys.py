@@ -111,17 +111,14 @@ class PostgresKeys:
         return _key(await self._database.fetch_one(keys.order_by(api_key.c.id).limit(1), {"now": now}))
 
     async def count_failed_sign_in(self, address: str, now: datetime) -> float | None:
-        parameters = {"address": _hash(address), "now": now, "until": now + WINDOW}
+        """Of an IPv6 address its first 64 bits count: a host has all the rest to choose from."""
+        with suppress(ValueError):
+            if (parsed := ip_address(address)).version == 6 and not parsed.ipv4_mapped:
+                address = str(ip_network((parsed, 64), strict=False))
+        hashed = sha256(address.encode("utf-8", "surrogatepass")).digest()
+        parameters = {"address": hashed, "now": now, "until": now + WINDOW}
         [(tries, until)] = await self._database.fetch(TRY, parameters)
         return max(1.0, (until - now).total_seconds()) if tries > MOST_TRIES else None
-
-
-def _hash(address: str) -> bytes:
-    """Of an IPv6 address its first 64 bits count: a host has all the rest to choose from."""
-    with suppress(ValueError):
-        if (parsed := ip_address(address)).version == 6 and not parsed.ipv4_mapped:
-            address = str(ip_network((parsed, 64), strict=False))
-    return sha256(address.encode("utf-8", "surrogatepass")).digest()
 
 
 def _key(row: tuple[Any, ...] | None) -> ApiKey | None:

@@ -37,7 +37,9 @@ def migrate(dsn: str) -> None:
     newest = head()
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
-            _wait_for_turn(connection)
+            # The lock ends with the connection.
+            while connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone() == (False,):
+                time.sleep(LOOK_SECONDS)
             _check_server(connection)
             version = schema_version(connection)
             if version.is_older(newest):
@@ -48,12 +50,6 @@ def migrate(dsn: str) -> None:
                 log.warning("the schema is at %s, newer than this version's %s", version.revision, newest)
     except psycopg.OperationalError as error:
         raise MigrationError(f"the database does not answer: {first_line(error)}") from error
-
-
-def _wait_for_turn(connection: psycopg.Connection) -> None:
-    """Until this process alone migrates; the lock ends with the connection."""
-    while connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone() == (False,):
-        time.sleep(LOOK_SECONDS)
 
 
 def schema_version(connection: psycopg.Connection) -> SchemaVersion:
@@ -90,28 +86,24 @@ def _check_server(connection: psycopg.Connection) -> None:
             " CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
         )
     for name, least in NEEDED.items():
-        _check_extension(connection, name, least)
-
-
-def _check_extension(connection: psycopg.Connection, name: str, least: tuple[int, int]) -> None:
-    row = connection.execute(
-        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = %s",
-        (name,),
-    ).fetchone()
-    if row is None:
-        raise MigrationError(f"the PostgreSQL extension '{name}' is not installed on the database server")
-    version = tuple(int(piece) for piece in row[0].split(".")[:2])
-    if version < least:
-        raise MigrationError(
-            f"the extension '{name}' is {row[0]}; {'.'.join(map(str, least))} or newer is needed"
-        )
-    try:
-        connection.execute(f'CREATE EXTENSION IF NOT EXISTS "{name}"')
-    except psycopg.Error as error:
-        raise MigrationError(
-            f"the extension '{name}' cannot be created ({first_line(error)}); "
-            f'have a superuser run: CREATE EXTENSION "{name}"'
-        ) from error
+        row = connection.execute(
+            "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = %s",
+            (name,),
+        ).fetchone()
+        if row is None:
+            raise MigrationError(f"the PostgreSQL extension '{name}' is not installed on the database server")
+        version = tuple(int(piece) for piece in row[0].split(".")[:2])
+        if version < least:
+            raise MigrationError(
+                f"the extension '{name}' is {row[0]}; {'.'.join(map(str, least))} or newer is needed"
+            )
+        try:
+            connection.execute(f'CREATE EXTENSION IF NOT EXISTS "{name}"')
+        except psycopg.Error as error:
+            raise MigrationError(
+                f"the extension '{name}' cannot be created ({first_line(error)}); "
+                f'have a superuser run: CREATE EXTENSION "{name}"'
+            ) from error
 
 
 def _upgrade(dsn: str) -> None:

@@ -146,7 +146,14 @@ class Database:
         connection: Connection | None = None
         try:
             async with asyncio.timeout(within):
-                connection = await self._taken()
+                # Put back by hand: the pool's own context manager would end a transaction each time, and our
+                # connections commit by themselves.
+                try:
+                    connection = await self._pool.getconn(SHORT_PATIENCE if self._away else self._wait)
+                except PoolTimeout:
+                    self._note(away=self._away or not self._held)
+                    raise
+                self._held += 1
                 try:
                     yield connection
                 finally:
@@ -156,17 +163,6 @@ class Database:
         except Exception as error:
             _refuse(error, lost=connection is None or connection.closed)
             raise
-
-    async def _taken(self) -> Connection:
-        """A connection, to be put back. The pool's own context manager would end a transaction each time, and our
-        connections commit by themselves."""
-        try:
-            connection = await self._pool.getconn(SHORT_PATIENCE if self._away else self._wait)
-        except PoolTimeout:
-            self._note(away=self._away or not self._held)
-            raise
-        self._held += 1
-        return connection
 
     def _note(self, *, away: bool) -> None:
         if away is not self._away:

@@ -159,11 +159,7 @@ def rules(times: Times) -> Iterator[Rule]:
     for period, kept in FIGURES.items():
         name, figure_key = f"figures by {period.step} seconds", "instance_id, step, at, measure"
         yield Rule(name, "figure", figure_key, "at", kept, "figure_by_age", f"step = {period.step}")
-    yield from _short_lived()
-
-
-def _short_lived() -> Iterator[Rule]:
-    """What ends by itself within days."""
+    # What ends by itself within days.
     none = timedelta()
     limited = "kind <> 'key' AND expires_at IS NOT NULL"
     yield Rule("sign-ins", "api_key", "id", "expires_at", SIGN_INS, "api_key_expiring", limited)

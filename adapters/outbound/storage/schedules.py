@@ -200,10 +200,7 @@ class PostgresSchedules:
         except Exception as error:
             if not is_rolled_back(error):
                 raise
-        return await self._leased_apart()
-
-    async def _leased_apart(self) -> Sequence[int]:
-        """An instance whose row the database refuses to lease keeps no others waiting."""
+        # An instance whose row the database refuses to lease keeps no others waiting.
         due = await self._database.fetch_column(_DUE, {"count": MOST_APART})
         leased: list[int] = []
 
@@ -211,16 +208,12 @@ class PostgresSchedules:
             these = _DUE.where(row.instance_id.in_(instance_ids)).limit(len(instance_ids))
             leased.extend(await self._database.fetch_column(_leasing(these, self._worker_id)))
 
-        for instance_id, error in await by_halves(due, lease):
-            await self._note_refusal(instance_id, error)
+        for instance_id, refusal in await by_halves(due, lease):
+            if time.monotonic() - self._refused.get(instance_id, -TOLD_SECONDS) >= TOLD_SECONDS:
+                self._refused[instance_id] = time.monotonic()
+                log.error("a run cannot be leased", exc_info=refusal, extra={"instance": instance_id})
+                await self._health.failed(instance_id, Activity.RECEIVING, f"{UNLEASED}: {INTERNAL}")
         return leased
-
-    async def _note_refusal(self, instance_id: int, error: Exception) -> None:
-        if time.monotonic() - self._refused.get(instance_id, -TOLD_SECONDS) < TOLD_SECONDS:
-            return
-        self._refused[instance_id] = time.monotonic()
-        log.error("a run cannot be leased", exc_info=error, extra={"instance": instance_id})
-        await self._health.failed(instance_id, Activity.RECEIVING, f"{UNLEASED}: {INTERNAL}")
 
     async def begin(self, instance_id: int) -> Due | None:
         begun = await self._database.fetch_one(_BEGIN, {"worker": self._worker_id, "id": instance_id})

@@ -65,7 +65,9 @@ class Signals:
         """The first notice goes at once; those of the next moments are gathered."""
         while self._outgoing:
             notices, self._outgoing = list(self._outgoing), {}
-            payloads = [self._payload(notice) for notice in notices]
+            # A notice that has no value gets a number for one, so that it can be one worker's turn.
+            valued = (notice if ":" in notice else f"{notice}:{self._number}" for notice in notices)
+            payloads = [f"{self._worker_id}:{notice}" for notice in valued]
             self._number += 1
             try:
                 await self._database.execute(
@@ -77,11 +79,6 @@ class Signals:
             if cancelled():
                 return
             await asyncio.sleep(GATHER_SECONDS)
-
-    def _payload(self, notice: str) -> str:
-        """A notice that has no value gets a number for one, so that it can be one worker's turn."""
-        value = "" if ":" in notice else f":{self._number}"
-        return f"{self._worker_id}:{notice}{value}"
 
     async def _listen(self) -> None:
         while True:

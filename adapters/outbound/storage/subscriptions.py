@@ -308,16 +308,13 @@ def _enqueued_columns(state: PushState, plan: PushPlan) -> dict[str, object]:
 
 
 def _push(id: int, message: str, status: int, attempts: int, error: str | None, *more: Any) -> Push:
+    """With the HTTP status of a push that was taken, or of the last try that failed."""
     created_at, next_attempt_at, kind, reference = more
+    answer: int | None = None
+    if reference and reference.isdecimal():
+        answer = int(reference)
+    elif failed := re.match(r"HTTP ([1-5][0-9]{2})\b", error or ""):
+        answer = int(failed[1])
     event_id = orjson.loads(message).get("event", 0)
     state = MessageStatus(status).name.lower()
-    answer = _answer(reference, error)
     return Push(id, event_id, state, attempts, error, created_at, next_attempt_at, kind or "", answer)
-
-
-def _answer(reference: str | None, error: str | None) -> int | None:
-    """The HTTP status of a push that was taken, or of the last try that failed."""
-    failed = re.match(r"HTTP ([1-5][0-9]{2})\b", error or "")
-    if reference and reference.isdecimal():
-        return int(reference)
-    return int(failed[1]) if failed else None

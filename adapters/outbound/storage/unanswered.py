@@ -1,7 +1,6 @@
 """Messages that are not answered, and chat histories of resources that keep none, in PostgreSQL."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 
 from sqlalchemy import delete, insert, select
 
@@ -82,7 +81,20 @@ class PostgresUnanswered:
     async def list(self, instance_id: int, limit: int, offset: int) -> Slice[UnansweredMessage]:
         rows = await self._database.fetch(LIST, (instance_id, limit, offset))
         total = sum((await self.counts(instance_id)).values())
-        return Slice(tuple(_message(*row) for row in rows), Window(limit, offset, total))
+        messages: list[UnansweredMessage] = []
+        for id, reason, stored, received_at in rows:
+            event = stored_event(stored)
+            message = UnansweredMessage(
+                id=id,
+                reason=reason,
+                sender=event.sender.external_id,
+                sender_name=event.sender.display_name,
+                subject=str(event.context.get("subject", "")),
+                text=event.text[:LONGEST_EXCERPT],
+                received_at=received_at,
+            )
+            messages.append(message)
+        return Slice(tuple(messages), Window(limit, offset, total))
 
     @retried
     async def release(self, instance_id: int, message_id: int) -> bool:
@@ -94,19 +106,6 @@ class PostgresUnanswered:
             await add_arrivals(connection, [InboxRow.of(instance_id, event) for event in own])
         self._arrived()
         return True
-
-
-def _message(id: int, reason: str, stored: str, received_at: datetime) -> UnansweredMessage:
-    event = stored_event(stored)
-    return UnansweredMessage(
-        id=id,
-        reason=reason,
-        sender=event.sender.external_id,
-        sender_name=event.sender.display_name,
-        subject=str(event.context.get("subject", "")),
-        text=event.text[:LONGEST_EXCERPT],
-        received_at=received_at,
-    )
 
 
 MAX_TURNS = 200

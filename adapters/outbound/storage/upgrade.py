@@ -38,9 +38,14 @@ def upgrade(dsn: str, revision: str = "head") -> None:
 def _insist(connection: Connection, revision: str) -> None:
     """Each migration is a transaction: one that does not get its locks at once is tried again, and those before it
     stay."""
+    config = Config()
+    config.set_main_option("script_location", str(VERSIONS.parent))
+    config.attributes["connection"] = connection
     for tries_left in reversed(range(TRIES)):
         try:
-            _run(connection, revision)
+            connection.execute(text(BEGIN))
+            connection.commit()
+            command.upgrade(config, revision)
         except DBAPIError as error:
             state = getattr(error.orig, "sqlstate", None)
             if state not in LOCKED or not tries_left:
@@ -50,15 +55,6 @@ def _insist(connection: Connection, revision: str) -> None:
             time.sleep(PAUSE_SECONDS)
         else:
             return
-
-
-def _run(connection: Connection, revision: str) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(VERSIONS.parent))
-    config.attributes["connection"] = connection
-    connection.execute(text(BEGIN))
-    connection.commit()
-    command.upgrade(config, revision)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -218,25 +218,22 @@ class PostgresChatFeed:
         reader, name = _Reader(place, after), name_of(place)
         reader.woken.set()
         self._readers[name].add(reader)
-        self._begin()
+        if self._sweeper is None or self._sweeper.done():
+            self._sweeper = asyncio.create_task(self._keep_sweeping())
         try:
             while not self._closed:
                 page = ChatPage((), reader.cursor)
                 if await reader.wait(self._quiet):
-                    page = await self._next(reader)
+                    reader.woken.clear()
+                    page = await self._batcher.submit(reader, reader)
+                    reader.cursor = page.cursor
+                    if len(page.messages) == PAGE:
+                        reader.woken.set()
                 yield page
         finally:
             self._readers[name].discard(reader)
             if not self._readers[name]:
                 del self._readers[name]
-
-    async def _next(self, reader: _Reader) -> ChatPage:
-        reader.woken.clear()
-        page = await self._batcher.submit(reader, reader)
-        reader.cursor = page.cursor
-        if len(page.messages) == PAGE:
-            reader.woken.set()
-        return page
 
     async def _read(self, readers: Sequence[_Reader]) -> list[ChatPage]:
         parameters = (
@@ -246,10 +243,6 @@ class PostgresChatFeed:
         )
         rows = await self._database.fetch(READ, parameters)
         return [_page(list(page_rows)) for _, page_rows in groupby(rows, key=lambda row: row[0])]
-
-    def _begin(self) -> None:
-        if self._sweeper is None or self._sweeper.done():
-            self._sweeper = asyncio.create_task(self._keep_sweeping())
 
     async def _keep_sweeping(self) -> None:
         """Until nobody reads any more."""
@@ -287,7 +280,11 @@ class PostgresChatFeed:
 
 def _page(rows: Sequence[Any]) -> ChatPage:
     _, cursor, after, version, typing, *_ = rows[0]
-    messages = list(_messages(rows))
+    messages = [
+        StoredMessage(key, version, at, draft, None if body is None else orjson.loads(body))
+        for *_, key, version, _, at, draft, body in rows
+        if key is not None
+    ]
     is_full = after > 0 and len(messages) == PAGE
     return ChatPage(
         messages,
@@ -295,9 +292,3 @@ def _page(rows: Sequence[Any]) -> ChatPage:
         cleared=cursor > 0 and after == 0,
         typing_seconds=typing,
     )
-
-
-def _messages(rows: Sequence[Any]) -> Iterator[StoredMessage]:
-    for *_, key, version, _, at, draft, body in rows:
-        if key is not None:
-            yield StoredMessage(key, version, at, draft, None if body is None else orjson.loads(body))

@@ -145,7 +145,24 @@ class PostgresEarlierMessages:
         self._database = database
 
     async def find_quoted(self, instance_id: int, quoted: Quoted) -> Quoted | None:
-        return await self._sent(instance_id, quoted) or await self._received(instance_id, quoted)
+        """Of what was sent the whole answer, though the platform may have got it in several messages."""
+        if quoted.ref:
+            ref, session_key = storable(quoted.ref), key_of(quoted.session) if quoted.session else None
+            row = await self._database.fetch_one(SENT, (instance_id, ref, ref, session_key, session_key))
+            if row is not None:
+                answer, content, author = row
+                document = orjson.loads(answer or content or "{}")
+                author = author or document.get("author") or Author.RESOURCE
+                sent = Quoted(str(document.get("text", "")), author)
+                if sent.is_given:
+                    return sent
+        if quoted.key:
+            row = await self._database.fetch_one(RECEIVED, (instance_id, key_of(quoted.key)))
+            if row is not None:
+                event = stored_event(row[0])
+                name = event.sender.display_name or event.sender.external_id
+                return Quoted(event.text, name, event.attachments)
+        return None
 
     async def is_first(self, instance_id: int, session_id: str, inbox_id: int) -> bool:
         session_key = key_of(session_id)
@@ -192,29 +209,6 @@ class PostgresEarlierMessages:
             return await self.offer(instance_id, message)
         await self._database.execute(_FORGET.format(table="send" if sent_first else "inbox"), parameters)
         return None
-
-    async def _sent(self, instance_id: int, quoted: Quoted) -> Quoted | None:
-        """What was sent: the whole answer, though the platform may have got it in several messages."""
-        if not quoted.ref:
-            return None
-        ref, session_key = storable(quoted.ref), key_of(quoted.session) if quoted.session else None
-        row = await self._database.fetch_one(SENT, (instance_id, ref, ref, session_key, session_key))
-        if row is None:
-            return None
-        answer, content, author = row
-        document = orjson.loads(answer or content or "{}")
-        sent = Quoted(str(document.get("text", "")), author or document.get("author") or Author.RESOURCE)
-        return sent if sent.is_given else None
-
-    async def _received(self, instance_id: int, quoted: Quoted) -> Quoted | None:
-        if not quoted.key:
-            return None
-        row = await self._database.fetch_one(RECEIVED, (instance_id, key_of(quoted.key)))
-        if row is None:
-            return None
-        event = stored_event(row[0])
-        sender = event.sender
-        return Quoted(event.text, sender.display_name or sender.external_id, event.attachments)
 
 
 def _parameters(instance_id: int, message: MessageId) -> dict[str, object]:

@@ -202,14 +202,11 @@ class ConversationExpiry:
                 count += await self._expire(after, now)
             if len(rows) < BATCH:
                 break
-        await self._clean_chats(now)
-        return count
-
-    async def _clean_chats(self, now: datetime | None) -> None:
-        parameters = {"kept": self._kept, "now": now}
-        while await self._database.execute(OLD_CHATS, parameters, within=BULK_SECONDS) == BATCH:
+        chats = {"kept": self._kept, "now": now}
+        while await self._database.execute(OLD_CHATS, chats, within=BULK_SECONDS) == BATCH:
             pass
         await self._database.execute(LONG_CHATS, {"now": now}, within=BULK_SECONDS)
+        return count
 
     @retried
     async def _expire(self, session: dict[str, Any], now: datetime | None) -> bool:

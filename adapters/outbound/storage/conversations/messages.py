@@ -170,17 +170,15 @@ def _message(row: Stored) -> Message:
     return sent_first(id, row.session, row.content or NOTHING, row.author or "resource", row.at, *delivery)
 
 
-def _gone(file: Artifact) -> Artifact:
-    return replace(file, blob=None, url="") if file.blob else file
-
-
 def _present(
     files: Sequence[Artifact], fetched: Sequence[Artifact] | None, kept: Set[str]
 ) -> Sequence[Artifact]:
     """The files of a message; without their blobs where those are gone."""
     if fetched is not None:
         return _fetched(fetched, files)
-    return [file if file.blob in kept else _gone(file) for file in files]
+    return [
+        replace(file, blob=None, url="") if file.blob and file.blob not in kept else file for file in files
+    ]
 
 
 def _fetched(stored: Sequence[Artifact], attachments: Sequence[Artifact]) -> tuple[Artifact, ...]:
@@ -251,8 +249,18 @@ SELECT * FROM (
 def _page(
     rows: Sequence[Stored], after: Sequence[int], limit: int, *, latest_first: bool
 ) -> tuple[Sequence[Stored], str | None]:
-    """The rows of a page, and the cursor of the one that follows."""
-    ordered = _in_order(rows, latest_first=latest_first)
+    """The rows of a page, and the cursor of the one that follows.
+
+    They are in the order of time, each stream in that of its positions: the answer to a message that was run again
+    stands before the answers to later ones.
+    """
+    timed: list[tuple[datetime, int, Stored]] = []
+    latest: dict[Stream, datetime] = {}
+    for row in sorted(rows, key=lambda row: row.position, reverse=True):
+        at = latest[row.stream] = min(row.at, latest.get(row.stream, row.at))
+        timed.append((at, row.stream, row))
+    timed.sort(key=lambda entry: (entry[0], entry[1], entry[2].position), reverse=latest_first)
+    ordered = [row for _, _, row in timed]
     shown = ordered[: _fitting(ordered[:limit])]
     positions = list(after)
     for row in shown:
@@ -274,18 +282,6 @@ def _positions(cursor: str | None, start: int) -> Sequence[int]:
     """The last position of each stream."""
     position = read_cursor(cursor, *[int] * _STREAMS)
     return [int(value) for value in position] if position else [start] * _STREAMS
-
-
-def _in_order(rows: Sequence[Stored], *, latest_first: bool) -> Sequence[Stored]:
-    """The rows of all streams in the order of time, each stream in that of its positions: the answer to a message
-    that was run again stands before the answers to later ones."""
-    timed: list[tuple[datetime, int, Stored]] = []
-    latest: dict[Stream, datetime] = {}
-    for row in sorted(rows, key=lambda row: row.position, reverse=True):
-        at = latest[row.stream] = min(row.at, latest.get(row.stream, row.at))
-        timed.append((at, row.stream, row))
-    timed.sort(key=lambda entry: (entry[0], entry[1], entry[2].position), reverse=latest_first)
-    return [row for _, _, row in timed]
 
 
 _RECEIVED = (

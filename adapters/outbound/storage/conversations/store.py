@@ -178,11 +178,12 @@ class PostgresConversationStore:
     async def _rows(
         self, owner: str | None, wanted: ConversationFilter, count: int, last: _Position | None
     ) -> Sequence[_Row]:
+        escaped = wanted.query.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
         parameters = {
             "owner": owner,
             "instances": list(wanted.instance_ids),
             "session": None if wanted.session_id is None else key_of(wanted.session_id),
-            "pattern": _pattern(wanted.query),
+            "pattern": f"%{escaped}%" if wanted.query else None,
             "at": last.touched_at if last else None,
             "instance": last.instance_id if last else None,
             "key": last.session_key if last else None,
@@ -225,12 +226,6 @@ def _position(cursor: str | None) -> _Position | None:
 
 def _cursor(last: _Position | None) -> str | None:
     return cursor_of(to_us(last.touched_at), last.instance_id, last.session_key) if last else None
-
-
-def _pattern(query: str) -> str | None:
-    """The pattern of a text that is contained."""
-    escaped = query.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-    return f"%{escaped}%" if query else None
 
 
 def _view(row: _Row) -> ConversationView:

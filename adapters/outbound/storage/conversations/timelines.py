@@ -148,19 +148,16 @@ def _message_steps(parts: Sequence[_Outbound]) -> Iterator[Step]:
     for number, part in enumerate(parts, 1):
         if part.status is not None:
             state = MessageStatus(part.status)
-            yield from _part_steps(part, state, number if len(parts) > 1 else None)
-
-
-def _part_steps(part: _Outbound, state: MessageStatus, number: int | None) -> Iterator[Step]:
-    yield Step(
-        kind=_PART_KINDS[state],
-        at=part.finished_at,
-        part=number,
-        attempts=part.attempts,
-        reason=part.last_error,
-        next_attempt_at=part.next_attempt_at,
-        platform_id=part.ref,
-    )
-    if state is MessageStatus.SENT:
-        for kind in REACHED[: max(part.delivery_state or 0, 0)]:
-            yield Step(kind=kind, part=number)
+            place = number if len(parts) > 1 else None
+            yield Step(
+                kind=_PART_KINDS[state],
+                at=part.finished_at,
+                part=place,
+                attempts=part.attempts,
+                reason=part.last_error,
+                next_attempt_at=part.next_attempt_at,
+                platform_id=part.ref,
+            )
+            if state is MessageStatus.SENT:
+                for kind in REACHED[: max(part.delivery_state or 0, 0)]:
+                    yield Step(kind=kind, part=place)

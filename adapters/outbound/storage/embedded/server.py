@@ -13,7 +13,6 @@ from adapters.outbound.storage.embedded.cluster import (
     reachable_binaries,
 )
 from adapters.outbound.storage.embedded.data_paths import (
-    Account,
     DataPaths,
     EmbeddedPostgresError,
     OwnerLock,
@@ -125,23 +124,16 @@ class EmbeddedPostgres:
         paths = locate(base)
         account = account_for(paths.cluster)
         self._paths = paths = reachable_paths(paths, account)
-        _forget_earlier_run(paths)
-        self._launch = launch = self._prepare(paths, account)
-        running = launch.start(self._stopping)
-        provision(running.dsn(), running.dsn("postgres"))
-        running.write(paths.record)
-        self._keeper = threading.Thread(
-            target=self._keep, args=(launch, paths), name="postgres-keeper", daemon=True
-        )
-        self._keeper.start()
-        return running.dsn()
-
-    def _prepare(self, paths: DataPaths, account: Account) -> Launch:
+        if earlier := read_record(paths.record):  # of a run that was killed
+            forget_socket_folder(Path(earlier.socket_dir))
+        paths.record.unlink(missing_ok=True)
+        if paths.log.exists():
+            paths.log.replace(paths.log.with_name("server.log.1"))
         binaries = reachable_binaries(find_binaries(self._bin_dir), account, paths.home)
         make_cluster(paths.cluster, binaries, account, sync=not self._unsafe)
         leftovers.clear(paths.cluster)
         port = self._tcp_port or _DEFAULT_PORT
-        return Launch(
+        self._launch = launch = Launch(
             binaries=binaries,
             account=account,
             cluster=paths.cluster,
@@ -151,6 +143,14 @@ class EmbeddedPostgres:
             tcp=self._tcp_port is not None,
             unsafe=self._unsafe,
         )
+        running = launch.start(self._stopping)
+        provision(running.dsn(), running.dsn("postgres"))
+        running.write(paths.record)
+        self._keeper = threading.Thread(
+            target=self._keep, args=(launch, paths), name="postgres-keeper", daemon=True
+        )
+        self._keeper.start()
+        return running.dsn()
 
     def _keep(self, launch: Launch, paths: DataPaths) -> None:
         """Start the server again whenever it ends without `stop`, with growing pauses while that fails."""
@@ -170,13 +170,3 @@ class EmbeddedPostgres:
                 log.error("the embedded database could not be started again: %s", error)
                 self._stopping.wait(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_S)
-
-
-def _forget_earlier_run(paths: DataPaths) -> None:
-    """Remove what a killed run left beside the cluster, and begin a new log."""
-    record = read_record(paths.record)
-    if record is not None:
-        forget_socket_folder(Path(record.socket_dir))
-    paths.record.unlink(missing_ok=True)
-    if paths.log.exists():
-        paths.log.replace(paths.log.with_name("server.log.1"))

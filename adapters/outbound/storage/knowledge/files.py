@@ -47,7 +47,6 @@ from domain.knowledge.model import (
     Level,
     TextWindow,
 )
-from ports.knowledge_storage import Failure
 
 _UPLOAD = select(upload.id).where(upload.id == file.upload_id, upload.state == TODO).scalar_subquery()
 _WAITING = case((file.status == FileStatus.PROCESSING, _UPLOAD))
@@ -206,7 +205,11 @@ class PostgresFiles:
         of_file = (chunk.c.kb_id == record.base_id, chunk.c.file_id == record.id)
         places = select(chunk.c.chunk_id, chunk.c.position, chunk.c.metadata).where(*of_file)
         window = places.order_by(chunk.c.position).limit(limit).offset(offset)
-        return [_place_of(*row) for row in await self._database.fetch(window)]
+        chunks: list[ChunkPlace] = []
+        for chunk_id, position, metadata in await self._database.fetch(window):
+            where = json.loads(metadata) if metadata else {}
+            chunks.append(ChunkPlace(chunk_id, position, where.get("start"), where.get("end"), metadata))
+        return chunks
 
     async def text_of(self, record: FileState, start: int, length: int) -> tuple[str, int]:
         stretch = func.substring(file.text, start + 1, length), func.char_length(file.text)
@@ -309,9 +312,8 @@ class PostgresFiles:
         if row is not None and (row[0] or row[1] == 1):
             failure = cancelled(stored.name)
             await log_upload(connection, EventKind.UPLOAD_FAILED, upload_id, failure.message)
-            await connection.run(
-                own_upload.values(state=FAILED, owner=None, ended_at=func.now(), **_reason(failure))
-            )
+            reason = {"failure_reason": failure.reason, "failure_message": storable(failure.message)}
+            await connection.run(own_upload.values(state=FAILED, owner=None, ended_at=func.now(), **reason))
             for table in (kb_piece, kb_text):
                 await connection.run(delete(table).filter_by(upload_id=upload_id))
             gone = delete(kb_file).filter_by(upload_id=upload_id)
@@ -350,15 +352,6 @@ def _state_of(row: tuple[Any, ...]) -> FileState:
     state = FileState(*row[:-1])
     step = state.step and FileStep(state.step)
     return replace(state, status=FileStatus(state.status), step=step, warnings=tuple(state.warnings))
-
-
-def _place_of(chunk_id: str, position: int, metadata: str | None) -> ChunkPlace:
-    where = json.loads(metadata) if metadata else {}
-    return ChunkPlace(chunk_id, position, where.get("start"), where.get("end"), metadata)
-
-
-def _reason(failure: Failure) -> dict[str, str]:
-    return {"failure_reason": failure.reason, "failure_message": storable(failure.message)}
 
 
 def _count(words: Counter[str], base_id: int, rows: Sequence[tuple[int, str, str, Sequence[int]]]) -> None:

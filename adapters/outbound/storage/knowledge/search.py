@@ -137,18 +137,14 @@ def _conditions(
         few = sum(statistics.frequency[term] for term in weights) * FEW <= statistics.chunks
         yield any_of(list(hashes.values())) if few else sql.SQL("TRUE"), None
         return
-    first = _first_of_files(scope, options)
+    # The beginnings of files: where every word is common, they hold chunks as good as the rest.
+    of_file = CANDIDATES * options.of_one_file if options.per_file else ALL_COMMON
+    first = sql.SQL(FIRST_OF_FILES).format(
+        base=scope.base_id, files=scope.condition, of_file=of_file, most=ALL_COMMON
+    )
     yield rarest(weights, statistics, hashes, POSTINGS) or first, ALL_COMMON
     further = rarest(weights, statistics, hashes, POSTINGS * FURTHER)
     yield sql.SQL(" OR ").join([first, *([further] if further else [])]), ALL_COMMON * FURTHER
-
-
-def _first_of_files(scope: Scope, options: SearchOptions) -> sql.Composable:
-    """The beginnings of files: where every word is common, they hold chunks as good as the rest."""
-    of_file = CANDIDATES * options.of_one_file if options.per_file else ALL_COMMON
-    return sql.SQL(FIRST_OF_FILES).format(
-        base=scope.base_id, files=scope.condition, of_file=of_file, most=ALL_COMMON
-    )
 
 
 FAR = 0.5
@@ -195,7 +191,13 @@ class PostgresChunkIndex:
         held = HeldWords(base_id, match.vocabulary)
         async with self._database.connection() as connection:
             if options.by_file or options.mode is Mode.TEXT:
-                rows = await _best_of_files(connection, base_id, weights, statistics, held, options)
+                scope = await _scope(connection, base_id, options)
+                rows: list[Any] = []
+                for statement in by_weight(scope, weights, statistics, held, options):
+                    rows = await _all(connection, statement)
+                    chosen = of_each_file(rows, options.of_one_file, itemgetter(1))
+                    if len(list(chosen)) >= options.top_k:
+                        break
                 return [Candidate(str(seq), held.of(masks), file_id) for seq, file_id, *masks in rows]
             rows = await _all(connection, best_by_weight(base_id, weights, statistics, held, options))
         return [Candidate(str(seq), held.of(masks)) for seq, *masks in rows]
@@ -211,7 +213,13 @@ class PostgresChunkIndex:
             if options.by_file:
                 rows = await _nearest_of_files(connection, base_id, model, query_vector, options)
             else:
-                rows = await _nearest_of_all(connection, base_id, model, query_vector, options.top_k)
+                index = index_name(base_id, model)
+                statement = sql.SQL(NEAREST).format(
+                    base=base_id, model=model, limit=options.top_k, vector_index=index
+                )
+                rows = await _nearest(connection, statement, query_vector)
+                if rows and rows[0][2] and rows[-1][1] < FAR:
+                    rows = await _wider(connection, statement, query_vector)
         return [(str(seq), float(cosine)) for seq, cosine, *_ in rows]
 
     async def passages(
@@ -238,7 +246,24 @@ class PostgresChunkIndex:
                 statement, (query_vector, *held.vectors, key_numbers, key_numbers), binary=True
             )
             rows: list[Any] = await cursor.fetchall()
-        return [_passage(row, held) for row in rows]
+        passages: list[Passage] = []
+        for row in rows:
+            key, chunk_id, text, context, metadata, file_hash, source_url, *file, cosine = row[:12]
+            passages.append(
+                Passage(
+                    key=str(key),
+                    chunk_id=chunk_id,
+                    text=text,
+                    context=context,
+                    metadata=metadata,
+                    file_hash=file_hash,
+                    file=SharedFile(*file),
+                    held=held.of(row[12:]),
+                    cosine=float(cosine or 0.0),
+                    source_url=source_url,
+                )
+            )
+        return passages
 
     async def _model(self, fingerprint: str) -> int | None:
         """The number of a model; None when it has embedded nothing yet."""
@@ -252,29 +277,15 @@ class PostgresChunkIndex:
         return self._models[fingerprint]
 
 
-async def _best_of_files(
-    connection: Connection,
-    base_id: int,
-    weights: Mapping[str, float],
-    statistics: Statistics,
-    held: HeldWords,
-    options: SearchOptions,
-) -> list[Any]:
-    scope = await _scope(connection, base_id, options)
-    rows: list[Any] = []
-    for statement in by_weight(scope, weights, statistics, held, options):
-        rows = await _all(connection, statement)
-        chosen = of_each_file(rows, options.of_one_file, itemgetter(1))
-        if len(list(chosen)) >= options.top_k:
-            break
-    return rows
-
-
 async def _nearest_of_files(
     connection: Connection, base_id: int, model: int, vector: HalfVector, options: SearchOptions
 ) -> list[Any]:
     scope = await _scope(connection, base_id, options)
-    if scope.chunks > SMALL and await _is_indexed(connection, base_id, model):
+    is_indexed = False
+    if scope.chunks > SMALL:
+        named = sql.SQL("SELECT to_regclass({})").format(index_name(base_id, model))
+        [(is_indexed,)] = await _all(connection, named)
+    if is_indexed:
         narrow = nearest(scope, model, options, SEARCH_WIDTH)
         rows = await _nearest(connection, narrow, vector)
         if len(rows) == options.top_k and rows[-1][1] >= FAR:
@@ -294,23 +305,6 @@ async def _scope(connection: Connection, base_id: int, options: SearchOptions) -
     return Scope(base_id, None, sum(chunks for (chunks,) in await _all(connection, statement)))
 
 
-async def _is_indexed(connection: Connection, base_id: int, model: int) -> bool:
-    name = index_name(base_id, model)
-    return bool((await _all(connection, sql.SQL("SELECT to_regclass({})").format(name)))[0][0])
-
-
-async def _nearest_of_all(
-    connection: Connection, base_id: int, model: int, vector: HalfVector, limit: int
-) -> list[Any]:
-    statement = sql.SQL(NEAREST).format(
-        base=base_id, model=model, limit=limit, vector_index=index_name(base_id, model)
-    )
-    rows = await _nearest(connection, statement, vector)
-    if rows and rows[0][2] and rows[-1][1] < FAR:
-        return await _wider(connection, statement, vector)
-    return rows
-
-
 async def _nearest(connection: Connection, statement: sql.Composed, vector: HalfVector) -> list[Any]:
     cursor = await connection.execute(statement, (vector,), binary=True)
     return await cursor.fetchall()
@@ -325,19 +319,3 @@ async def _wider(connection: Connection, statement: sql.Composed, vector: HalfVe
 async def _all(connection: Connection, statement: sql.Composed) -> list[Any]:
     cursor = await connection.execute(statement, binary=True, prepare=False)
     return await cursor.fetchall()
-
-
-def _passage(row: Any, held: HeldWords) -> Passage:
-    key, chunk_id, text, context, metadata, file_hash, source_url, *file, cosine = row[:12]
-    return Passage(
-        key=str(key),
-        chunk_id=chunk_id,
-        text=text,
-        context=context,
-        metadata=metadata,
-        file_hash=file_hash,
-        file=SharedFile(*file),
-        held=held.of(row[12:]),
-        cosine=float(cosine or 0.0),
-        source_url=source_url,
-    )

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from adapters.outbound.storage.codec import storable, storable_reason
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.tables import kb_file, kb_source, kb_source_page, knowledge_base
-from adapters.outbound.storage.pool import BULK_SECONDS, Connection, Database
+from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from domain.knowledge.sources.model import (
     MOST_PAGES,
     LeasedSource,
@@ -271,7 +271,10 @@ class PostgresSources:
             select(*columns).select_from(kb_source).join(counted, counted.c.found >= 0).where(*conditions)
         )
         rows = await self._database.fetch(statement.order_by(source.id.desc()).limit(limit))
-        return [_source_of(row) for row in rows]
+        return [
+            Source(id, base, SourceKind(kind), address, instance, every, user, at, SourceState(state), *rest)
+            for id, base, kind, address, instance, every, user, at, state, *rest in rows
+        ]
 
     async def pages(self, source_id: int, status: str, limit: int, after: int) -> Sequence[SourcePage]:
         columns = page.id, page.address, page.name, page.status, page.error, page.read_at, kb_file.c.file_hash
@@ -283,7 +286,10 @@ class PostgresSources:
             .where(page.source_id == source_id, page.id > after, *conditions)
         )
         rows = await self._database.fetch(statement.order_by(page.id).limit(limit))
-        return [_page_of(*row) for row in rows]
+        return [
+            SourcePage(id, address, name, PageStatus(status), *rest)
+            for id, address, name, status, *rest in rows
+        ]
 
     async def read_now(self, source_id: int) -> None:
         await self._database.execute(update(kb_source).where(source.id == source_id).values(_SOON))
@@ -359,7 +365,10 @@ class PostgresSources:
     async def listed(self, leased: LeasedSource, of: PageToRead, listing: Listing) -> None:
         values = {**_of_list(leased, of), **_told(listing.validators)}
         async with self._database.transaction(BULK_SECONDS) as connection:
-            room = MOST_PAGES - await _count(connection, leased)
+            pages_of_pass = select(func.count()).select_from(kb_source_page)
+            pages_of_pass = pages_of_pass.filter_by(source_id=leased.id, round=leased.round)
+            [(count,)] = await (await connection.run(pages_of_pass)).fetchall()
+            room = MOST_PAGES - count
             left_out = len(listing.pages) - room
             notes = [
                 listing.note,
@@ -392,26 +401,6 @@ class PostgresSources:
         return bool(await self._database.fetch_value(select(is_seen)))
 
 
-def _source_of(row: tuple[Any, ...]) -> Source:
-    id_, base_id, kind, address, instance_id, every, user, created_at, state, *rest = row
-    return Source(
-        id_,
-        base_id,
-        SourceKind(kind),
-        address,
-        instance_id,
-        every,
-        user,
-        created_at,
-        SourceState(state),
-        *rest,
-    )
-
-
-def _page_of(id_: int, address: str, name: str, status: str, *others: Any) -> SourcePage:
-    return SourcePage(id_, address, name, PageStatus(status), *others)
-
-
 def _of_list(leased: LeasedSource, of: PageToRead) -> dict[str, Any]:
     return {"source": leased.id, "list": of.id, "round": leased.round, "unreachable": False}
 
@@ -419,12 +408,6 @@ def _of_list(leased: LeasedSource, of: PageToRead) -> dict[str, Any]:
 def _told(validators: Validators) -> dict[str, Any]:
     data = {"etag": validators.etag, "last_modified": validators.last_modified}
     return {name: None if text is None else storable_reason(text) for name, text in data.items()}
-
-
-async def _count(connection: Connection, leased: LeasedSource) -> int:
-    counted = select(func.count()).select_from(kb_source_page)
-    row = await (await connection.run(counted.filter_by(source_id=leased.id, round=leased.round))).fetchone()
-    return int(row[0]) if row else 0
 
 
 def _columns(pages: Sequence[ListedPage]) -> dict[str, Any]:

@@ -130,23 +130,17 @@ class PostgresStaging:
         self, work: Work, file_id: int, start: int, text: str, pieces: Sequence[tuple[str, Piece]]
     ) -> bool:
         stretch = {"file_id": file_id, "start": start, "upload_id": work.upload_id, "text": storable(text)}
+        own = select(kb_file.c.id).filter_by(id=file_id, upload_id=work.upload_id).with_for_update(read=True)
+        held = select(kb_upload.c.id).filter_by(id=work.upload_id, state=WORKING, attempts=work.attempts)
         async with self._database.transaction() as connection:
-            if not await self._is_ours(connection, work, file_id):
-                return False
+            for condition in (own, held):
+                if await (await connection.run(condition)).fetchone() is None:
+                    return False
             if text:
                 await connection.run(insert(kb_text).values(stretch))
             for first in range(0, len(pieces), ROWS):
                 rows = await asyncio.to_thread(_rows, work, file_id, pieces[first : first + ROWS])
                 await copy_rows(connection, PIECES, rows)
-        return True
-
-    async def _is_ours(self, connection: Connection, work: Work, file_id: int) -> bool:
-        """Return True if the file is there, now locked, and no other worker took the upload over."""
-        own = select(kb_file.c.id).filter_by(id=file_id, upload_id=work.upload_id).with_for_update(read=True)
-        held = select(kb_upload.c.id).filter_by(id=work.upload_id, state=WORKING, attempts=work.attempts)
-        for condition in (own, held):
-            if await (await connection.run(condition)).fetchone() is None:
-                return False
         return True
 
     @retried
@@ -190,9 +184,10 @@ class PostgresStaging:
         model = await model_number(self._database, fingerprint)
         expected = base_model and await model_number(self._database, base_model)
         parameters = {"upload": work.upload_id, "base": work.base_id, "model": model, "base_model": expected}
+        held = select(kb_upload.c.id).filter_by(id=work.upload_id, owner=owner, state=WORKING)
         published = False
         async with self._database.transaction() as connection:
-            if await self._is_held(connection, work, owner):
+            if await (await connection.run(held)).fetchone() is not None:
                 for statement in PUBLISH:
                     await connection.execute(statement, parameters, prepare=False)
                 published = await self._end(connection, work, owner, parameters)
@@ -201,10 +196,6 @@ class PostgresStaging:
         if published:
             await self._database.execute(PUBLISHED, (work.upload_id,), within=BULK_SECONDS)
         return published
-
-    async def _is_held(self, connection: Connection, work: Work, owner: int) -> bool:
-        held = select(kb_upload.c.id).filter_by(id=work.upload_id, owner=owner, state=WORKING)
-        return await (await connection.run(held)).fetchone() is not None
 
     async def _end(
         self, connection: Connection, work: Work, owner: int, parameters: Mapping[str, object]

@@ -168,34 +168,27 @@ class PostgresUploads:
         return Failure(*row) if row else None
 
     async def claim(self, owner: int, *, newcomers_only: bool = False) -> Work | None:
-        row = await self._claimed(owner, newcomers_only=newcomers_only)
-        if row is None:
-            return None
-        unstaged = select(*FILE).filter_by(upload_id=row[0], staged=False).order_by(file.id)
-        upload_id, base_id, attempts = row
-        return Work(
-            upload_id, base_id, attempts, [file_of(file) for file in await self._database.fetch(unstaged)]
-        )
-
-    async def _claimed(self, owner: int, *, newcomers_only: bool) -> tuple[Any, ...] | None:
         """An upload whose row the database refuses to lease keeps no others waiting, and is given up after a while.
         Raises its error where nothing else waits."""
+        row: tuple[Any, ...] | None = None
         refusal: Exception | None = None
         for passed_over in range(MOST_REFUSED):
             try:
                 row = await self._database.fetch_one(CLAIM, (newcomers_only, passed_over, owner))
+                break
             except Exception as error:
                 if not is_rolled_back(error):
                     raise
                 refusal = error
                 await self._count_refusal(newcomers_only, passed_over)
-                continue
-            if row is None:
-                break
-            return row
-        if refusal is not None:
-            raise refusal
-        return None
+        if row is None:
+            if refusal is not None:
+                raise refusal
+            return None
+        upload_id, base_id, attempts = row
+        unstaged = select(*FILE).filter_by(upload_id=upload_id, staged=False).order_by(file.id)
+        files = [file_of(file) for file in await self._database.fetch(unstaged)]
+        return Work(upload_id, base_id, attempts, files)
 
     async def _count_refusal(self, newcomers_only: bool, passed_over: int) -> None:
         row = await self._database.fetch_one(NEXT, (newcomers_only, passed_over))

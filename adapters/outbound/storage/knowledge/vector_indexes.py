@@ -91,9 +91,11 @@ class VectorIndexes:
             "CREATE INDEX CONCURRENTLY IF NOT EXISTS {} ON {} USING hnsw (embedding halfvec_cosine_ops)"
             " WITH (m = {}, ef_construction = {}) WHERE kb_id = {} AND model = {}"
         ).format(sql.Identifier(name), sql.Identifier(leaf), NEIGHBOURS, BUILD_WIDTH, base, model)
+        # The whole graph fits, where the machine has the memory: beyond, building is many times slower.
+        megabytes = part_of_memory(4, 64, max(64, chunks * BUILD_BYTES // MEGABYTE))
         started = time.monotonic()
         async with self._database.connection() as connection:
-            await connection.execute(f"SET maintenance_work_mem = '{_build_memory(chunks)}MB'")
+            await connection.execute(f"SET maintenance_work_mem = '{megabytes}MB'")
             try:
                 await connection.execute(statement)
             except psycopg.errors.DuplicateTable:
@@ -104,11 +106,6 @@ class VectorIndexes:
             "vector index of base %s built over %s chunks in %.0f s", base, chunks, time.monotonic() - started
         )
         return 1
-
-
-def _build_memory(chunks: int) -> int:
-    """Megabytes in which the whole graph fits, where the machine has them: beyond, building is many times slower."""
-    return part_of_memory(4, 64, max(64, chunks * BUILD_BYTES // MEGABYTE))
 
 
 async def _drop(database: Database, name: str) -> None:

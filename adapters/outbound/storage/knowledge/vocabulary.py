@@ -60,7 +60,12 @@ async def statistics_of(connection: Connection, base_id: int, query: Query) -> S
     spoken = tuple(dict.fromkeys([*asked, *held]))
     forms = await _forms(connection, base_id, query, spoken, frequency)
     unknown = [word for word in unknown_words(query, frequency) if word not in forms][:FUZZY_WORDS]
-    similar = await _similar(connection, base_id, unknown, frequency) if unknown else {}
+    similar: dict[str, dict[str, float]] = {}
+    if unknown:
+        statement = sql.SQL(SIMILAR).format(words=unknown, base=base_id, limit=FUZZY_TERMS)
+        for word, term, df, likeness in await _all(connection, statement):
+            similar.setdefault(word, {})[term] = likeness
+            frequency[term] = df
     return Statistics(chunks, frequency, similar, forms, asked or held)
 
 
@@ -85,19 +90,6 @@ async def _forms(
     for word, parts in forms.items():
         frequency.update({term: counts[word][term] for term in parts})
     return forms
-
-
-async def _similar(
-    connection: Connection, base_id: int, unknown: Sequence[str], frequency: dict[str, int]
-) -> dict[str, dict[str, float]]:
-    """The words of the base that are like the unknown ones; their frequencies join the others."""
-    statement = sql.SQL(SIMILAR).format(words=list(unknown), base=base_id, limit=FUZZY_TERMS)
-    rows = await _all(connection, statement)
-    similar: dict[str, dict[str, float]] = {}
-    for word, term, df, likeness in rows:
-        similar.setdefault(word, {})[term] = likeness
-        frequency[term] = df
-    return similar
 
 
 async def _all(connection: Connection, statement: sql.Composed) -> list[Any]:
@@ -349,7 +341,7 @@ def rarest(
     if not rare and expected > max(budget, statistics.chunks / 50):
         return None
     if together and (expected <= budget or not rare):
-        parts.append(_all_of([*map(hash_of, together)]))
+        parts.append(sql.SQL("terms @> {}::int4[]").format([*map(hash_of, together)]))
     return sql.SQL(" OR ").join(parts)
 
 
@@ -367,7 +359,3 @@ def _together(ranked: Sequence[str], statistics: Statistics, budget: int) -> tup
 
 def any_of(hashes: Sequence[int]) -> sql.Composable:
     return sql.SQL("terms && {}::int4[]").format(list(hashes))
-
-
-def _all_of(hashes: Sequence[int]) -> sql.Composable:
-    return sql.SQL("terms @> {}::int4[]").format(list(hashes))

@@ -27,7 +27,7 @@ from adapters.outbound.storage.queue.inbox import echo_columns
 from adapters.outbound.storage.queue.leases import INBOUND, LeaseStore
 from adapters.outbound.storage.queue.statements import SQL, QueueKind
 from adapters.outbound.system.clock import url_uuid
-from domain.channels.messages import Event, Merge
+from domain.channels.messages import Merge
 from domain.conversations.model import answer_to
 from domain.events import EventKind
 from ports.queue import Album, Capacity, Conversation, EventOutcome, Leases, QueuedEvent, QueueKey, Round
@@ -230,7 +230,11 @@ class PostgresConversations:
             SQL["album"], {"instance": key.instance_id, "session": key.session_key, "album": stored}
         )
         queued = [(_queued(*columns), age) for *columns, age in rows]
-        own = [(event, age) for event, age in queued if merge is None or _belongs(event.event, merge)]
+        own = [
+            (event, age)
+            for event, age in queued
+            if merge is None or (event.event.merge and event.event.merge.key == merge.key)
+        ]
         up = time.monotonic() - self._started  # before that nobody may have been there to take in the others
         ages = [min(age, up) for _, age in own] or [math.inf]
         return Album([event for event, _ in own], max(ages), min(ages))
@@ -241,10 +245,6 @@ class PostgresConversations:
 
     async def close(self) -> None:
         await self._batcher.close()
-
-
-def _belongs(event: Event, merge: Merge) -> bool:
-    return event.merge is not None and event.merge.key == merge.key
 
 
 def _queued(

@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import by_halves, is_rolled_back
-from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
+from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
 from adapters.outbound.storage.queue.statements import SQL, QueueKind
 from domain.instances.model import Activity
 from domain.refusals import INTERNAL
@@ -111,12 +111,9 @@ class LeaseStore:
                     of_key = leased.setdefault(QueueKey(instance_id, session_key, user_id), [])
                     of_key.extend([tuple(columns)] if columns[0] is not None else [])
             for key in [key for key, of_key in leased.items() if not of_key]:
-                await self._recount(connection, queue, key)
+                await connection.execute(queue.recount, (key.instance_id, key.session_key, self.owner))
                 del leased[key]
         return Leases(list(leased.items()), more=rows[0][0])
-
-    async def _recount(self, connection: Connection, queue: Queue, key: QueueKey) -> None:
-        await connection.execute(queue.recount, (key.instance_id, key.session_key, self.owner))
 
     async def release(self, queue: Queue, key: QueueKey, delay: float) -> None:
         await self._database.execute(

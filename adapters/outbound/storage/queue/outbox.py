@@ -116,12 +116,11 @@ class PostgresOutbox:
         code = MessageStatus[status.upper()] if status else None
         rows = await self._database.fetch(SQL["list_messages"], (instance_id, code, code, limit, offset))
         items = tuple(Delivery(row[0], MessageStatus(row[1]).name.lower(), *row[2:6]) for row in rows)
-        total = rows[0][6] if rows else await self._count(instance_id, code)
+        if rows:
+            total = rows[0][6]
+        else:  # the window may lie behind the last one
+            total = await self._database.fetch_value(SQL["count_messages"], (instance_id, code, code))
         return Slice(items, Window(limit, offset, total))
-
-    async def _count(self, instance_id: int, status: MessageStatus | None) -> int:
-        [(count,)] = await self._database.fetch(SQL["count_messages"], (instance_id, status, status))
-        return int(count)
 
     async def replay(self, instance_id: int, message_id: int) -> bool | None:
         parameters = {"message": message_id, "instance": instance_id}

@@ -115,33 +115,28 @@ class PostgresSends:
 
 
 def _columns(send: NewSend) -> dict[str, Any]:
-    """The parameters of `SEND`."""
-    numbers = range(len(send.messages))
+    """The parameters of `SEND`. The content is what was sent, and what is needed to send again to the same
+    conversation."""
+    answer, template, numbers = send.answer, send.answer.template, range(len(send.messages))
+    content = {**content_of(answer), "request": answer.request_id, "target": send.target}
+    if send.digest:
+        content["digest"] = send.digest
+    if template:
+        content["template"] = [template.name, template.language, list(template.parameters)]
     return {
         "id": send.id,
         "instance_id": send.instance_id,
         "session_key": key_of(send.session_id),
         "session_id": send.session_id,
-        "content": _content(send),
-        "author": send.answer.author,
+        "content": dump(content),
+        "author": answer.author,
         "taken_by": send.taken_by,
         "trace": trace_context.current() or None,
         "offered": str(MessageId(MessageKind.SENT_FIRST, send.id)) if send.numbered else None,
         "target": dump(send.target),
         "messages": Texts(dump_bytes(message.payload) for message in send.messages),
-        "keys": Texts(message_key(send.answer.request_id, send.id, number) for number in numbers),
+        "keys": Texts(message_key(answer.request_id, send.id, number) for number in numbers),
     }
-
-
-def _content(send: NewSend) -> str:
-    """What was sent, and what is needed to send again to the same conversation."""
-    answer, template = send.answer, send.answer.template
-    document = {**content_of(answer), "request": answer.request_id, "target": send.target}
-    if send.digest:
-        document["digest"] = send.digest
-    if template:
-        document["template"] = [template.name, template.language, list(template.parameters)]
-    return dump(document)
 
 
 log = logging.getLogger(__name__)
@@ -183,20 +178,18 @@ class UntakenAnswers:
         row = {"inbox_id": inbox_id, "instance_id": instance_id, "session_key": session_key}
         try:
             async with connection.transaction():
-                await connection.execute(SQL["send_untaken_answer"], {**row, **_untaken_columns(result)})
+                stored = orjson.loads(result)
+                answer = {
+                    **row,
+                    "target": dump(stored["target"]),
+                    "messages": Texts(dump_bytes(message) for message in stored["parts"]),
+                    "keys": Texts(str(uuid.uuid4()) for _ in stored["parts"]),
+                    "apology": stored["outcome"] == CallOutcome.FAILED,
+                }
+                await connection.execute(SQL["send_untaken_answer"], answer)
         except Exception as error:
             if not is_of_rows(error, lost=connection.closed):
                 raise
             log.exception("an untaken answer is given up", extra={"instance": instance_id})
             reason = f"the answer that no call took could not be sent: {INTERNAL}"
             await connection.execute(SQL["give_up_untaken_answer"], (reason, inbox_id))
-
-
-def _untaken_columns(result: str) -> dict[str, object]:
-    stored = orjson.loads(result)
-    return {
-        "target": dump(stored["target"]),
-        "messages": Texts(dump_bytes(message) for message in stored["parts"]),
-        "keys": Texts(str(uuid.uuid4()) for _ in stored["parts"]),
-        "apology": stored["outcome"] == CallOutcome.FAILED,
-    }
