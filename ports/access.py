@@ -29,11 +29,9 @@ class KeyStore(Protocol):
 
     async def find(self, digest: bytes, kind: KeyKind, now: datetime) -> ApiKey | None:
         """The live one with that hash."""
-        ...
 
     async def get(self, key_id: int, now: datetime) -> ApiKey | None:
         """A key or a session, live or not."""
-        ...
 
     async def add(self, new: NewCredential, now: datetime) -> ApiKey: ...
 
@@ -46,24 +44,19 @@ class KeyStore(Protocol):
         limit: int | None = None,
     ) -> Sequence[ApiKey]:
         """Those with ids over `after`, of one user or of all, ordered by id; of sessions the live ones."""
-        ...
 
     async def revoke(self, key_id: int, now: datetime) -> bool:
         """Revokes also what was made with it. False if nothing was left to be revoked."""
-        ...
 
     async def take_link(self, digest: bytes, now: datetime) -> ApiKey | None:
         """The live sign-in link with that hash, which is gone with this."""
-        ...
 
     async def oldest(self, role: Role, user_id: str | None, now: datetime) -> ApiKey | None:
         """The oldest live key of a role, of one user or of all."""
-        ...
 
     async def count_failed_sign_in(self, address: str, now: datetime) -> float | None:
         """Counts a wrong credential of an address, over all gateways. Seconds to wait if there were too many, else
         None."""
-        ...
 
 
 class IdentityStore(Protocol):
@@ -71,28 +64,22 @@ class IdentityStore(Protocol):
 
     async def of_user(self, user_id: str) -> Sequence[Identity]:
         """In the order in which they were verified."""
-        ...
 
     async def give(self, user_id: str, identities: Sequence[Identity]) -> None:
         """Stores them for the user, all or none, taking each from whoever had it."""
-        ...
 
     async def take(self, user_id: str, identity: Identity) -> bool:
         """False when the user has no such identity."""
-        ...
 
     async def resolve(self, identities: Sequence[Identity], only_user: str | None) -> str | None:
         """The user that one of these identities is verified for; with `only_user` that user, or nobody."""
-        ...
 
     async def may_notify(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
         """Return True if a sender may be told now that only verified users are served: once in `every`. True counts
         as told."""
-        ...
 
     async def users_of(self, identities: Sequence[Identity]) -> Mapping[Identity, str]:
         """The users that these identities are verified for."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,29 +104,23 @@ class VerificationStore(Protocol):
 
     async def add_code(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
         """Replaces the user's pending code. Seconds to wait when too many were sent, None when stored."""
-        ...
 
     async def try_code(self, user_id: str, now: datetime) -> CodeTry | None:
         """Counts a try and gives what to compare with; None when nothing is pending or it is used up."""
-        ...
 
     async def take_code(self, user_id: str, digest: bytes) -> bool:
         """Removes the code; True for one caller only."""
-        ...
 
     async def add_link(self, digest: bytes, user_id: str, expires_at: datetime) -> None: ...
 
     async def bind_link(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
         """Ties a link to who opened it first; its user, None when it is expired, used or another's."""
-        ...
 
     async def take_bound_link(self, messenger_id: str, now: datetime) -> str | None:
         """Uses up what this messenger user opened; the user of the newest link."""
-        ...
 
     async def take_link(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
         """Uses up a link; its user, None when it is expired, used or opened by somebody else."""
-        ...
 
     async def add_state(
         self, digest: bytes, provider: Provider, pending: PendingOAuth, expires_at: datetime
@@ -147,7 +128,6 @@ class VerificationStore(Protocol):
 
     async def take_state(self, digest: bytes, provider: Provider, now: datetime) -> PendingOAuth | None:
         """Uses up a state; None when it is unknown, expired or another provider's."""
-        ...
 
 
 class MailFailed(Exception):
@@ -161,7 +141,6 @@ class MailFailed(Exception):
 class Mailer(Protocol):
     async def send(self, recipient: str, subject: str, text: str) -> None:
         """Sends one mail, its text also as HTML; paragraphs are parted by empty lines. Raises `MailFailed`."""
-        ...
 
 
 class OAuthFailed(Exception):
@@ -173,11 +152,9 @@ class OAuthProviders(Protocol):
 
     def authorize_url(self, provider: Provider, state: str, verifier: str) -> str:
         """Where the user's browser goes."""
-        ...
 
     async def identify(self, provider: Provider, code: str, verifier: str) -> Identity:
         """Exchanges the code for the user's identity. Raises `OAuthFailed`."""
-        ...
 
 
 class VerificationBot(Protocol):
@@ -190,12 +167,9 @@ class VerificationBot(Protocol):
 
         Raises `Unauthenticated`, `Invalid`.
         """
-        ...
 
     async def ask_for_contact(self, chat_id: str, text: str) -> None:
         """Best effort: a failure is logged."""
-        ...
 
     async def say(self, chat_id: str, text: str) -> None:
         """Best effort: a failure is logged."""
-        ...

@@ -77,7 +77,6 @@ class Webhook(Protocol[C]):
         Raises `Unauthenticated` (or `Forbidden` where the platform documents 403) for a failed proof,
         `Invalid` for a body that cannot be read, `NotFound` for an unknown callback name.
         """
-        ...
 
 
 class MetadataSource(Protocol[C]):
@@ -86,7 +85,6 @@ class MetadataSource(Protocol[C]):
     @property
     def metadata_seconds(self) -> float:
         """How long fetched metadata is valid."""
-        ...
 
     async def fetch_metadata(self, config: C) -> ChannelMetadata: ...
 
@@ -97,7 +95,6 @@ class EventPlacer(Protocol[C]):
     async def placed(self, config: C, event: Event) -> Event:
         """The event in its conversation, as given where the platform does not tell in time. Never raises: the call
         waits for its acknowledgement."""
-        ...
 
 
 class CallResponder(Protocol[C]):
@@ -136,7 +133,6 @@ class Poller(Protocol[C]):
     ) -> Polled:
         """Returns the events since `cursor`; on the first poll (None) since the instance was created at `since`.
         Raises `PollFailed`."""
-        ...
 
 
 class PollAck(Protocol[C]):
@@ -144,7 +140,6 @@ class PollAck(Protocol[C]):
 
     async def acknowledge(self, config: C, stored: Sequence[Event]) -> None:
         """Raises `PollFailed`."""
-        ...
 
 
 class PushWatcher(Protocol[C]):
@@ -152,7 +147,6 @@ class PushWatcher(Protocol[C]):
 
     async def watch(self, config: C, timeout: float) -> None:
         """Returns when there may be news, or after `timeout` seconds. Raises `PollFailed`."""
-        ...
 
 
 class Scheduler(Protocol[C]):
@@ -160,19 +154,15 @@ class Scheduler(Protocol[C]):
 
     def next_fire(self, config: C, after: datetime) -> datetime | None:
         """The next moment to fire strictly after `after` (aware, UTC), None for never."""
-        ...
 
     def fired(self, config: C, instance_id: int, at: datetime) -> Event:
         """The event of a firing at `at`."""
-        ...
 
     def fires_once(self, config: C) -> bool:
         """Return True if the instance removes itself after one firing."""
-        ...
 
     def timing(self, config: C) -> Timing:
         """When it fires, in words."""
-        ...
 
 
 Registration = Mapping[str, object]
@@ -185,19 +175,15 @@ class Registrar(Protocol[C]):
     async def register(self, config: C, address: str, kept: Registration) -> Registration:
         """Sets the callback address; idempotent. `kept` is what the last registration returned, empty before
         the first. Raises `PlatformError`."""
-        ...
 
     async def unregister(self, config: C, kept: Registration) -> None:
         """Raises `PlatformError`."""
-        ...
 
     def supersedes(self, old: C, new: C) -> bool:
         """Return True if registering with `new` leaves behind the registration made with `old`. Pure."""
-        ...
 
     async def registered(self, config: C, address: str) -> bool:
         """Return True if the platform still calls this address. Raises `PlatformError`."""
-        ...
 
 
 class AnswerForwarding(Protocol[C]):
@@ -205,7 +191,6 @@ class AnswerForwarding(Protocol[C]):
 
     def destination(self, config: C) -> Destination | None:
         """None if answers are not forwarded."""
-        ...
 
 
 class Probe(Protocol[C]):
@@ -214,7 +199,6 @@ class Probe(Protocol[C]):
     async def probe(self, config: C) -> str | None:
         """A sentence on what is there already, such as unread mail. Raises `PlatformError` when the platform refuses
         the credentials."""
-        ...
 
 
 class AttachmentFetcher(Protocol[C]):
@@ -222,7 +206,6 @@ class AttachmentFetcher(Protocol[C]):
 
     def fetch(self, config: C, attachment: Attachment) -> AsyncIterator[bytes]:
         """Raises `PlatformError`."""
-        ...
 
 
 class BaseFolder(Protocol[C]):
@@ -230,15 +213,12 @@ class BaseFolder(Protocol[C]):
 
     def base_id(self, config: C) -> int | None:
         """The base that the folder feeds, None for none."""
-        ...
 
     def address(self, config: C) -> str:
         """Where people see the folder."""
-        ...
 
     async def read(self, config: C, page: PageToRead) -> PageContent | Listing:
         """The list of the folder's files for its own page, else a file. Raises `PageRefused`, `PageLater`."""
-        ...
 
 
 class AttachmentDescriber(Protocol[C]):
@@ -246,7 +226,6 @@ class AttachmentDescriber(Protocol[C]):
 
     async def described(self, config: C, attachment: Attachment) -> Attachment:
         """The attachment with what the platform knows of it; unchanged where it knows nothing."""
-        ...
 
 
 class SenderFilter(Protocol[C]):
@@ -254,7 +233,6 @@ class SenderFilter(Protocol[C]):
 
     async def is_bot(self, config: C, sender: Sender) -> bool | None:
         """None if the platform does not say. Never raises."""
-        ...
 
 
 class QuotedReader(Protocol[C, T_in]):
@@ -262,7 +240,6 @@ class QuotedReader(Protocol[C, T_in]):
 
     async def read_quoted(self, config: C, target: T_in, quoted: Quoted) -> Quoted | None:
         """`target` is that of the event. None where there is no such message. Raises `PlatformError`."""
-        ...
 
 
 class ThreadReader(Protocol[C, T_in]):
@@ -271,7 +248,6 @@ class ThreadReader(Protocol[C, T_in]):
     async def read_thread(self, config: C, target: T_in, before: str, most: int) -> Sequence[ThreadMessage]:
         """The latest messages before the one with the platform's id `before`, the oldest first; `target` is that of
         the event. Raises `PlatformError`."""
-        ...
 
 
 class ReplySender(Protocol[C, T_in]):
@@ -279,14 +255,12 @@ class ReplySender(Protocol[C, T_in]):
 
     def render(self, config: C, target: T_in, answer: Answer) -> Sequence[OutboundMessage]:
         """Pure: the answer in the platform's markup, split into messages within its limit."""
-        ...
 
     async def send(self, config: C, target: T_in, message: OutboundMessage, key: str) -> Sent:
         """Sends one message. `key` is its idempotency key, the same for every try.
 
         Never raises for what the platform or the network does: `Sent` tells.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,11 +290,9 @@ class ConversationOpener(Protocol[C, T]):
     @property
     def address(self) -> str:
         """What an address is here, as errors and docs say it ("a channel id such as C0123456789, ...")."""
-        ...
 
     def default_address(self, config: C) -> str:
         """The configured address for messages of no conversation, empty for none. Pure."""
-        ...
 
     async def open(self, config: C, request: OpenRequest) -> Opened[T]:
         """Checks the address, and asks the platform only where it has to make a conversation first.
@@ -328,7 +300,6 @@ class ConversationOpener(Protocol[C, T]):
         Raises `Invalid` with a fault of the field `to` for what is no address here, `PlatformError` for what the
         platform refuses.
         """
-        ...
 
 
 class ConversationTarget(Protocol[T]):
@@ -337,7 +308,6 @@ class ConversationTarget(Protocol[T]):
 
     def continued(self, target: T) -> T:
         """Pure. `target` is that of an event."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,11 +338,9 @@ class TypingIndicator(Protocol[C, T_in]):
     @property
     def typing_seconds(self) -> float:
         """The time from one call to the next, within which the platform goes on showing it."""
-        ...
 
     async def typing(self, config: C, target: T_in) -> Sent | None:
         """Shows it once. None where this conversation cannot show it. Best effort, never raises."""
-        ...
 
 
 class MessageReactions(Protocol[C, T_in]):
@@ -381,7 +349,6 @@ class MessageReactions(Protocol[C, T_in]):
     async def react(self, config: C, target: T_in, message_id: str, emoji: str, *, present: bool) -> Sent:
         """`message_id` is `Event.message_id`, `emoji` as the platform names it. Never raises for what the platform or
         the network does."""
-        ...
 
 
 class WaitingIndicator(Protocol[C, T_in]):
@@ -392,7 +359,6 @@ class WaitingIndicator(Protocol[C, T_in]):
 
     def shows_waiting(self, config: C, target: T_in) -> bool:
         """Pure."""
-        ...
 
 
 class StreamingReply(Protocol[C, T_in]):
@@ -403,12 +369,10 @@ class StreamingReply(Protocol[C, T_in]):
 
     def preview(self, config: C, target: T_in) -> Preview | None:
         """Pure: how the answer to one message is shown, None where this conversation cannot show it."""
-        ...
 
     async def draft(self, config: C, target: T_in, message: OutboundMessage, draft: str, key: str) -> Sent:
         """Shows what `Preview.render` made: edits the message `draft`, or sends one where that is empty. `Sent.ref`
         is the message's id; `key` is the idempotency key of sending it. Never raises."""
-        ...
 
 
 class ButtonAck(Protocol[C, T_in]):
@@ -437,7 +401,6 @@ class PromptCloser(Protocol[C, T]):
     async def close_prompt(self, config: C, target: T, closed: ClosedPrompt) -> None:
         """Shows what the prompt reads from now on; again where it does already. `target` is that of a press, or
         what `prompt_target` returned. Best effort, never raises."""
-        ...
 
     def prompt_target(
         self, config: C, target: T, message: OutboundMessage, ref: str, press: T | None
@@ -447,4 +410,3 @@ class PromptCloser(Protocol[C, T]):
         `message` went to `target`, and its id at the platform is `ref`. `press` is the target of the press, None
         for a prompt that was decided by a typed reply. None where the message has no buttons.
         """
-        ...

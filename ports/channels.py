@@ -118,7 +118,6 @@ class Channels(Protocol):
 
     def all(self) -> Sequence[AnyChannel]:
         """In the order of the catalogue."""
-        ...
 
     def find(self, channel_id: str) -> AnyChannel | None: ...
 
@@ -161,7 +160,6 @@ class DraftSender(Protocol):
     async def show(self, address: DraftAddress, message: OutboundMessage, draft: str) -> Sent:
         """Edits the message `draft`, or sends one where that is empty, if the platform's limits allow it now:
         `RETRY_AFTER` says when they do. Never raises."""
-        ...
 
 
 class MetadataCache(Protocol):
@@ -170,8 +168,6 @@ class MetadataCache(Protocol):
 
         Never raises for a platform that is away: then the last metadata is used, or none.
         """
-        ...
 
     async def renewed(self, instance: Instance, channel: AnyChannel) -> ChannelMetadata | None:
         """The metadata, fetched anew because those held did not suffice; None when that was tried a moment ago."""
-        ...

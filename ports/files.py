@@ -49,7 +49,6 @@ class Transcriber(Protocol):
     async def transcribe(self, recording: SharedFile) -> str:
         """What was said, empty for nothing that can be recognised. Raises a `Refusal` that says why a recording
         cannot be read."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,36 +67,28 @@ class BlobReferences(Protocol):
 
     async def hold(self, key: str, size: int) -> None:
         """Keeps a blob from being swept while its upload runs."""
-        ...
 
     async def release(self, keys: Sequence[str]) -> None:
         """Ends one hold for each mention of a key."""
-        ...
 
     def locked_unreferenced(self, keys: Sequence[str]) -> AbstractAsyncContextManager[Sequence[str]]:
         """Those of the blobs that nothing uses, locked; they are forgotten when the block ends well."""
-        ...
 
     async def keep_unsent(self) -> None:
         """Prolongs the holds of what replies carry that wait, or are dead letters."""
-        ...
 
     async def left_over(self, limit: int) -> Sequence[str]:
         """Blobs that nothing has used for an hour."""
-        ...
 
     async def unknown(self, keys: Sequence[str]) -> Sequence[str]:
         """Those of the keys that no row knows."""
-        ...
 
     async def add_message_file(self, place: FilePlace, file: SharedFile, size: int) -> None:
         """Records a file of a message, which is kept as long as its conversation. Raises `NotFound` where the event
         was erased."""
-        ...
 
     async def is_in_base(self, record: int) -> bool:
         """Return True if a knowledge base still has the file of this record."""
-        ...
 
 
 class FileTokens(Protocol):
@@ -107,7 +98,6 @@ class FileTokens(Protocol):
 
     def read(self, token: str, now: datetime) -> SharedFile | None:
         """None if the token is forged or expired."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +115,6 @@ class SharedFiles(Protocol):
 
     async def open(self, token: str) -> OpenFile:
         """Raises `NotFound`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,28 +141,21 @@ class Blobs(Protocol):
         `reference` is called once key and size are known, before the blob stands in its place: whoever marks it
         as used there cannot lose it to somebody who is just deleting the same bytes.
         """
-        ...
 
     def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         """The bytes in pieces of at most 64 KiB. Raises `NotFound`."""
-        ...
 
     async def size(self, key: str) -> int:
         """Raises `NotFound`."""
-        ...
 
     async def delete(self, key: str) -> None:
         """Removes it; nothing happens when it is gone already."""
-        ...
 
     def local(self, key: str) -> AbstractAsyncContextManager[Path]:
         """A file of this machine with the bytes, to be read within the block. Raises `NotFound`."""
-        ...
 
     async def check(self) -> None:
         """Raises `Unavailable` if files cannot be stored here, with what to do."""
-        ...
 
     def keys(self) -> AsyncIterator[tuple[str, datetime]]:
         """All blobs with the moment they were written, for finding what nobody knows of."""
-        ...

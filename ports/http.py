@@ -137,7 +137,6 @@ class Http(Protocol):
 
     def stream(self, request: HttpRequest) -> AsyncIterator[bytes]:
         """The body of a 2xx answer piece by piece; raises `HttpFailed` for any other status."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,6 @@ class Addresses(Protocol):
 
         Raises `AddressRefused` when the policy allows none, `HttpFailed` when the name is not found.
         """
-        ...
 
 
 class ConnectionClosed(Exception):
@@ -172,11 +170,9 @@ class WebSocket(Protocol):
 
     async def receive(self) -> str | bytes:
         """The next message. Raises `ConnectionClosed`."""
-        ...
 
     async def send(self, message: str) -> None:
         """Raises `ConnectionClosed`."""
-        ...
 
     async def close(self, code: int = 1000) -> None: ...
 
@@ -195,7 +191,6 @@ class Handshake:
 class WebSockets(Protocol):
     def open(self, handshake: Handshake) -> AbstractAsyncContextManager[WebSocket]:
         """Opens a connection, which ends with the block. Raises `ports.http.HttpFailed`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +229,6 @@ class WebPageReader(Protocol):
 
     async def read_page(self, body: FetchedBody) -> WebPage | SitemapEntries | None:
         """None: it is neither a page nor a sitemap, but a file. Raises `Unreadable`, `TooLarge`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,14 +245,11 @@ class WebHosts(Protocol):
 
     async def acquire(self, host: str, seconds: float) -> float:
         """Takes the host for so long, at most; 0. Where another request has it, or it rests: seconds until then."""
-        ...
 
     async def release(self, host: str, rest: float) -> None:
         """Gives the host back, to be asked again after so many seconds."""
-        ...
 
     async def robots(self, host: str) -> KnownRobots: ...
 
     async def keep_robots(self, host: str, text: str | None, error: str | None, seconds: float) -> None:
         """Stores what came of reading robots.txt, good for so long; None: the text that is there stays."""
-        ...

@@ -56,25 +56,20 @@ class Embedder(Protocol):
 
     async def model(self) -> EmbeddingModel:
         """Which model it is; reads the model's files, does not load them. Raises `Unavailable`."""
-        ...
 
     async def ensure_prepared(self) -> bool:
         """Return True if the model is prepared, which takes minutes once on each machine. Otherwise starts the
         preparation and does not wait. Raises `Unavailable` without the model, and if the preparation has just
         failed."""
-        ...
 
     async def prepare(self) -> None:
         """Prepares and loads the model, where that is still to be done; whoever embeds next does not wait for it."""
-        ...
 
     async def embed_query(self, text: str) -> Vector:
         """One query; a text longer than the model's window is cut."""
-        ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Vectors in the order of the texts; bulk work, which waits for queries."""
-        ...
 
 
 class Embedders(Embedder, Protocol):
@@ -82,11 +77,9 @@ class Embedders(Embedder, Protocol):
 
     async def of(self, fingerprint: str | None) -> Embedder:
         """Which makes vectors of that fingerprint; the installation's for None, and where that model is not here."""
-        ...
 
     async def release(self, in_use: Collection[str]) -> None:
         """Gives up what models of other fingerprints take of the memory; they can be asked for again."""
-        ...
 
 
 Progress = Callable[[float], None]
@@ -113,7 +106,6 @@ class Parser(Protocol):
 
         Raises `Unsupported` (no format of ours), `Unreadable` (empty, or text under a binary extension).
         """
-        ...
 
     async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
         """The document in the file; `path` is where the bytes lie, `file_name` what the user calls it.
@@ -122,7 +114,6 @@ class Parser(Protocol):
         `Unreadable` (corrupt, encrypted, empty, without any text), `TooLarge` (over a limit on pages, rows,
         pixels, duration, text, time, memory or what a container inflates to).
         """
-        ...
 
     def cut(
         self, path: Path, file_name: str, progress: Progress | None = None
@@ -131,12 +122,9 @@ class Parser(Protocol):
 
         Refuses as `parse` does, be it in the middle; raises `Unavailable` where reading broke off.
         """
-        ...
 
     def available(self) -> Sequence[FormatSupport]:
         """One entry per format, in the contract's order."""
-        ...
 
     async def close(self) -> None:
         """Ends what is running; a parse under way is abandoned."""
-        ...

@@ -33,28 +33,23 @@ class BaseStore(Protocol):
 
     async def add(self, owner: str, new: NewBase) -> Base:
         """Stores a base; the owner has level 3 on it."""
-        ...
 
     async def find(self, base_id: int, user_id: str) -> Base | None:
         """The base with the level granted to that user."""
-        ...
 
     async def of_user(self, user_id: str, among: Sequence[int] | None = None) -> Sequence[Base]:
         """The bases that the user has a level on, by id; only those `among` some, where they are given."""
-        ...
 
     async def all(self) -> Sequence[Base]: ...
 
     async def change(self, base_id: int, change: BaseChange) -> bool:
         """False when it is gone."""
-        ...
 
     async def remove(self, base_id: int, *, sync_memory: bool) -> Sequence[str] | None:
         """Removes the base and all that is in it, in one transaction; the blobs it used. None: it is gone.
 
         With `sync_memory` the task to delete its memory nodes is stored in the same transaction.
         """
-        ...
 
     async def permissions(self, base_id: int) -> Sequence[Permission]: ...
 
@@ -63,7 +58,6 @@ class BaseStore(Protocol):
     async def due_memory_tasks(self, limit: int) -> Sequence[MemoryTask]:
         """Takes tasks that are due, to delete nodes of the memory service; they are due again after a while unless
         they are done by then."""
-        ...
 
     async def memory_task_done(self, base_id: int) -> None: ...
 
@@ -80,44 +74,36 @@ class KnowledgeFileStore(Protocol):
 
         With `readable` only one that the user may READ.
         """
-        ...
 
     async def text(
         self, file_hash: str, user_id: str, start: int, length: int, *, readable: bool
     ) -> TextWindow | None:
         """A stretch of the text of the record that `find` gives."""
-        ...
 
     async def chunk(self, chunk_id: str, user_id: str) -> tuple[Chunk, Level] | None: ...
 
     async def chunks(self, file: FileRecord, limit: int, offset: int) -> tuple[Sequence[Chunk], int]:
         """A window of the file's chunks, in document order, and how many there are: none until it is ready."""
-        ...
 
     async def states(self, base_id: int, limit: int, before: int, name: str) -> Sequence[FileState]:
         """The newest first, with ids below `before` (0: all) and names that hold `name` in any case."""
-        ...
 
     async def state(self, base_id: int, file_hash: str) -> FileState | None: ...
 
     async def places(self, file: FileState, limit: int, offset: int) -> Sequence[ChunkPlace]:
         """A window of the file's chunks, in document order."""
-        ...
 
     async def text_of(self, file: FileState, start: int, length: int) -> tuple[str, int]:
         """Returns a part of the text, and the length of the whole text."""
-        ...
 
     async def remove(self, base_id: int, file_hash: str) -> Sequence[str] | None:
         """Removes a file with its chunks; the blobs it used. None: it is gone.
 
         Where the caller of its upload waits, all of the upload is taken back.
         """
-        ...
 
     async def retry(self, base_id: int, file_hash: str, user_id: str) -> FileStatus | None:
         """Makes an upload of a file that failed; the status before. None: it is gone."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +145,6 @@ class ChunkIndex(Protocol):
 
     async def model_of(self, base_id: int) -> str | None:
         """The fingerprint of the model whose vectors the base is searched by; None while it has none."""
-        ...
 
     async def statistics(self, base_id: int, query: Query) -> Statistics: ...
 
@@ -167,13 +152,11 @@ class ChunkIndex(Protocol):
         self, base_id: int, match: TextMatch, statistics: Statistics, options: SearchOptions = DEFAULT
     ) -> Sequence[Candidate]:
         """The chunks that hold most of the query's weight, several times as many as are wanted."""
-        ...
 
     async def nearest(
         self, base_id: int, vector: Vector, fingerprint: str, options: SearchOptions = DEFAULT
     ) -> Sequence[tuple[str, float]]:
         """Keys and cosines of the nearest chunks, among those that the model embedded."""
-        ...
 
     async def passages(
         self,
@@ -202,31 +185,25 @@ class Reindexing(Protocol):
 
     async def lease(self, owner: int, fingerprint: str) -> bool:
         """Return True if this process embeds the chunks again for the next minute."""
-        ...
 
     async def drop_unused(self, fingerprint: str) -> None:
         """Removes vectors that are to follow none in use, or are of another model."""
-        ...
 
     async def other_bases(self, fingerprint: str) -> Sequence[int]: ...
 
     async def progress(self, fingerprint: str) -> tuple[int, int]:
         """How many chunks of those bases have their new vectors, and how many there are."""
-        ...
 
     async def next_other(
         self, base_id: int, fingerprint: str, after: int, limit: int
     ) -> Sequence[OtherChunk]:
         """The next chunks behind a `seq` that lack the model's vector."""
-        ...
 
     async def keep(self, fingerprint: str, vectors: Sequence[tuple[OtherChunk, Vector]]) -> None:
         """Stores vectors beside those that are in use."""
-        ...
 
     async def change_over(self, base_id: int, fingerprint: str) -> bool:
         """Puts the base's new vectors in the place of the old ones; False when some are still missing."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,11 +263,9 @@ class UploadStore(Protocol):
         self, base_id: int, user_id: str, files: Sequence[NewFile], respond_async: bool
     ) -> Begun | None:
         """Makes the records; a file that the base has already is taken as it is. None: the base is gone."""
-        ...
 
     async def rename(self, base_id: int, names: Mapping[str, str]) -> None:
         """Records names of files of a base, by hash; what it does not have is passed over."""
-        ...
 
     async def statuses(self, file_ids: Sequence[int]) -> Mapping[int, FileStatus]: ...
 
@@ -298,7 +273,6 @@ class UploadStore(Protocol):
 
     async def forget_ended(self) -> Sequence[str]:
         """Removes what ended or failed a day ago; the blobs that it used."""
-        ...
 
     async def claim(self, owner: int, *, newcomers_only: bool = False) -> Work | None:
         """Leases the next due upload: that of the user with the fewest running ones first, and of one user's the
@@ -306,27 +280,21 @@ class UploadStore(Protocol):
 
         `newcomers_only`: of a user who has none running, or a short one of a user who has no short one running.
         """
-        ...
 
     async def renew(self, upload_id: int, owner: int) -> bool:
         """Prolongs the lease; False when it is lost."""
-        ...
 
     async def preparing(self, upload_id: int, owner: int, *, under_way: bool) -> None:
         """Stores whether the upload waits for the embedding model to be prepared; until another leases it."""
-        ...
 
     async def fail(self, work: Work, owner: int, failure: Failure) -> Sequence[str]:
         """Takes all of the upload back; the blobs that it used."""
-        ...
 
     async def remove(self, upload_id: int, failure: Failure) -> None:
         """Removes an upload that takes no outcome; its files stay and say why they failed."""
-        ...
 
     async def retry(self, upload_id: int, owner: int, seconds: float) -> None:
         """Gives the work back, to be taken up after so many seconds."""
-        ...
 
 
 class Staging(Protocol):
@@ -334,41 +302,33 @@ class Staging(Protocol):
 
     async def model_of(self, base_id: int) -> str | None:
         """The fingerprint of the model whose vectors the base is searched by; None while it has none."""
-        ...
 
     async def unembedded(
         self, upload_id: int, fingerprint: str, limit: int, after: int = 0
     ) -> Sequence[StagedPiece]:
         """The next pieces behind a `seq` that have no vector of that model. What is staged at the same time may be
         numbered the other way round, so that only a search from the beginning finds all."""
-        ...
 
     async def embedded(
         self, upload_id: int, fingerprint: str, vectors: Sequence[tuple[StagedPiece, Vector]]
     ) -> None:
         """Stores vectors and the files' progress."""
-        ...
 
     async def publish(self, work: Work, owner: int, fingerprint: str, base_model: str | None) -> bool:
         """Makes all chunks of the upload visible at once, with their vectors of that model. False when base or lease
         are gone, or `model_of` the base is no longer `base_model`."""
-        ...
 
     async def reading(self, work: Work, file_id: int, share: float) -> None:
         """Stores how far a file has been read, 0 to 1, as the first part of its progress."""
-        ...
 
     async def begin(self, work: Work, file_id: int) -> None:
         """Removes what an earlier try has staged of a file."""
-        ...
 
     async def stage(
         self, work: Work, file_id: int, start: int, text: str, pieces: Sequence[tuple[str, Piece]]
     ) -> bool:
         """Stores the stretch of a file's text that begins at `start`, and pieces, each with its chunk id; False when
         file or lease are gone."""
-        ...
 
     async def finish(self, work: Work, file_id: int, mime_type: str, warnings: Sequence[str] = ()) -> None:
         """Ends the staging of a file: its text is whole, apart from what the warnings name."""
-        ...

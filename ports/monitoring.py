@@ -13,7 +13,6 @@ class FigureStore(Protocol):
     ) -> tuple[datetime, Mapping[datetime, Mapping[int, int]]]:
         """Until when it was counted, and what was counted in each step of the period that ends then. None: of all
         instances."""
-        ...
 
 
 class Installation(Protocol):

@@ -57,26 +57,21 @@ class Outbox(Protocol):
 
     async def sent(self, key: QueueKey, message: QueuedMessage, ref: str, *, last: bool) -> None:
         """The platform took the message. `last` releases the queue."""
-        ...
 
     async def retry(self, key: QueueKey, message: QueuedMessage, error: str, delay: float) -> None:
         """The message is sent again after `delay` seconds; the queue is released until then."""
-        ...
 
     async def dead(self, key: QueueKey, message: QueuedMessage, error: str, *, last: bool) -> None:
         """The message is given up, and kept as a dead letter."""
-        ...
 
     async def release(self, key: QueueKey, delay: float = 0.0) -> None: ...
 
     async def record_status(self, instance_id: int, status: DeliveryStatus) -> bool:
         """Stores what the platform said later of a message. Whether one that counted as sent is a dead letter by
         it."""
-        ...
 
     async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
         """The messages with buttons that asked, in answer to an event, the last one first."""
-        ...
 
     async def list(
         self, instance_id: int, status: str | None, limit: int, offset: int
@@ -84,7 +79,6 @@ class Outbox(Protocol):
 
     async def replay(self, instance_id: int, message_id: int) -> bool | None:
         """Sends a dead letter again. None when there is no such message, False when it is no dead letter."""
-        ...
 
     async def drop(self, instance_id: int, message_id: int) -> bool: ...
 
@@ -129,16 +123,13 @@ class SendStore(Protocol):
 
     async def repeated(self, instance_id: int, idempotency_key: str) -> StoredSend | None:
         """The message that was stored with this key within the last 24 hours."""
-        ...
 
     async def next_id(self) -> int:
         """An id for a message that is about to be stored, which no other message gets."""
-        ...
 
     async def add(self, send: NewSend) -> StoredSend | None:
         """Stores a message with its outbound messages in one transaction, or returns the one that has its key. None
         if the instance was removed."""
-        ...
 
 
 class SharedLimits(Protocol):
@@ -151,11 +142,9 @@ class SharedLimits(Protocol):
 
         Seconds until that slot; over `max_wait` nothing is reserved.
         """
-        ...
 
     async def cool_down(self, key: str, seconds: float) -> None:
         """Nothing is sent for so long under this key; a longer cooldown stays."""
-        ...
 
     async def open_breaker(self, breaker: OpenBreaker, reason: str) -> None: ...
 

@@ -48,7 +48,6 @@ class Answers(Protocol):
 
     async def wait(self, inbox_id: int, seconds: float) -> None:
         """Returns when the answer of that event may be there, or after `seconds`."""
-        ...
 
 
 @value
@@ -80,15 +79,12 @@ class Inbox(Protocol):
 
         An id of 0 means that the event was dropped, or that the instance is gone. Raises `Unavailable`.
         """
-        ...
 
     async def result(self, inbox_id: int) -> CallResult | None:
         """Takes the answer for a waiting call, or returns None."""
-        ...
 
     async def stop_waiting(self, inbox_id: int) -> CallResult | None:
         """Nobody waits any more: a later answer is sent as messages. The answer, when it just came."""
-        ...
 
 
 @value
@@ -173,7 +169,6 @@ class Conversations(Protocol):
 
     async def lease(self, capacity: Capacity) -> Leases[Conversation]:
         """Conversations that nobody works on, those that are due longest first."""
-        ...
 
     async def record(self, outcome: EventOutcome) -> bool:
         """Stores an outcome and its messages in one transaction.
@@ -182,31 +177,24 @@ class Conversations(Protocol):
         has none, or the event was stored and a person has the conversation. What was leased with it is out of date
         then.
         """
-        ...
 
     async def remove(self, outcome: EventOutcome) -> bool:
         """Removes an event that takes no outcome, and stores the messages. False: it is gone already."""
-        ...
 
     async def retry(self, key: QueueKey, inbox_id: int, error: str, delay: float) -> None:
         """Counts a failure of the work on an event; its conversation is released for after `delay` seconds."""
-        ...
 
     async def release(self, key: QueueKey, delay: float = 0.0) -> None:
         """Releases a conversation; it may be leased again after `delay` seconds."""
-        ...
 
     async def album(self, key: QueueKey, merge: Merge | None) -> Album:
         """The queued events of one message (None: of all), also those beyond what was leased."""
-        ...
 
     async def drafted(self, inbox_id: int, draft: str) -> None:
         """Remembers the message in which the unfinished answer to an event is shown."""
-        ...
 
     async def postpone(self, key: QueueKey, delay: float) -> None:
         """Releases a conversation for `delay` seconds, and wakes a worker then."""
-        ...
 
 
 class Sessions(Protocol):
@@ -214,25 +202,20 @@ class Sessions(Protocol):
 
     async def rename(self, instance_id: int, previous: str, current: str) -> None:
         """The session's history, question, approvals, aliases and handler belong to another session from now on."""
-        ...
 
     async def add_alias(self, instance_id: int, alias: SessionAlias) -> bool:
         """Return True if the alias is new, or belonged to another session until now."""
-        ...
 
     async def of_alias(self, instance_id: int, alias: str) -> str | None:
         """The id of the session that has the alias."""
-        ...
 
     async def record_opt_out(self, instance_id: int, opt_out: OptOut) -> None:
         """Records what a person has chosen; it outlives the conversation."""
-        ...
 
     async def is_opted_out(self, instance_id: int, session_id: str) -> bool: ...
 
     async def is_queue_opted_out(self, key: QueueKey) -> bool:
         """Return True if the person of a conversation has opted out."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +235,6 @@ class Rounds(Protocol):
         Over `most` rounds within `window` seconds the count stays until so long a time passes without an event. Of
         an event with a correspondent the larger count holds: of the conversation, or of all with the correspondent.
         """
-        ...
 
     async def replied(self, key: QueueKey, correspondent: str) -> None:
         """An event of a conversation with the correspondent got a reply."""
-        ...

@@ -16,7 +16,6 @@ class ResourceDirectory(Protocol):
 
     def find(self, resource: Resource) -> ResourceRule | None:
         """What takes it: the first rule that fits, the built-in, or the default."""
-        ...
 
 
 class DownstreamFailed(Exception):
@@ -36,7 +35,6 @@ class DownstreamFailed(Exception):
 class Downstream(Protocol):
     async def run(self, request: RunRequest) -> RunResult:
         """Runs the request's resource on its message. Raises `DownstreamFailed`."""
-        ...
 
 
 class KnowledgeReader(Protocol):
@@ -45,15 +43,12 @@ class KnowledgeReader(Protocol):
     async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
         """The best passages with their file names, or a plain "nothing found". What `owner` may not read is
         answered like what does not exist."""
-        ...
 
     async def readable(self, user: str, base_ids: Sequence[int]) -> Sequence[Base]:
         """Those that the user may READ; what the user may not read is left out like what does not exist."""
-        ...
 
     async def passages(self, base: Base, query: str) -> Sequence[SearchResult]:
         """The best passages, the best first; none where nothing has to do with the query."""
-        ...
 
 
 class Role(StrEnum):
@@ -81,7 +76,6 @@ class KnowledgeModels(Protocol):
 
         Raises `DownstreamFailed`.
         """
-        ...
 
 
 class ChatHistory(Protocol):
@@ -89,7 +83,6 @@ class ChatHistory(Protocol):
 
     async def load(self, instance_id: int, session_id: str, request_id: str) -> Sequence[Turn]:
         """The latest turns of all requests but this one, oldest first."""
-        ...
 
     async def append(
         self,
@@ -101,4 +94,3 @@ class ChatHistory(Protocol):
     ) -> None:
         """Adds the turns of a request in place of those that an earlier try of it left, and drops the oldest
         turns of the session beyond the bound. Nothing is added for a stored message that was erased."""
-        ...
