@@ -61,8 +61,8 @@ class PostgresIdentities:
         async with self._database.transaction() as connection:
             for identity in ordered:
                 value = {"field": identity.field, "value": storable(identity.value)}
-                given = {**value, "normal": _key(identity), "user_id": user_id, "verified_at": func.now()}
-                await connection.run(upsert(verified_identity, given))
+                verified = {**value, "normal": _key(identity), "user_id": user_id, "verified_at": func.now()}
+                await connection.run(upsert(verified_identity, verified))
                 data = dump(value)
                 await connection.run(log_one(EventKind.IDENTITY_VERIFIED, user_id=user_id, data=data))
 
