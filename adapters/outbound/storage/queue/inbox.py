@@ -155,17 +155,17 @@ class PostgresInbox:
     async def _is_wanted(self, instance_id: int, event: Event) -> bool:
         """Return True for a reaction to what was sent, and for a message of a session that is followed."""
         if event.reacts_to:
-            statement = "was_sent"
-            parameters: dict[str, object] = {"instance": instance_id, "ref": storable(event.reacts_to)}
+            ref = {"instance": instance_id, "ref": storable(event.reacts_to)}
+            row = await self._database.fetch_one(SQL["was_sent"], ref)
         else:
-            statement, root = "is_followed", event.quoted or Quoted()
-            parameters = {
+            root = event.quoted or Quoted()
+            session = {
                 "instance": instance_id,
                 "session": key_of(event.session_id),
                 "root": storable(root.ref) or None,
                 "root_session": key_of(root.session) if root.session else None,
             }
-        row = await self._database.fetch_one(SQL[statement], parameters)
+            row = await self._database.fetch_one(SQL["is_followed"], session)
         return bool(row and row[0])
 
     async def _complete(self, instance_id: int, event: Event, id: int) -> None:
