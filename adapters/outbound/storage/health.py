@@ -125,7 +125,17 @@ class PostgresHealth:
     async def records(self, instance_ids: Sequence[int]) -> Mapping[int, HealthRecord]:
         ids = list(instance_ids)
         rows = await self._database.fetch(_records(ids)) if ids else []
-        activities = await self._activities(ids) if rows else {}
+        columns = instance_activity.c
+        noted = select(
+            columns.instance_id,
+            columns.activity,
+            columns.last_success_at,
+            columns.last_error,
+            columns.last_error_at,
+        ).where(columns.instance_id.in_(ids))
+        activities: dict[int, dict[Activity, ActivityHealth]] = {}
+        for id, name, *times in await self._database.fetch(noted) if rows else ():
+            activities.setdefault(id, {})[Activity(name)] = ActivityHealth(*times)
         return {
             id: replace(
                 HealthRecord(*columns[:-4]),
@@ -139,15 +149,6 @@ class PostgresHealth:
             )
             for id, registration, note, *columns in rows
         }
-
-    async def _activities(self, ids: Sequence[int]) -> Mapping[int, Mapping[Activity, ActivityHealth]]:
-        columns = instance_activity.c[
-            "instance_id", "activity", "last_success_at", "last_error", "last_error_at"
-        ]
-        activities: dict[int, dict[Activity, ActivityHealth]] = {}
-        for id, name, *noted in await self._database.fetch(select(*columns).where(columns[0].in_(ids))):
-            activities.setdefault(id, {})[Activity(name)] = ActivityHealth(*noted)
-        return activities
 
     async def queue(self, instance_id: int) -> Mapping[str, int]:
         return (await self.queues([instance_id]))[instance_id]

@@ -83,7 +83,21 @@ class Signals:
     async def _listen(self) -> None:
         while True:
             try:
-                await self._listen_once()
+                connection = await PromptConnection.connect(
+                    self._database.dsn, autocommit=True, application_name="switchboard-signals", **NOTICING
+                )
+                async with connection:
+                    await connection.execute("SELECT pg_advisory_lock(%s)", (self._worker_id,))
+                    await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+                    self._on_disconnect()
+                    self.ready.set()
+                    if self._away:
+                        log.info("the connection for wake-ups is back")
+                        self._away = False
+                    own = f"{self._worker_id}:"
+                    async for notice in connection.notifies():
+                        if not notice.payload.startswith(own):
+                            self._on_notification(notice.payload.partition(":")[2])
             except (psycopg.Error, OSError) as error:
                 if not self._away:
                     log.warning("lost the connection for wake-ups, trying again: %s", type(error).__name__)
@@ -92,23 +106,6 @@ class Signals:
             if cancelled():
                 return
             await asyncio.sleep(RECONNECT_SECONDS)
-
-    async def _listen_once(self) -> None:
-        connection = await PromptConnection.connect(
-            self._database.dsn, autocommit=True, application_name="switchboard-signals", **NOTICING
-        )
-        async with connection:
-            await connection.execute("SELECT pg_advisory_lock(%s)", (self._worker_id,))
-            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
-            self._on_disconnect()
-            self.ready.set()
-            if self._away:
-                log.info("the connection for wake-ups is back")
-                self._away = False
-            own = f"{self._worker_id}:"
-            async for notice in connection.notifies():
-                if not notice.payload.startswith(own):
-                    self._on_notification(notice.payload.partition(":")[2])
 
 
 TRANSACTION_POOLING = (

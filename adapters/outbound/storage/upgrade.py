@@ -7,7 +7,7 @@ import time
 import psycopg
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
@@ -25,36 +25,33 @@ LOCKED = ("55P03", *CONFLICTS)
 
 
 def upgrade(dsn: str, revision: str = "head") -> None:
-    """Brings the schema to the newest revision, or to another. The caller sees to it that nobody else does so too."""
+    """Brings the schema to the newest revision, or to another. The caller sees to it that nobody else does so too.
+
+    Each migration is a transaction: one that does not get its locks at once is tried again, and those before it stay.
+    """
     logging.getLogger("alembic").setLevel(logging.WARNING)
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=NullPool)
     with engine.connect() as connection:
         connection.execute(text(LOCK_TIMEOUT))
         connection.commit()
-        _insist(connection, revision)
+        config = Config()
+        config.set_main_option("script_location", str(VERSIONS.parent))
+        config.attributes["connection"] = connection
+        for tries_left in reversed(range(TRIES)):
+            try:
+                connection.execute(text(BEGIN))
+                connection.commit()
+                command.upgrade(config, revision)
+            except DBAPIError as error:
+                state = getattr(error.orig, "sqlstate", None)
+                if state not in LOCKED or not tries_left:
+                    raise
+                log.warning("a migration waits for locks: %s", first_line(error.orig or error))
+                connection.rollback()
+                time.sleep(PAUSE_SECONDS)
+            else:
+                break
     engine.dispose()
-
-
-def _insist(connection: Connection, revision: str) -> None:
-    """Each migration is a transaction: one that does not get its locks at once is tried again, and those before it
-    stay."""
-    config = Config()
-    config.set_main_option("script_location", str(VERSIONS.parent))
-    config.attributes["connection"] = connection
-    for tries_left in reversed(range(TRIES)):
-        try:
-            connection.execute(text(BEGIN))
-            connection.commit()
-            command.upgrade(config, revision)
-        except DBAPIError as error:
-            state = getattr(error.orig, "sqlstate", None)
-            if state not in LOCKED or not tries_left:
-                raise
-            log.warning("a migration waits for locks: %s", first_line(error.orig or error))
-            connection.rollback()
-            time.sleep(PAUSE_SECONDS)
-        else:
-            return
 
 
 if __name__ == "__main__":

@@ -160,7 +160,10 @@ class PostgresConversationStore:
     async def list(
         self, owner: str | None, wanted: ConversationFilter, limit: int, cursor: str | None
     ) -> Page[ConversationView, str]:
-        last = _position(cursor)
+        last: _Position | None = None
+        if position := read_cursor(cursor, int, int, str):
+            at, instance_id, key = position
+            last = _Position(from_us(int(at) % LATEST_US), int(instance_id), storable(str(key)))
         ends, views = time.monotonic() + SEARCH_SECONDS, list[ConversationView]()
         while True:
             count = SEARCHED if wanted.query else max(limit, SEARCHED)
@@ -214,14 +217,6 @@ class PostgresConversationStore:
             await self._delete(blobs)
         self._chat_changed(ChatPlace(instance_id, session_id))
         return blobs is not None
-
-
-def _position(cursor: str | None) -> _Position | None:
-    position = read_cursor(cursor, int, int, str)
-    if position is None:
-        return None
-    at, instance_id, key = position
-    return _Position(from_us(int(at) % LATEST_US), int(instance_id), storable(str(key)))
 
 
 def _cursor(last: _Position | None) -> str | None:

@@ -259,7 +259,12 @@ def _server_pids(cluster: Path) -> list[int]:
     """The processes of a server on `cluster`: every PostgreSQL process works in its data folder."""
     if not _PROC.is_dir():
         pid = _recorded_pid(cluster)
-        return [pid] if pid and "postgres" in _command_line(pid) else []
+        if not pid:
+            return []
+        done = subprocess.run(  # noqa: S603
+            ["/bin/ps", "-o", "command=", "-p", str(pid)], check=False, capture_output=True, text=True
+        )
+        return [pid] if "postgres" in done.stdout else []
     target = os.path.realpath(cluster)
     pids = []
     for entry in _PROC.iterdir():
@@ -270,13 +275,6 @@ def _server_pids(cluster: Path) -> list[int]:
             except OSError:
                 continue  # ended meanwhile, or another user's
     return pids
-
-
-def _command_line(pid: int) -> str:
-    done = subprocess.run(  # noqa: S603
-        ["/bin/ps", "-o", "command=", "-p", str(pid)], check=False, capture_output=True, text=True
-    )
-    return done.stdout
 
 
 def _signal(pid: int, sign: signal.Signals) -> None:

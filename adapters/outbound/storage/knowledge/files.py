@@ -193,7 +193,12 @@ class PostgresFiles:
 
     async def _found(self, states: Select[Any]) -> Sequence[FileState]:
         rows = await self._database.fetch(states)
-        files = [(_state_of(row), row[-1]) for row in rows]
+        files: list[tuple[FileState, Any]] = []
+        for *columns, upload_id in rows:
+            state = FileState(*columns)
+            step = state.step and FileStep(state.step)
+            status, warnings = FileStatus(state.status), tuple(state.warnings)
+            files.append((replace(state, status=status, step=step, warnings=warnings), upload_id))
         waiting = [upload_id for state, upload_id in files if state.step is FileStep.WAITING]
         places = await queue_positions(self._database, waiting)
         return [
@@ -346,12 +351,6 @@ def named(name: str) -> Sequence[ColumnElement[bool]]:
 def _states(*conditions: ColumnElement[bool]) -> Select[Any]:
     joined = kb_file.outerjoin(kb_upload, upload.id == file.upload_id)
     return select(*_STATE).select_from(joined).where(*conditions)
-
-
-def _state_of(row: tuple[Any, ...]) -> FileState:
-    state = FileState(*row[:-1])
-    step = state.step and FileStep(state.step)
-    return replace(state, status=FileStatus(state.status), step=step, warnings=tuple(state.warnings))
 
 
 def _count(words: Counter[str], base_id: int, rows: Sequence[tuple[int, str, str, Sequence[int]]]) -> None:

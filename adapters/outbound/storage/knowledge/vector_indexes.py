@@ -47,7 +47,8 @@ WHERE b.chunk_count > %s
 async def drop_indexes(database: Database, base_id: int) -> None:
     """Drops the indexes of a base: deleting its rows one by one from them would take far longer."""
     for name, _ in await database.fetch(EXISTING):
-        if _base_of(name) == base_id:
+        match = re.fullmatch(r"hnsw_(\d+)_(\d+)", name)
+        if match and int(match[1]) == base_id:
             await _drop(database, name)
 
 
@@ -115,11 +116,6 @@ async def _drop(database: Database, name: str) -> None:
 
 def index_name(base: int, model: int) -> str:
     return f"hnsw_{base}_{model}"
-
-
-def _base_of(name: str) -> int | None:
-    match = re.fullmatch(r"hnsw_(\d+)_(\d+)", name)
-    return int(match.group(1)) if match else None
 
 
 ORPHANS = """
