@@ -143,8 +143,8 @@ def _parsers() -> Parsers:
 
 COMMANDS = (
     ("up", "run everything in one process", "apps.processes.standalone.main"),
-    ("gateway", "run the REST gateway alone, as a client of a core", "apps.processes.gateway.main"),
-    ("core", "run the gRPC core alone", "apps.processes.core.main"),
+    ("gateway", "run the REST gateway alone, as a client of a core", "apps.http_gateway.main.main"),
+    ("core", "run the gRPC core alone", "apps.grpc_server.main.main"),
     ("worker", "run a worker alone", "apps.processes.worker.main"),
     ("migrate", "bring the database to the newest schema", "apps.commands.migrate"),
     (

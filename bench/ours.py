@@ -16,10 +16,10 @@ import uvloop
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
 from apps.compose.container import Container
+from apps.grpc_server.main import GrpcComponent
+from apps.http_gateway.main import build_remote_gateway
+from apps.http_gateway.server import HttpComponent
 from apps.processes.components import StorageComponent, WorkerComponent
-from apps.processes.core import GrpcComponent
-from apps.processes.gateway import build_remote_gateway
-from apps.processes.http_server import HttpComponent
 from apps.processes.process import Component, run
 from apps.processes.standalone import build_gateway
 from apps.processes.starting import listen

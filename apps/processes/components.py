@@ -323,7 +323,7 @@ def metrics_components(container: CoreContainer) -> list[Component]:
     if not settings.metrics_port:
         return []
     from adapters.inbound.rest import ops
-    from apps.processes.http_server import HttpComponent
+    from apps.http_gateway.server import HttpComponent
 
     listener = listen(settings.metrics_host, settings.metrics_port, "METRICS_PORT")
     app = ops.build(ops.Operations(container.checks(), container.metrics()))

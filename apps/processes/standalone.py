@@ -10,6 +10,8 @@ from adapters.inbound.rest.asgi import App
 from adapters.version import VERSION
 from apps import logs
 from apps.compose.container import Container
+from apps.grpc_server.main import GrpcComponent
+from apps.http_gateway.server import HttpComponent, gateway_options
 from apps.processes.components import (
     EventsComponent,
     FilesComponent,
@@ -19,8 +21,6 @@ from apps.processes.components import (
     SubscriptionsComponent,
     WorkerComponent,
 )
-from apps.processes.core import GrpcComponent
-from apps.processes.http_server import HttpComponent, gateway_options
 from apps.processes.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
 from apps.processes.process import Component, Phase, run, serve
 from apps.processes.starting import check_free, embedded_database, listen, migrated, unlocked

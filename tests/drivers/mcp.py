@@ -11,8 +11,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
-from apps.processes.gateway import build_remote_gateway
-from apps.processes.http_server import HttpComponent
+from apps.http_gateway.main import build_remote_gateway
+from apps.http_gateway.server import HttpComponent
 from apps.processes.starting import listen
 from domain.access.model import Role
 from tests.drivers.served import ServedWorld

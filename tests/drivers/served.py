@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
+from apps.http_gateway.server import HttpComponent
 from apps.processes.components import EventsComponent
-from apps.processes.http_server import HttpComponent
 from apps.processes.standalone import build_gateway
 from apps.processes.starting import listen
 from tests.drivers.world import World

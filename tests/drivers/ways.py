@@ -9,7 +9,7 @@ import httpx
 
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
-from apps.processes.gateway import build_remote_gateway
+from apps.http_gateway.main import build_remote_gateway
 from apps.processes.standalone import build_gateway
 from domain.access.model import Role
 from tests.drivers.world import PATIENCE, World

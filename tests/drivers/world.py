@@ -14,8 +14,8 @@ from dependency_injector import providers
 
 from adapters.outbound.system.encryption import new_key
 from apps.compose.container import Container
+from apps.grpc_server.main import GrpcComponent
 from apps.processes.components import JobsComponent, StorageComponent, SubscriptionsComponent, WorkerComponent
-from apps.processes.core import GrpcComponent
 from apps.processes.knowledge import KnowledgeComponent, ReadersComponent
 from apps.processes.process import Component
 from apps.settings import Settings

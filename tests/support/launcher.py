@@ -10,6 +10,7 @@ import functools
 import importlib
 import json
 import os
+import pkgutil
 import selectors
 import signal
 import subprocess
@@ -20,22 +21,11 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+import apps
 from tests.support.failpoints import Stage, arm
 
 ROOT = Path(__file__).parents[2]
-IMPORTED_LATE = (
-    "apps.backup",
-    "apps.cli",
-    "apps.commands",
-    "apps.doctor",
-    "apps.grpc_server.main",
-    "apps.http_gateway.main",
-    "apps.processes.standalone",
-    "apps.processes.worker",
-    "apps.restore",
-    "fakeredis.aioredis",
-    "uvicorn.protocols.http.httptools_impl",
-)
+IMPORTED_LATE = ("fakeredis.aioredis", "uvicorn.protocols.http.httptools_impl")
 
 
 class Forked:
@@ -83,7 +73,7 @@ class Launcher:
             text=True,
         )
         self._starting = threading.Lock()
-        self._started: SimpleQueue[Forked] = SimpleQueue()
+        self._started: SimpleQueue[Forked | None] = SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
         atexit.register(self._parent.kill)
 
@@ -108,7 +98,10 @@ class Launcher:
         with self._starting:
             self._parent.stdin.write(json.dumps(order) + "\n")
             self._parent.stdin.flush()
-            return self._started.get(timeout=120)
+            process = self._started.get()
+        if process is None:
+            raise RuntimeError("the process that forks has ended; its traceback is above")
+        return process
 
     def _read(self) -> None:
         assert self._parent.stdout is not None
@@ -120,6 +113,7 @@ class Launcher:
             else:
                 running[told["pid"]] = process = Forked(told["pid"])
                 self._started.put(process)
+        self._started.put(None)
 
 
 @functools.cache
@@ -129,7 +123,7 @@ def launcher() -> Launcher:
 
 
 def main() -> None:
-    for name in IMPORTED_LATE:
+    for name in (*IMPORTED_LATE, *(module.name for module in pkgutil.walk_packages(apps.__path__, "apps."))):
         importlib.import_module(name)
     waiting = selectors.DefaultSelector()
     waiting.register(sys.stdin, selectors.EVENT_READ)

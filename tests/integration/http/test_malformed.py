@@ -15,7 +15,7 @@ from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.protocol import LARGEST_HEAD, LARGEST_READ, HttpProtocol
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.system.clock import RandomIds
-from apps.processes.http_server import HttpComponent
+from apps.http_gateway.server import HttpComponent
 from apps.settings_loading import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"

@@ -11,7 +11,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from adapters.inbound.rest.protocol import LARGEST_DISCARD, RESERVED, HttpProtocol, Limits
-from apps.processes.http_server import HttpComponent
+from apps.http_gateway.server import HttpComponent
 from apps.settings_loading import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"

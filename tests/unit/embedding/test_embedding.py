@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
 def test_importing_the_apps_loads_no_model_library() -> None:
     code = (
         "import sys, apps.cli, apps.compose.container, apps.processes.standalone, apps.processes.worker;"
-        "import apps.processes.core;"
+        "import apps.grpc_server.main;"
         "print([name for name in ('torch', 'transformers', 'sentence_transformers', 'onnxruntime', 'unstructured')"
         " if name in sys.modules])"
     )

@@ -28,8 +28,8 @@ def printed(script: str) -> list[str]:
     ("program", "unwanted"),
     [
         ("apps.processes.standalone", LATER),
-        ("apps.processes.gateway", LATER | OF_OTHERS),
-        ("apps.processes.core", LATER | {"uvicorn"}),
+        ("apps.http_gateway.main", LATER | OF_OTHERS),
+        ("apps.grpc_server.main", LATER | {"uvicorn"}),
         ("apps.processes.worker", LATER | {"uvicorn"}),
     ],
 )

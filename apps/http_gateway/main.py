@@ -25,7 +25,7 @@ from adapters.outbound.system.metrics import CertificateMetrics, PrometheusMeter
 from adapters.outbound.system.tracing import Traces
 from adapters.version import VERSION
 from apps import logs
-from apps.processes.http_server import HttpComponent, gateway_options
+from apps.http_gateway.server import HttpComponent, gateway_options
 from apps.processes.process import Component, Phase, run, serve
 from apps.processes.starting import listen
 from apps.setting_types import check_service_key
