@@ -80,7 +80,7 @@ from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import dependencies
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.resources.grpc_runner import GrpcChannels, GrpcRunner
-from adapters.outbound.resources.rules import rule_tls
+from adapters.outbound.resources.rules import parse_rules
 from adapters.outbound.jobs.arq_queue import connect
 from adapters.outbound.mail.smtp import Security, SmtpServer, Submission
 from apps.tls import tls_to_core
@@ -93,13 +93,14 @@ async def call(calling):
 async def main():
     kit = dependencies(NO_HTTP)
     channels, mail = GrpcChannels(), ChannelCalls(build(kit))
-    rule = rule_tls({}.get, str(settings.ssl_cert_file or ""))
+    fields = ['match = "agent::a"', 'kind = "grpc"', f'target = "127.0.0.1:{resource}"', "tls = true"]
+    target = parse_rules("\\n".join(["[[rule]]", *fields]), settings.environment.get)[0].target
     cores = CoreConnection(f"127.0.0.1:{core}", tls_to_core(settings))
     await asyncio.gather(
         call(mail.probe(account(imapPort=imap, imapSecure=True))),
         call(Submission(kit.hosts).try_login(SmtpServer("127.0.0.1", smtp, Security.IMPLICIT))),
         call(connect(f"rediss://127.0.0.1:{redis}").ping()),
-        call(GrpcRunner(channels, f"127.0.0.1:{resource}", tls=rule.watched()).run(a_request())),
+        call(GrpcRunner(channels, target.target, tls=target.tls.watched()).run(a_request())),
         call(HealthStub(cores.channel).Check(HealthCheckRequest(), timeout=10)),
     )
     await cores.close()

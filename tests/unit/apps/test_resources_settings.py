@@ -56,7 +56,7 @@ def test_the_environment_is_not_shown(tmp_path: Path) -> None:
 
 
 async def test_the_resources_of_an_installation_without_settings_are_the_built_ins(http: AioHttp) -> None:
-    resources = Resources(load({}, None), http, Remembered(), Knowledge(), Knowledge())
+    resources = Resources(load({}, None), http, Remembered(), Knowledge())
     resources.load()
 
     assert await resources.runner.run(a_request("agent::echo")) == RunResult("How late is it?")
@@ -65,7 +65,7 @@ async def test_the_resources_of_an_installation_without_settings_are_the_built_i
 
 
 async def test_a_bad_file_keeps_the_resources_from_loading(http: AioHttp, tmp_path: Path) -> None:
-    resources = Resources(settings(tmp_path, "[[rule]]\n", {}), http, Remembered(), Knowledge(), Knowledge())
+    resources = Resources(settings(tmp_path, "[[rule]]\n", {}), http, Remembered(), Knowledge())
 
     with pytest.raises(SettingsError, match="RESOURCES_FILE"):
         resources.load()
@@ -81,7 +81,7 @@ async def test_a_core_shows_the_fault_of_its_rules_and_serves_all_the_same(
     http: AioHttp, tmp_path: Path
 ) -> None:
     given = settings(tmp_path, "[[rule]]\n", {})
-    resources = Resources(given, http, Remembered(), Knowledge(), Knowledge())
+    resources = Resources(given, http, Remembered(), Knowledge())
     component = RulesComponent(Core(resources))  # type: ignore[arg-type]
 
     await component.start()
