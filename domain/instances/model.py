@@ -33,7 +33,6 @@ class Instance:
     updated_at: datetime
     status: str = ACTIVE
     trusted: bool = False
-    note: str = ""
 
     def only_user(self, proof: Proof) -> str | None:
         """The only user that senders with this proof may be; None: they may be any."""
@@ -78,7 +77,6 @@ class NewInstance:
     config: Mapping[str, object]
     resource_id: str | None = None
     id: int | None = None
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,6 @@ class InstanceChange:
     config: Mapping[str, object]
     resource_id: str | None = None
     channel_name: str | None = None
-    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

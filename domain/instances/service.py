@@ -90,7 +90,7 @@ class InstanceService:
             raise Forbidden("the instance named by id belongs to another user")
         if existing.channel_id != new.channel_id:
             raise Invalid.of([Fault("channelId", f"the instance is of the channel '{existing.channel_id}'")])
-        change = InstanceChange(new.config, new.resource_id, new.channel_name, new.note)
+        change = InstanceChange(new.config, new.resource_id, new.channel_name)
         return await self._change(existing, channel, change)
 
     async def update(self, caller: Caller, instance_id: int, change: InstanceChange) -> SaveResult:

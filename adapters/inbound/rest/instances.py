@@ -51,9 +51,6 @@ class ChannelInstance(Answer):
     trusted: bool = attribute(
         "instance.trusted", description="An admin takes the owner's word for who the senders are."
     )
-    note: str = attribute(
-        "instance.note", description="What the owner wrote down about it.", examples=["ask Ann"]
-    )
     publicId: str | None = Field(
         None, description="Present only for web-chat: by it web pages name the instance.", exclude_if=is_none
     )
@@ -72,14 +69,12 @@ class CreateInstance(Body):
     config: Config = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
     downStreamResourceId: Text | None = Field(None, max_length=limits.RESOURCE_ID, examples=["agent::echo"])
     id: Id | None = Field(None, description="Names an instance of the caller: that one is updated.")
-    note: Text = ""
 
 
 class UpdateInstance(Body):
     config: Config = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
     downStreamResourceId: Text | None = Field(None, max_length=limits.RESOURCE_ID)
     channelName: Text | None = Field(None, max_length=limits.CHANNEL_NAME, examples=["Support"])
-    note: Text | None = None
 
 
 class InstanceTrust(Body):
@@ -228,9 +223,7 @@ async def get_instance(call: Call, instance: InstanceId) -> model.InstanceView:
     description=f"{CREATE} The older path of POST {BASE}.",
 )
 async def create_instance(call: Call, body: CreateInstance, response: Response) -> model.SaveResult:
-    new = model.NewInstance(
-        body.channelId, body.channelName, body.config, body.downStreamResourceId, body.id, body.note
-    )
+    new = model.NewInstance(body.channelId, body.channelName, body.config, body.downStreamResourceId, body.id)
     result = await call.services.instances.create(call.caller, new)
     response.status_code = 201 if result.created else 200
     return result
@@ -244,7 +237,7 @@ async def create_instance(call: Call, body: CreateInstance, response: Response) 
 )
 async def update_instance(call: Call, instance: InstanceId, body: UpdateInstance) -> model.SaveResult:
     """Replaces the configuration, and the name and resource where they are given. Only the owner may."""
-    change = model.InstanceChange(body.config, body.downStreamResourceId, body.channelName, body.note)
+    change = model.InstanceChange(body.config, body.downStreamResourceId, body.channelName)
     return await call.services.instances.update(call.caller, instance, change)
 
 

@@ -45,7 +45,7 @@ MOST_UNANSWERED = 50
 columns = channel_instance.c
 INSTANCE = columns_of(
     channel_instance,
-    "id user_id channel_id channel_name config resource_id created_at updated_at status trusted note",
+    "id user_id channel_id channel_name config resource_id created_at updated_at status trusted",
 )
 _FIND = select(*INSTANCE).where(columns.id == bindparam("instance_id"))
 ACTIVE_INSTANCES = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
@@ -128,7 +128,6 @@ class PostgresInstances:
             config=self._cipher.encrypt(json.dumps(new.config)),
             resource_id=new.resource_id,
             connects=connects,
-            note=new.note,
         )
         instance = await self._saved(added)
         assert instance is not None
@@ -146,7 +145,6 @@ class PostgresInstances:
                 channel_name=func.coalesce(change.channel_name, columns.channel_name),
                 updated_at=func.now(),
                 connects=connects,
-                note=func.coalesce(change.note, columns.note),
                 trusted=false() if ends_trust else columns.trusted,
             ),
             instance_id,
@@ -232,14 +230,14 @@ class PostgresInstances:
 
     def read(self, id: int, user_id: str, channel_id: str, name: str, stored: bytes, *rest: Any) -> Instance:
         """One row that cannot be decrypted must not stand in the way of the others."""
-        resource_id, created_at, updated_at, status, trusted, note = rest
+        resource_id, created_at, updated_at, status, trusted = rest
         try:
             config = json.loads(self._cipher.decrypt(stored))
         except (DecryptionError, ValueError) as error:
             log.error("a configuration cannot be decrypted: %s", error, extra={"instance": id})
             config, status = {}, UNREADABLE if status == ACTIVE else status
         return Instance(
-            id, user_id, channel_id, name, config, resource_id, created_at, updated_at, status, trusted, note
+            id, user_id, channel_id, name, config, resource_id, created_at, updated_at, status, trusted
         )
 
 

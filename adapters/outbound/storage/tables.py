@@ -39,7 +39,7 @@ def _instance(*, primary_key: bool = False) -> Column[Any]:
 channel_instance = table(
     "channel_instance",
     identity(),
-    *required(Text, "user_id channel_id channel_name status note"),
+    *required(Text, "user_id channel_id channel_name status"),
     *required(LargeBinary, "config"),
     *optional(Text, "resource_id"),
     *required(Timestamp, "created_at updated_at"),

@@ -35,7 +35,6 @@ class Instance(_message.Message):
     PUBLIC_ID_FIELD_NUMBER: _builtins.int
     EMBED_TAG_FIELD_NUMBER: _builtins.int
     TRUSTED_FIELD_NUMBER: _builtins.int
-    NOTE_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     channel_id: _builtins.str
     channel_name: _builtins.str
@@ -53,8 +52,6 @@ class Instance(_message.Message):
     embed_tag: _builtins.str
     trusted: _builtins.bool
     """An admin takes the owner's word for who the senders are."""
-    note: _builtins.str
-    """What the owner wrote down about it."""
     def __init__(
         self,
         *,
@@ -71,11 +68,10 @@ class Instance(_message.Message):
         public_id: _builtins.str | None = ...,
         embed_tag: _builtins.str | None = ...,
         trusted: _builtins.bool = ...,
-        note: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "public_id", b"public_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "id", b"id", "note", b"note", "public_id", b"public_id", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_embed_tag", b"_embed_tag", "_public_id", b"_public_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "channel_type", b"channel_type", "config_json", b"config_json", "created_at_us", b"created_at_us", "downstream_resource_id", b"downstream_resource_id", "embed_tag", b"embed_tag", "id", b"id", "public_id", b"public_id", "status", b"status", "trusted", b"trusted", "updated_at_us", b"updated_at_us", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
@@ -166,13 +162,11 @@ class CreateInstanceRequest(_message.Message):
     CONFIG_JSON_FIELD_NUMBER: _builtins.int
     DOWNSTREAM_RESOURCE_ID_FIELD_NUMBER: _builtins.int
     ID_FIELD_NUMBER: _builtins.int
-    NOTE_FIELD_NUMBER: _builtins.int
     channel_id: _builtins.str
     channel_name: _builtins.str
     config_json: _builtins.str
     downstream_resource_id: _builtins.str
     id: _builtins.int
-    note: _builtins.str
     def __init__(
         self,
         *,
@@ -181,11 +175,10 @@ class CreateInstanceRequest(_message.Message):
         config_json: _builtins.str = ...,
         downstream_resource_id: _builtins.str | None = ...,
         id: _builtins.int | None = ...,
-        note: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_id", b"_id", "downstream_resource_id", b"downstream_resource_id", "id", b"id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_id", b"_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "id", b"id", "note", b"note"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id", "_id", b"_id", "channel_id", b"channel_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "id", b"id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
@@ -206,12 +199,10 @@ class UpdateInstanceRequest(_message.Message):
     CONFIG_JSON_FIELD_NUMBER: _builtins.int
     DOWNSTREAM_RESOURCE_ID_FIELD_NUMBER: _builtins.int
     CHANNEL_NAME_FIELD_NUMBER: _builtins.int
-    NOTE_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     config_json: _builtins.str
     downstream_resource_id: _builtins.str
     channel_name: _builtins.str
-    note: _builtins.str
     def __init__(
         self,
         *,
@@ -219,24 +210,19 @@ class UpdateInstanceRequest(_message.Message):
         config_json: _builtins.str = ...,
         downstream_resource_id: _builtins.str | None = ...,
         channel_name: _builtins.str | None = ...,
-        note: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "_note", b"_note", "channel_name", b"channel_name", "downstream_resource_id", b"downstream_resource_id", "note", b"note"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "channel_name", b"channel_name", "downstream_resource_id", b"downstream_resource_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "_note", b"_note", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "instance_id", b"instance_id", "note", b"note"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name", "_downstream_resource_id", b"_downstream_resource_id", "channel_name", b"channel_name", "config_json", b"config_json", "downstream_resource_id", b"downstream_resource_id", "instance_id", b"instance_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__channel_name: _TypeAlias = _typing.Literal["channel_name"]  # noqa: Y015
     _WhichOneofArgType__channel_name: _TypeAlias = _typing.Literal["_channel_name", b"_channel_name"]  # noqa: Y015
     _WhichOneofReturnType__downstream_resource_id: _TypeAlias = _typing.Literal["downstream_resource_id"]  # noqa: Y015
     _WhichOneofArgType__downstream_resource_id: _TypeAlias = _typing.Literal["_downstream_resource_id", b"_downstream_resource_id"]  # noqa: Y015
-    _WhichOneofReturnType__note: _TypeAlias = _typing.Literal["note"]  # noqa: Y015
-    _WhichOneofArgType__note: _TypeAlias = _typing.Literal["_note", b"_note"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__channel_name) -> _WhichOneofReturnType__channel_name | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__downstream_resource_id) -> _WhichOneofReturnType__downstream_resource_id | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__note) -> _WhichOneofReturnType__note | None: ...
 
 Global___UpdateInstanceRequest: _TypeAlias = UpdateInstanceRequest  # noqa: Y015
 
