@@ -122,8 +122,8 @@ def rows(samples: Samples) -> list[Row]:
     remote = ratio(samples, REMOTE, OURS, "service_us")
     both = ratio(samples, REMOTE, OURS, "all_us")
     return [
-        against(what(OURS, BARE), ">= 1.0", samples, OURS, BARE),
-        against(what(SLACK, BOLT), ">= 2.2", samples, SLACK, BOLT),
+        against(what(OURS, BARE), ">= 0.85", samples, OURS, BARE),
+        against(what(SLACK, BOLT), ">= 2.0", samples, SLACK, BOLT),
         against(what(OURS, AIOGRAM), ">= 1.6", samples, OURS, AIOGRAM),
         against(what(OURS, PTB), ">= 1.6", samples, OURS, PTB),
         inserts.row(samples, OURS, PGBENCH),

@@ -6,6 +6,7 @@ Every message carries its number in its text, the resource repeats it, and so do
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import re
 import time
@@ -18,10 +19,11 @@ LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 REPLIES = (b"sendMessage", b"chat.postMessage")
 TEXT = "How do I change the address on my order? "
 SENT = (
-    b'{"ok":true,"result":{"message_id":1,"id":123456,"is_bot":true,"first_name":"b","username":"bench_bot",'
-    b'"date":1763700000,"chat":{"id":1,"type":"private"},"text":"x"},"channel":"D1","ts":"1763700000.000001",'
-    b'"user_id":"U0BOT","team_id":"T1","message":{"text":"x","ts":"1763700000.000001"}}'
+    b'{"ok":true,"result":{"message_id":%(id)d,"id":123456,"is_bot":true,"first_name":"b","username":"bench_bot",'
+    b'"date":1763700000,"chat":{"id":1,"type":"private"},"text":"x"},"channel":"D1","ts":"1763700000.%(id)09d",'
+    b'"user_id":"U0BOT","team_id":"T1","message":{"text":"x","ts":"1763700000.%(id)09d"}}'
 )
+"""The answer to a reply, whose id no other one has."""
 
 
 def response(body: bytes) -> bytes:
@@ -29,7 +31,6 @@ def response(body: bytes) -> bytes:
     return head % len(body) + body
 
 
-DONE = response(SENT)
 PACED_CONNECTIONS = 512
 """Enough for what is not acknowledged while a bot stands still for a moment."""
 
@@ -44,6 +45,7 @@ class Exchange:
         self._address = ("", 0)
         self._left = iter(range(0))
         self._follows = False
+        self._ids = itertools.count(1)
         self._all = asyncio.Event()
         self._count = 0
         self.sent: dict[int, float] = {}
@@ -111,7 +113,7 @@ class Exchange:
             return response(b'{"text":"number %s %s"}' % (found[1], TEXT.encode() * 5))
         if any(each in line for each in REPLIES) and (found := NUMBER.search(body.replace(b"+", b" "))):
             self._reply(int(found[1]))
-        return DONE
+        return response(SENT % {b"id": next(self._ids)})
 
     def _reply(self, number: int) -> None:
         if number not in self.sent:

@@ -37,11 +37,12 @@ def _running() -> Iterator[str]:
 
 
 @contextmanager
-def running_redis(program: str, port: int | None = None) -> Iterator[str]:
-    """The URL of an empty server of our own while the block runs, on a free port unless one is given."""
+def running_redis(program: str, port: int | None = None, **more: str) -> Iterator[str]:
+    """The URL of an empty server of our own while the block runs, on a free port unless one is given. `more` are
+    options of its configuration."""
     port = port or free_port()
     folder = tempfile.mkdtemp(prefix="switchboard-redis-")
-    options = {"bind": "127.0.0.1", "port": str(port), "save": "", "appendonly": "no", "dir": folder}
+    options = {"bind": "127.0.0.1", "port": str(port), "save": "", "appendonly": "no", "dir": folder, **more}
     command = [program, *(part for name, value in options.items() for part in (f"--{name}", value))]
     log = Path(folder, "log")
     with log.open("wb") as output:
