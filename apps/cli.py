@@ -159,8 +159,6 @@ COMMANDS = (
     ),
     ("doctor", "check the installation and say what to mend", "apps.doctor.main"),
 )
-
-
 """Their names, what they do, and the functions that run them."""
 
 SHELLS = ("bash", "zsh", "fish")

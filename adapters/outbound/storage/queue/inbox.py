@@ -142,7 +142,7 @@ class PostgresInbox:
         if failure is not None:
             raise failure
         for event, stored in zip(events, accepted, strict=True):
-            if stored.id and not stored.fresh and event.message_id:
+            if stored.id and not stored.fresh and event.message_id and not event.change:
                 await self._complete(instance_id, event, stored.id)
         return accepted
 
