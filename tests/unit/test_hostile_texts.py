@@ -16,7 +16,7 @@ import pytest
 from adapters.inbound.console.filters import lines, visible
 from adapters.inbound.console.markdown import Markdown
 from adapters.inbound.rest.multipart import decoded_name, extended_name
-from adapters.outbound.channels.bot_messenger.content import Bot, addressed
+from adapters.outbound.channels.bot_messenger.messages import Bot, addressed
 from adapters.outbound.channels.common.bodies import clean, form, json_value
 from adapters.outbound.channels.community_chat.webhook import mention_of
 from adapters.outbound.channels.enterprise_chat.quoting import read_html
@@ -35,7 +35,7 @@ from adapters.outbound.net.urls import safe_url
 from adapters.outbound.rendering import GrowingText, Markup, markdown_nodes, render
 from adapters.outbound.rendering.cards import literal_body
 from adapters.outbound.resources.answers import ServerEvents
-from adapters.outbound.resources.chat_wire import EventStream
+from adapters.outbound.resources.chat_model import EventStream
 from apps.logs import escaped
 from domain import limits
 from domain.channels.answers import Answer, Choice

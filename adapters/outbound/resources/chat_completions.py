@@ -5,18 +5,9 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from adapters.outbound.resources import chat_model
 from adapters.outbound.resources.answers import gathered
 from adapters.outbound.resources.builtin import knowledge_base_of
-from adapters.outbound.resources.chat_model import (
-    INTERRUPTED,
-    REJECTED_BY_USER,
-    UNDECIDED,
-    ChatModel,
-    Extra,
-    ModelClient,
-    call_tool,
-)
-from adapters.outbound.resources.chat_wire import Reply, ToolCall, within_budget
 from adapters.outbound.resources.knowledge_tool import INSTRUCTION, SEARCH, Knowledge, KnowledgeRun, kept
 from adapters.outbound.resources.messages import BadAnswer, checked_confirmation
 from domain.rendering import off_loop
@@ -50,22 +41,26 @@ class _Run:
         self.added.append(turn)
         self.remembered.append(await off_loop(len(turn.text), kept, turn) if self.knowledge else turn)
 
-    def extra(self, *, last: bool) -> Extra:
+    def extra(self, *, last: bool) -> chat_model.Extra:
         """`last`: the model is asked for the last time."""
         if self.knowledge is None:
-            return Extra()
-        return Extra(INSTRUCTION, (self.knowledge.offer(),), closed=last)
+            return chat_model.Extra()
+        return chat_model.Extra(INSTRUCTION, (self.knowledge.offer(),), closed=last)
 
 
 class ChatCompletionsRunner:
     """Asks the model, works off the tools it asks for, and remembers the conversation."""
 
     def __init__(
-        self, http: Http, history: ChatHistory, model: ChatModel, knowledge: Knowledge | None = None
+        self,
+        http: Http,
+        history: ChatHistory,
+        model: chat_model.ChatModel,
+        knowledge: Knowledge | None = None,
     ) -> None:
         self._http = http
         self._history = history
-        self._model = ModelClient(http, model)
+        self._model = chat_model.ModelClient(http, model)
         self._history_tokens = model.history_tokens
         self._tools = {tool.name: tool for tool in model.tools}
         self._base_ids = model.knowledge
@@ -107,7 +102,7 @@ class ChatCompletionsRunner:
         await self._open(run)
         gap = ""
         for left in range(MAX_ROUNDS, 0, -1):
-            reply, extra = Reply(), run.extra(last=left == 1)
+            reply, extra = chat_model.Reply(), run.extra(last=left == 1)
             async for text in self._model.ask(self._turns(run), run.seconds, reply, extra):
                 yield RunDelta(gap + text)
                 gap = ""
@@ -131,7 +126,7 @@ class ChatCompletionsRunner:
     async def _open(self, run: _Run) -> None:
         """Adds what is new: the message, or the outcome of the tool call that was waiting for a decision."""
         last = next(reversed(run.earlier), None)
-        pending = ToolCall.of(last) if last and last.role is Role.TOOL_CALL else None
+        pending = chat_model.ToolCall.of(last) if last and last.role is Role.TOOL_CALL else None
         approval = run.request.approval
         is_decided = pending is not None and approval is not None and approval.tool == pending.name
         if run.knowledge:
@@ -140,17 +135,17 @@ class ChatCompletionsRunner:
             await run.add(pending.result(await self._decided(run, pending, approval)))
             return
         if pending:
-            await run.add(pending.result(UNDECIDED))
+            await run.add(pending.result(chat_model.UNDECIDED))
         elif approval and (undecided := _undecided_call(run.earlier, approval.tool)):
             await run.add(undecided.turn())
             await run.add(undecided.result(await self._decided(run, undecided, approval)))
             return
         await run.add(Turn(Role.USER, message_text(run.request)))
 
-    async def _decided(self, run: _Run, pending: ToolCall, approval: Approval) -> str:
-        return await self._call(run, pending) if approval.permits else REJECTED_BY_USER
+    async def _decided(self, run: _Run, pending: chat_model.ToolCall, approval: Approval) -> str:
+        return await self._call(run, pending) if approval.permits else chat_model.REJECTED_BY_USER
 
-    async def _work_off(self, run: _Run, calls: Sequence[ToolCall]) -> Confirmation | None:
+    async def _work_off(self, run: _Run, calls: Sequence[chat_model.ToolCall]) -> Confirmation | None:
         """Runs the tools in order, up to the first that waits for a decision; the rest is asked for again."""
         for call in calls:
             await run.add(call.turn())
@@ -164,14 +159,14 @@ class ChatCompletionsRunner:
                 await run.add(call.result(await self._call(run, call)))
         return None
 
-    async def _call(self, run: _Run, call: ToolCall) -> str:
+    async def _call(self, run: _Run, call: chat_model.ToolCall) -> str:
         """The tool's answer. What the model will read of the call is on record before the tool runs, and again
         before the model is asked: neither a crash nor a failure of the model makes it believe anything wrong."""
         tool = self._tools.get(call.name)
         if tool is not None:
-            await self._remember(run, call.result(INTERRUPTED))
+            await self._remember(run, call.result(chat_model.INTERRUPTED))
             run.ran_tool = True
-        result = await call_tool(self._http, tool, call, run.request.request_id, run.seconds)
+        result = await chat_model.call_tool(self._http, tool, call, run.request.request_id, run.seconds)
         if tool is not None:
             await self._remember(run, call.result(result))
         return result
@@ -180,17 +175,17 @@ class ChatCompletionsRunner:
         """The conversation, earlier turns within the budget; a tool's result needs the call before it in any case."""
         needs_call = bool(run.added) and run.added[0].role is Role.TOOL_RESULT
         body, call = (run.earlier[:-1], run.earlier[-1:]) if needs_call else (run.earlier, ())
-        return [*within_budget(body, self._history_tokens), *call, *run.added]
+        return [*chat_model.within_budget(body, self._history_tokens), *call, *run.added]
 
 
-def _undecided_call(earlier: Sequence[Turn], tool: str) -> ToolCall | None:
+def _undecided_call(earlier: Sequence[Turn], tool: str) -> chat_model.ToolCall | None:
     """The latest call of a tool that was left undecided, as another sender wrote in between; as a new call."""
     undecided = {
         json.loads(turn.text)["id"]
         for turn in earlier
-        if turn.role is Role.TOOL_RESULT and json.loads(turn.text)["content"] == UNDECIDED
+        if turn.role is Role.TOOL_RESULT and json.loads(turn.text)["content"] == chat_model.UNDECIDED
     }
-    calls = [ToolCall.of(turn) for turn in earlier if turn.role is Role.TOOL_CALL]
+    calls = [chat_model.ToolCall.of(turn) for turn in earlier if turn.role is Role.TOOL_CALL]
     for call in reversed(calls):
         if call.name == tool:
             return replace(call, id=f"{call.id}-again") if call.id in undecided else None

@@ -2,23 +2,21 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import grpc
+from google.protobuf.json_format import ParseDict
 from grpc import aio
+from switchboard.downstream.v1 import runner_pb2
 from switchboard.downstream.v1 import runner_pb2 as pb
 from switchboard.downstream.v1.runner_pb2_grpc import ResourceRunnerStub
 
 from adapters import trace_context
 from adapters.outbound.net.tls import ClientTls, TlsContents, channel_credentials
+from adapters.outbound.resources import messages
 from adapters.outbound.resources.answers import gathered, usable
-from adapters.outbound.resources.messages import (
-    MAX_ANSWER_BYTES,
-    BadAnswer,
-    checked_artifact,
-    checked_confirmation,
-)
-from adapters.rpc.runs import run_request_to_pb
+from adapters.rpc.messages import to_message
 from adapters.tasks import end
 from domain.channels.answers import Choice
 from domain.json_text import loads
@@ -26,7 +24,7 @@ from domain.routing.model import RunDelta, RunRequest, RunResult
 from ports.resources import DownstreamFailed
 
 _OPTIONS = [
-    ("grpc.max_receive_message_length", MAX_ANSWER_BYTES),
+    ("grpc.max_receive_message_length", messages.MAX_ANSWER_BYTES),
     ("grpc.max_send_message_length", -1),
     ("grpc.enable_retries", 0),
     ("grpc.max_reconnect_backoff_ms", 5000),  # two minutes otherwise, after a resource was away
@@ -175,7 +173,9 @@ def _delta(message: pb.RunResponse) -> RunDelta:
         content = artifact.WhichOneof("content")
         url = artifact.url if content == "url" else None
         data = artifact.data if content == "data" else None
-        artifacts.append(checked_artifact(artifact.name, artifact.mime_type, url, data, f"artifacts[{at}]"))
+        artifacts.append(
+            messages.checked_artifact(artifact.name, artifact.mime_type, url, data, f"artifacts[{at}]")
+        )
     confirmation = None
     if message.HasField("confirmation"):
         parameters: Any = None
@@ -183,9 +183,20 @@ def _delta(message: pb.RunResponse) -> RunDelta:
             try:
                 parameters = loads(encoded)
             except ValueError:
-                raise BadAnswer("confirmation.parameters_json is not JSON, or nested too deeply") from None
+                raise messages.BadAnswer(
+                    "confirmation.parameters_json is not JSON, or nested too deeply"
+                ) from None
             if parameters is None:
-                raise BadAnswer("confirmation.parameters_json is not an object")
-        confirmation = checked_confirmation(message.confirmation.tool, parameters)
+                raise messages.BadAnswer("confirmation.parameters_json is not an object")
+        confirmation = messages.checked_confirmation(message.confirmation.tool, parameters)
     choices = tuple(Choice(choice.label, choice.value) for choice in message.choices)
     return RunDelta(message.text_delta, tuple(artifacts), confirmation, choices, message.handover)
+
+
+def run_request_to_pb(request: RunRequest) -> runner_pb2.RunRequest:
+    """The request as it goes to a `ResourceRunner`; the owner stays inside."""
+    message = to_message(replace(request, context={}), runner_pb2.RunRequest)
+    message.ClearField("context")
+    if request.context:
+        ParseDict(dict(request.context), message.context)
+    return message

@@ -6,14 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from adapters import trace_context
+from adapters.outbound.resources import messages
 from adapters.outbound.resources.answers import ServerEvents, broken_exchange, usable
-from adapters.outbound.resources.messages import (
-    MAX_ANSWER_BYTES,
-    MAX_TEXT,
-    BadAnswer,
-    request_json,
-    result_of,
-)
 from domain.json_text import loads
 from domain.rendering import off_loop
 from domain.routing.model import RunRequest, RunResult
@@ -48,9 +42,9 @@ class HttpRunner:
             "POST",
             self.url,
             headers=headers,
-            json=request_json(request),
+            json=messages.request_json(request),
             timeout=request.timeout,
-            max_bytes=MAX_ANSWER_BYTES,
+            max_bytes=messages.MAX_ANSWER_BYTES,
             gather_seconds=GATHER_SECONDS,
             on_head=answer.begin,
         )
@@ -79,7 +73,7 @@ class _Answer:
     def begin(self, head: HttpAnswer) -> None:
         self._is_empty = head.status == 204
         if head.headers.get("content-type", "").partition(";")[0].strip().lower() == EVENTS:
-            self._events = ServerEvents(MAX_ANSWER_BYTES)
+            self._events = ServerEvents(messages.MAX_ANSWER_BYTES)
 
     def feed(self, piece: bytes) -> RunResult | None:
         """The result once the last event is there. Raises `BadAnswer`."""
@@ -90,15 +84,15 @@ class _Answer:
         result = None
         for value in _values(self._events.feed(piece)):
             if not isinstance(value, dict) or _DELTA not in value:
-                result = result_of(value)
+                result = messages.result_of(value)
                 break
             deltas.append(value[_DELTA])
         if not all(isinstance(delta, str) for delta in deltas):
-            raise BadAnswer(f"{_DELTA} is not a string")
+            raise messages.BadAnswer(f"{_DELTA} is not a string")
         self._texts.append("".join(deltas))
         self._size += len(self._texts[-1])
-        if self._size > MAX_TEXT:
-            raise BadAnswer(f"text has over {MAX_TEXT} characters")
+        if self._size > messages.MAX_TEXT:
+            raise messages.BadAnswer(f"text has over {messages.MAX_TEXT} characters")
         if self._progress and result is None and any(deltas):
             self._progress(lambda: "".join(self._texts))
         return result
@@ -118,7 +112,7 @@ class _Answer:
             value = loads(b"".join(self._body))
         except ValueError:
             value = None
-        return result_of(value)
+        return messages.result_of(value)
 
 
 def _values(events: Sequence[bytes]) -> Iterator[Any]:
@@ -127,4 +121,4 @@ def _values(events: Sequence[bytes]) -> Iterator[Any]:
         try:
             yield loads(data)
         except ValueError:
-            raise BadAnswer("an event of the stream is not JSON, or nested too deeply") from None
+            raise messages.BadAnswer("an event of the stream is not JSON, or nested too deeply") from None

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from adapters.outbound.resources.builtin import knowledge_base_of
-from adapters.outbound.resources.chat_wire import ToolCall
+from adapters.outbound.resources.chat_model import ToolCall
 from domain.knowledge.answers import NOT_SEARCHED, is_empty, nothing_found
 from domain.knowledge.citations import NumberedPassage, Passages, as_json, sources, without_marks
 from domain.knowledge.model import Base

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from adapters.outbound.channels.common.calls import BadSecret, standard_headers
-from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
+from adapters.outbound.channels.common import calls, outcomes
 from adapters.outbound.net.addresses import numeric_host
 from adapters.outbound.net.urls import checked_url
 from domain import limits
@@ -114,17 +113,17 @@ class EventPushes:
         may have arrived is sent again, under the same id."""
         body = orjson.dumps(event.document())
         try:
-            signature = standard_headers(config.secret, push_id, body, self.clock.now())
-        except BadSecret as error:
+            signature = calls.standard_headers(config.secret, push_id, body, self.clock.now())
+        except calls.BadSecret as error:
             return Sent(Outcome.PERMANENT, str(error))
         headers = {"Content-Type": "application/json", PUSH_HEADER: str(event.id), **signature}
         request = HttpRequest(
             "POST", config.url, headers, content=body, user_address=True, timeout=PUSH_SECONDS
         )
-        answer = await exchange(self.http, request)
+        answer = await outcomes.exchange(self.http, request)
         if isinstance(answer, Sent):
-            return repeatable(answer)
-        sent = by_status(answer, ref=str(answer.status))
+            return outcomes.repeatable(answer)
+        sent = outcomes.by_status(answer, ref=str(answer.status))
         lasting = sent.outcome is Outcome.PERMANENT and answer.status != GONE
         return replace(sent, outcome=Outcome.TRANSIENT) if lasting else sent
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.resources.chat_wire import (
+from adapters.outbound.resources.chat_model import (
     EventStream,
     ToolCall,
     message_of,

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
+from adapters.outbound.channels.common import client, outcomes
 from adapters.outbound.channels.common.bodies import at, text
-from adapters.outbound.channels.common.client import PlatformClient, masked
-from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.net.urls import segment
 from domain.channels.messages import Outcome, Sent
 from domain.channels.model import PlatformAddress
@@ -71,7 +70,7 @@ class BotApi:
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._dependencies = dependencies
-        self._client = PlatformClient(
+        self._client = client.PlatformClient(
             dependencies.http,
             "Telegram",
             reason=lambda answer: text(answer.json(), "description"),
@@ -118,10 +117,10 @@ class BotApi:
             request = HttpRequest("POST", url, fields=fields, files=files, timeout=TRANSFER_TIMEOUT)
         else:
             request = HttpRequest("POST", url, json=dict(payload), timeout=SEND_TIMEOUT)
-        answer = await exchange(self._dependencies.http, request)
+        answer = await outcomes.exchange(self._dependencies.http, request)
         if isinstance(answer, Sent):
-            return Attempt(replace(answer, detail=masked(answer.detail, _secrets(token))))
-        return outcome(answer, masked(text(answer.json(), "description"), _secrets(token)))
+            return Attempt(replace(answer, detail=client.masked(answer.detail, _secrets(token))))
+        return outcome(answer, client.masked(text(answer.json(), "description"), _secrets(token)))
 
     @property
     def is_own_server(self) -> bool:
@@ -149,7 +148,7 @@ def outcome(answer: HttpAnswer, description: str) -> Attempt:
         return Attempt(Sent(Outcome.UNKNOWN, detail))
     chat = at(body, "parameters", "migrate_to_chat_id")
     rejection = Rejection(answer.status, description, chat if isinstance(chat, int) else None)
-    sent = by_status(answer, description)
+    sent = outcomes.by_status(answer, description)
     return Attempt(replace(sent, of_recipient=rejection.of_recipient), rejection)
 
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from adapters.outbound.channels.common import messages
+from adapters.outbound.channels.common import messages, outcomes
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.outcomes import edited, repeatable
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
@@ -69,7 +68,7 @@ class Delivery:
             body = {"chat_id": target.chat_id, "message_id": int(draft)}
             attempt = await self._api.send(config.bot_token, "deleteMessage", body)
             is_gone = attempt.is_rejected_as("to delete not found")
-            return Sent(Outcome.SENT, ref=draft) if is_gone else repeatable(attempt.sent)
+            return Sent(Outcome.SENT, ref=draft) if is_gone else outcomes.repeatable(attempt.sent)
 
         if payload.get("kind") == messages.WITHDRAWN:
             return await withdraw()
@@ -135,7 +134,7 @@ class Delivery:
         attempt = await self._send(config, "editMessageText", body, text(payload, "plain"))
         if attempt.is_rejected_as("not modified"):
             return Sent(Outcome.SENT, ref=draft)
-        return edited(attempt.sent, draft)
+        return outcomes.edited(attempt.sent, draft)
 
     async def typing(self, config: BotConfig, target: BotTarget) -> Sent:
         body = {**_address(target), "action": "typing"}

@@ -8,9 +8,8 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from adapters.outbound.channels.common import calls, contents
 from adapters.outbound.channels.common.bodies import at, integer, json_object, same, text
-from adapters.outbound.channels.common.calls import received, require_webhook
-from adapters.outbound.channels.common.contents import unreadable
 from adapters.outbound.channels.common.messages import is_own, pressed_text
 from domain.channels.messages import (
     Change,
@@ -26,21 +25,8 @@ from domain.channels.messages import (
 from domain.channels.refused import BOT, CHANNEL
 from domain.refusals import Unauthenticated
 
+from . import messages
 from .config import GENERAL, TARGET, BotConfig, BotTarget
-from .content import (
-    AddressedText,
-    Bot,
-    addressed,
-    attachments_of,
-    buttons_of,
-    context_of,
-    described,
-    forwarded_in,
-    name_of,
-    quoted_in,
-    unreadable_kind,
-    written_in,
-)
 
 _HEADER = "x-telegram-bot-api-secret-token"
 START = "start"
@@ -58,17 +44,17 @@ def secret_of(token: str) -> str:
 
 def receive(config: BotConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies that a call comes from Telegram and reads its update."""
-    require_webhook(call)
+    calls.require_webhook(call)
     token = config.bot_token
     if not token or not same(call.headers.get(_HEADER, ""), secret_of(token)):
         raise Unauthenticated(
             "The header X-Telegram-Bot-Api-Secret-Token is not the one that was registered."
         )
-    bot = Bot(token.partition(":")[0], text(metadata, "username"))
+    bot = messages.Bot(token.partition(":")[0], text(metadata, "username"))
     return read_update(config, json_object(call.body), bot)
 
 
-def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Received:
+def read_update(config: BotConfig, update: Mapping[str, Any], bot: messages.Bot) -> Received:
     """Reads an update, however it came."""
     kind = next((name for name in ALLOWED_UPDATES if isinstance(update.get(name), dict)), None)
     if kind is None:
@@ -79,7 +65,7 @@ def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Recei
     if kind == "edited_message":
         if "location" in content:  # of a person on the way, sent every few seconds
             return Received(kind="ignored:live-location")
-        if unreadable_kind(content):  # such as each tick of a checklist
+        if messages.unreadable_kind(content):  # such as each tick of a checklist
             return Received(kind="ignored:unreadable")
     reason = _ignored(config, content, bot)
     if reason and not (reason == CHANNEL and kind == "message" and _addresses(content, bot)):
@@ -87,32 +73,32 @@ def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Recei
     return _received(update, kind, bot, reason)
 
 
-def _received(update: Mapping[str, Any], kind: str, bot: Bot, reason: str) -> Received:
+def _received(update: Mapping[str, Any], kind: str, bot: messages.Bot, reason: str) -> Received:
     """The event of a message or a press. `reason`: why it is refused, empty if it is not."""
     content, update_id = update[kind], text(update, "update_id")
     key = f"{bot.id}:{update_id}" if update_id else None  # ids count per bot; an instance may change its bot
     event = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
     if isinstance(event, str):
-        return received(event)
+        return calls.received(event)
     refused = event.refused or reason
     if refused and kind != "message":
-        return received(refused)
+        return calls.received(refused)
     # A group may become a supergroup.
     alias = event.session_id if text(content.get("message", content), "chat", "type") == "group" else ""
     context = {**_context(content, bot), **event.context}
     event = replace(event, context=context, alias=alias, refused=refused)
     if kind == "edited_message" and event.merge is None:
         event = replace(event, change=Change.EDITED, new_if_answered=True)
-    return received(event, kind)
+    return calls.received(event, kind)
 
 
-def _context(content: Mapping[str, Any], bot: Bot) -> dict[str, object]:
+def _context(content: Mapping[str, Any], bot: messages.Bot) -> dict[str, object]:
     """The person's language and name, the group, the topic, and the command of a message or a press."""
     message, person = content.get("message", content), at(content, "from")
     button = at(content, "web_app_data")
     chat = at(message, "chat")
     in_group = text(chat, "type") != "private"
-    written = addressed(text(content, "text") or text(content, "caption"), bot)
+    written = messages.addressed(text(content, "text") or text(content, "caption"), bot)
     is_start = written.command == START and _DEEP_LINK.fullmatch(written.text)
     topic = text(message, "message_thread_id") if at(message, "is_topic_message") is True else ""
     return {
@@ -137,7 +123,7 @@ def _renames(message: Mapping[str, Any]) -> tuple[SessionRename, ...]:
     return (SessionRename(previous, current, of_place=True),) if previous and previous != current else ()
 
 
-def _ignored(config: BotConfig, content: Mapping[str, Any], bot: Bot) -> str:
+def _ignored(config: BotConfig, content: Mapping[str, Any], bot: messages.Bot) -> str:
     """Why a message or a press of a group is not for the bot, empty if it is."""
     message = content.get("message", content)
     chat = at(message, "chat")
@@ -150,13 +136,13 @@ def _ignored(config: BotConfig, content: Mapping[str, Any], bot: Bot) -> str:
     return "" if _addresses(message, bot) else "not-addressed"
 
 
-def _addresses(message: Any, bot: Bot) -> bool:
+def _addresses(message: Any, bot: messages.Bot) -> bool:
     """A message of a group mentions the bot, is a command, or replies to it."""
     is_reply = text(message, "reply_to_message", "from", "id") == bot.id
-    return is_reply or addressed(written_in(message), bot).addresses_bot
+    return is_reply or messages.addressed(messages.written_in(message), bot).addresses_bot
 
 
-def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | str:
+def _message(message: Mapping[str, Any], key: str | None, bot: messages.Bot) -> Event | str:
     """The event of a message, or the reason why it is ignored."""
     sender = _sender(message)
     if not text(message, "chat", "id") or sender is None:
@@ -165,7 +151,7 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
     is_own = sender.external_id == bot.id
     if message.get("is_automatic_forward") is True or (is_bot and (is_own or not _addresses(message, bot))):
         return BOT
-    written = addressed(written_in(message), bot)
+    written = messages.addressed(messages.written_in(message), bot)
     if written.for_other_bot:
         return "other-bot"
     return _event(message, key, bot, sender, written, refused=BOT if is_bot else "")
@@ -174,18 +160,18 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
 def _event(
     message: Mapping[str, Any],
     key: str | None,
-    bot: Bot,
+    bot: messages.Bot,
     sender: Sender,
-    written: AddressedText,
+    written: messages.AddressedText,
     *,
     refused: str,
 ) -> Event | str:
-    attachments, quoted = attachments_of(message), quoted_in(message, bot)
-    body = written.text or ("" if written.command or attachments else described(message))
+    attachments, quoted = messages.attachments_of(message), messages.quoted_in(message, bot)
+    body = written.text or ("" if written.command or attachments else messages.described(message))
     direct = at(message, "chat", "type") == "private"
     to_bot = direct or text(message, "reply_to_message", "from", "id") == bot.id
     says_something = any((body, attachments, written.addresses_bot))
-    kind = "" if says_something else unreadable_kind(message)
+    kind = "" if says_something else messages.unreadable_kind(message)
     if not says_something and not (kind and to_bot):
         return "service"
     has_content = any((body, attachments, quoted))
@@ -203,14 +189,14 @@ def _event(
         message_id=text(message, "message_id"),
         quoted=quoted,
         refused=refused,
-        context={**context_of(message), **forwarded_in(message)},
+        context={**messages.context_of(message), **messages.forwarded_in(message)},
     )
 
 
-def _canned_reply(kind: str, written: AddressedText, body: str, *, has_content: bool) -> str | None:
+def _canned_reply(kind: str, written: messages.AddressedText, body: str, *, has_content: bool) -> str | None:
     """The reply to an unreadable kind of message, to /help, to a bare /start and to a message without content."""
     if kind:
-        return unreadable(kind)
+        return contents.unreadable(kind)
     is_greeting = written.command == "help" or (written.command == START and not body)
     return GREETING if is_greeting or not has_content else None
 
@@ -222,7 +208,7 @@ def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:
         return "inline"
     if not value:
         return "no-data"
-    buttons = [button for button in buttons_of(message) if text(button, "callback_data") == value]
+    buttons = [button for button in messages.buttons_of(message) if text(button, "callback_data") == value]
     # Telegram takes any value from a client (https://core.telegram.org/bots/api#callbackquery). A message whose
     # buttons are not known any more has no date.
     is_invented = bool(message.get("date")) and not buttons
@@ -252,7 +238,7 @@ def _sender(source: Mapping[str, Any]) -> Sender | None:
     user = text(source, "from", "id")
     if not user:
         return None
-    return Sender(user, name_of(at(source, "from")), (Identity("bot-messenger", user),))
+    return Sender(user, messages.name_of(at(source, "from")), (Identity("bot-messenger", user),))
 
 
 def _session(message: Mapping[str, Any]) -> str:

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
+from adapters.outbound.channels.common import client, outcomes
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.common.client import PlatformClient, bearer
-from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
 from adapters.outbound.net.urls import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Outcome, Sent
@@ -53,12 +52,14 @@ class GraphApi:
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._dependencies = dependencies
-        self._client = PlatformClient(dependencies.http, "WhatsApp", error_of)
+        self._client = client.PlatformClient(dependencies.http, "WhatsApp", error_of)
 
     async def node(self, config: WhatsAppConfig, node: str, **query: str) -> Mapping[str, Any]:
         """The fields of a node. Raises `PlatformError`."""
         url = self._url(config, node) + (f"?{urlencode(query)}" if query else "")
-        return await self._client.read(HttpRequest("GET", url, bearer(config.access_token), timeout=15.0))
+        return await self._client.read(
+            HttpRequest("GET", url, client.bearer(config.access_token), timeout=15.0)
+        )
 
     async def download(self, config: WhatsAppConfig, media_id: str) -> AsyncIterator[bytes]:
         """The bytes of a media file, whose address is valid for five minutes. Raises `PlatformError`."""
@@ -66,7 +67,7 @@ class GraphApi:
         request = HttpRequest(
             "GET",
             text(media, "url"),
-            bearer(config.access_token),
+            client.bearer(config.access_token),
             timeout=TRANSFER_TIMEOUT,
             max_bytes=MAX_DOCUMENT,
         )
@@ -102,12 +103,13 @@ class GraphApi:
         media_id = text(answer, "id")
         if sent.outcome is Outcome.SENT and not media_id:
             return Sent(Outcome.PERMANENT, "WhatsApp gave no media id."), ""
-        return repeatable(sent), media_id
+        return outcomes.repeatable(sent), media_id
 
     async def _post(self, config: WhatsAppConfig, edge: str, **request: Any) -> tuple[Sent, Any]:
         url = f"{self._url(config, config.phone_number_id)}/{edge}"
-        answer = await exchange(
-            self._dependencies.http, HttpRequest("POST", url, headers=bearer(config.access_token), **request)
+        answer = await outcomes.exchange(
+            self._dependencies.http,
+            HttpRequest("POST", url, headers=client.bearer(config.access_token), **request),
         )
         return (answer, None) if isinstance(answer, Sent) else (outcome(answer), answer.json())
 
@@ -129,7 +131,7 @@ def outcome(answer: HttpAnswer) -> Sent:
     passes = code in _TRY_AGAIN or at(answer.json(), "error", "is_transient") is True
     if passes and answer.status != 429:
         return Sent(Outcome.TRANSIENT, detail)
-    return replace(by_status(answer, detail), of_recipient=code in OF_RECIPIENT)
+    return replace(outcomes.by_status(answer, detail), of_recipient=code in OF_RECIPIENT)
 
 
 def error_of(answer: HttpAnswer) -> str:

@@ -4,10 +4,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, read_address
+from adapters.outbound.channels.common import addresses, files, messages
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import cut_labels, file_payloads, text_payloads
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits, Quota
@@ -48,7 +46,7 @@ person 45 at once, then one every six seconds."""
 class Delivery:
     typing_seconds = 20.0
     """WhatsApp shows it for up to 25 seconds."""
-    address = PHONE_EXAMPLE
+    address = addresses.PHONE_EXAMPLE
 
     def __init__(self, api: GraphApi, artifacts: ArtifactReader) -> None:
         self._api = api
@@ -62,14 +60,17 @@ class Delivery:
             return [OutboundMessage({"kind": TEMPLATE, **asdict(answer.template)})]
         limit = _INTERACTIVE_BODY if answer.choices else TEXT_LIMIT
         texts = render(Markup.WHATSAPP, answer.text, limit)
-        return [OutboundMessage(payload) for payload in text_payloads(texts, answer) + file_payloads(answer)]
+        return [
+            OutboundMessage(payload)
+            for payload in messages.text_payloads(texts, answer) + messages.file_payloads(answer)
+        ]
 
     def default_address(self, config: WhatsAppConfig) -> str:
         return ""
 
     async def open(self, config: WhatsAppConfig, request: OpenRequest) -> Opened[WhatsAppTarget]:
         """WhatsApp names people by their number in digits, as `from` of their messages does."""
-        phone = read_address(PHONE, request.to, self.address)[0].removeprefix("+")
+        phone = addresses.read_address(addresses.PHONE, request.to, self.address)[0].removeprefix("+")
         return Opened(phone, WhatsAppTarget(to=phone))
 
     def limits(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Limits:
@@ -95,9 +96,9 @@ class Delivery:
                     return await post({"type": kind, kind: {"id": media_id}})
             return await post({"type": "document", "document": {"id": media_id, "filename": artifact.name}})
 
-        if message.payload.get("kind") != FILE:
+        if message.payload.get("kind") != files.FILE:
             return await post(_content(message.payload))
-        return await send_file(
+        return await files.send_file(
             self._artifacts,
             message.payload,
             MAX_DOCUMENT,
@@ -158,14 +159,14 @@ def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
     if not (choices := payload.get("choices")):
         return {"type": "text", "text": {"preview_url": False, "body": payload["text"]}}
     kind, size = ("button", _BUTTON_TITLE) if len(choices) <= _BUTTONS else ("list", _ROW_TITLE)
-    titles = cut_labels([label for label, _ in choices], size)
+    titles = messages.cut_labels([label for label, _ in choices], size)
     rows = [{"id": value, "title": title} for title, (_, value) in zip(titles, choices, strict=True)]
     if kind == "button":
         action: dict[str, Any] = {"buttons": [{"type": "reply", "reply": row} for row in rows]}
     else:  # a label that is too long for a title stands below it as a description
         for row, (label, _) in zip(rows, choices, strict=True):
             if row["title"] != label:
-                row["description"] = cut_labels([label], _DESCRIPTION)[0]
+                row["description"] = messages.cut_labels([label], _DESCRIPTION)[0]
         action = {"button": _LIST_BUTTON, "sections": [{"rows": rows}]}
     return {
         "type": "interactive",

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import starmap
 from typing import Any
 
-from adapters.outbound.channels.common import contents
+from adapters.outbound.channels.common import calls, contents
 from adapters.outbound.channels.common.bodies import (
     at,
     camel_case,
@@ -17,21 +17,7 @@ from adapters.outbound.channels.common.bodies import (
     same,
     text,
 )
-from adapters.outbound.channels.common.calls import require_webhook, signature
-from domain.channels.messages import (
-    Attachment,
-    ChannelMetadata,
-    DeliveryStatus,
-    Event,
-    Identity,
-    Quoted,
-    RawAnswer,
-    RawCall,
-    Received,
-    Sender,
-    SessionAlias,
-    SessionRename,
-)
+from domain.channels import messages
 from domain.refusals import Forbidden, Unauthenticated
 
 from .api import OF_RECIPIENT, error_text
@@ -52,9 +38,11 @@ _SILENT = ("", "text", "interactive", "button", "reaction", "system", "request_w
 """Kinds without a notice where they have no text: empty messages, and those about other messages."""
 
 
-def receive(config: WhatsAppConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+def receive(
+    config: WhatsAppConfig, call: messages.RawCall, metadata: messages.ChannelMetadata, now: datetime
+) -> messages.Received:
     """Answers the subscription challenge (GET), or verifies and reads a notification."""
-    require_webhook(call)
+    calls.require_webhook(call)
     if call.method.upper() in ("GET", "HEAD"):
         query = call.query
         token = query.get("hub.verify_token", "")
@@ -63,22 +51,24 @@ def receive(config: WhatsAppConfig, call: RawCall, metadata: ChannelMetadata, no
                 "hub.mode or hub.verify_token is wrong: it must be webhookVerifyToken of the instance."
             )
         headers = {"content-type": "text/plain; charset=utf-8"}
-        return Received(RawAnswer(200, query.get("hub.challenge", "").encode(), headers), kind="challenge")
+        return messages.Received(
+            messages.RawAnswer(200, query.get("hub.challenge", "").encode(), headers), kind="challenge"
+        )
     if not config.app_secret:
         missing_proof_field = "appSecret"
-    elif same(call.headers.get("x-hub-signature-256", ""), signature(config.app_secret, call.body)):
+    elif same(call.headers.get("x-hub-signature-256", ""), calls.signature(config.app_secret, call.body)):
         missing_proof_field = None
     else:
         raise Unauthenticated("The header X-Hub-Signature-256 does not fit the body and appSecret.")
-    events: list[Event] = []
+    events: list[messages.Event] = []
     ignored: list[str] = []
-    statuses: list[DeliveryStatus] = []
-    renames: list[SessionRename] = []
-    aliases: dict[SessionAlias, None] = {}
+    statuses: list[messages.DeliveryStatus] = []
+    renames: list[messages.SessionRename] = []
+    aliases: dict[messages.SessionAlias, None] = {}
     for value in _values(config, json_object(call.body)):
         for message in items(value, "messages"):
             match read_message(message, value, reactions=config.reactions):
-                case Event() as event:
+                case messages.Event() as event:
                     events.append(event)
                 case reason:
                     ignored.append(reason)
@@ -86,7 +76,7 @@ def receive(config: WhatsAppConfig, call: RawCall, metadata: ChannelMetadata, no
         renames += renames_of(value)
         aliases |= dict.fromkeys(aliases_of(value))
     kinds = {"message": events, "status": statuses, "rename": renames}
-    return Received(
+    return messages.Received(
         events=tuple(events),
         delivery_statuses=tuple(statuses),
         session_renames=tuple(renames),
@@ -106,7 +96,7 @@ def _values(config: WhatsAppConfig, body: Mapping[str, Any]) -> Iterator[Mapping
                 yield value
 
 
-def _status(status: Any) -> DeliveryStatus | None:
+def _status(status: Any) -> messages.DeliveryStatus | None:
     ref, state = text(status, "id"), text(status, "status")
     if not ref or not state:
         return None
@@ -114,20 +104,20 @@ def _status(status: Any) -> DeliveryStatus | None:
     detail = "; ".join(filter(None, map(error_text, errors)))
     of_recipient = any(integer(error, "code") in OF_RECIPIENT for error in errors)
     key = text(status, "biz_opaque_callback_data")
-    return DeliveryStatus(ref, state, state == "failed", detail, key, of_recipient)
+    return messages.DeliveryStatus(ref, state, state == "failed", detail, key, of_recipient)
 
 
-def aliases_of(value: Mapping[str, Any]) -> Iterator[SessionAlias]:
+def aliases_of(value: Mapping[str, Any]) -> Iterator[messages.SessionAlias]:
     """The business-scoped ids of people whose number is known: once they hide it, the id comes alone
     (https://developers.facebook.com/documentation/business-messaging/whatsapp/business-scoped-user-ids)."""
     pairs = [(text(contact, "wa_id"), text(contact, "user_id")) for contact in items(value, "contacts")]
     pairs += [(text(message, "from"), text(message, "from_user_id")) for message in items(value, "messages")]
     for phone, scoped in pairs:
         if phone and scoped and phone != scoped:
-            yield SessionAlias(scoped, phone)
+            yield messages.SessionAlias(scoped, phone)
 
 
-def renames_of(value: Mapping[str, Any]) -> Iterator[SessionRename]:
+def renames_of(value: Mapping[str, Any]) -> Iterator[messages.SessionRename]:
     """People who have another number or business-scoped id from now on.
 
     Meta reports both in system messages of the field 'messages'
@@ -148,12 +138,12 @@ def renames_of(value: Mapping[str, Any]) -> Iterator[SessionRename]:
             yield from _rename(text(ids, "previous"), text(ids, "current"))
 
 
-def _rename(previous: str, current: str) -> Iterator[SessionRename]:
+def _rename(previous: str, current: str) -> Iterator[messages.SessionRename]:
     if previous and current and previous != current:
-        yield SessionRename(previous, current)
+        yield messages.SessionRename(previous, current)
 
 
-def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = False) -> Event | str:
+def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = False) -> messages.Event | str:
     """Returns the event of a message (of a reaction only with `reactions`), or why it is ignored.
 
     A sender may be known by phone number, by a business-scoped id, or by both.
@@ -171,7 +161,7 @@ def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = Fa
     return replace(event, canned_reply=contents.unreadable()) if is_empty else event
 
 
-def _event(message: Any, value: Mapping[str, Any]) -> Event:
+def _event(message: Any, value: Mapping[str, Any]) -> messages.Event:
     """The event of a message, without what the message says."""
     phone, scoped = text(message, "from"), text(message, "from_user_id")
     ids = {phone, scoped} - {""}
@@ -181,18 +171,18 @@ def _event(message: Any, value: Mapping[str, Any]) -> Event:
         if ids & {text(contact, "wa_id"), text(contact, "user_id")}
     )
     identities = (("business-messaging", phone), ("phone", phone), ("business-messaging", scoped))
-    proved = tuple(Identity(kind, id) for kind, id in identities if id)
+    proved = tuple(messages.Identity(kind, id) for kind, id in identities if id)
     wamid, group, original = text(message, "id"), text(message, "group_id"), text(message, "context", "id")
     target = WhatsAppTarget(to=phone, recipient="" if phone else scoped, message_id=wamid)
     if group:
         target = WhatsAppTarget(group=group, message_id=wamid)
-    return Event(
+    return messages.Event(
         key=wamid or None,
         session_id=group or phone or scoped,
-        sender=Sender(phone or scoped, next(names, ""), proved),
+        sender=messages.Sender(phone or scoped, next(names, ""), proved),
         text="",
         target=TARGET.dump(target),
-        quoted=Quoted(ref=original, key=original) if original else None,
+        quoted=messages.Quoted(ref=original, key=original) if original else None,
         is_direct=not group,
         alias=target.recipient,
         message_id=wamid,
@@ -222,7 +212,7 @@ def _context(message: Any, value: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _with_content(event: Event, message: Any, *, reactions: bool) -> Event:
+def _with_content(event: messages.Event, message: Any, *, reactions: bool) -> messages.Event:
     """The event with what the message says. The press of a button quotes nothing."""
     kind = text(message, "type")
     part, body, choice = at(message, kind), "", ""
@@ -269,14 +259,14 @@ def _with_content(event: Event, message: Any, *, reactions: bool) -> Event:
     )
 
 
-def _attachments(kind: str, file: Any) -> tuple[Attachment, ...]:
+def _attachments(kind: str, file: Any) -> tuple[messages.Attachment, ...]:
     media_id = text(file, "id")
     if not media_id:
         return ()
     mime_type = text(file, "mime_type").partition(";")[0].strip() or _MIME_TYPES[kind]
     name = text(file, "filename") or contents.file_name(kind, mime_type)
     is_voice = kind == "voice" or at(file, "voice") is True
-    return (Attachment(name, mime_type, {"media_id": media_id}, is_voice=is_voice),)
+    return (messages.Attachment(name, mime_type, {"media_id": media_id}, is_voice=is_voice),)
 
 
 def _contact(contact: Any) -> tuple[str, list[str]]:

@@ -9,10 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from adapters.outbound.channels.common import messages
+from adapters.outbound.channels.common import files, messages, outcomes
 from adapters.outbound.channels.common.bodies import items, text
-from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.outcomes import deleted, edited, repeatable
 from adapters.outbound.net.urls import segment
 from adapters.outbound.rendering import Markup
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
@@ -78,14 +76,14 @@ class Delivery:
         draft, content = text(payload, "draft"), text(payload, "message")
 
         async def withdraw() -> Sent:
-            return deleted(await self._api.remove(config, f"/posts/{segment(draft)}"), draft)
+            return outcomes.deleted(await self._api.remove(config, f"/posts/{segment(draft)}"), draft)
 
         if payload["kind"] == messages.WITHDRAWN:
             return await withdraw()
         send_text = partial(self._send_text, config, target, key)
-        if payload["kind"] == FILE:
+        if payload["kind"] == files.FILE:
             upload = partial(self._upload, config, target, key)
-            return await send_file(self._artifacts, payload, MAX_FILE_BYTES, upload, send_text)
+            return await files.send_file(self._artifacts, payload, MAX_FILE_BYTES, upload, send_text)
         choices = items(payload, "choices")
         props = attached(config, target, text(payload, "callback"), choices) if choices else None
         if not draft:
@@ -124,7 +122,7 @@ class Delivery:
         file = FormFile("files", artifact.name, artifact.mime_type, content)
         answer = await self._api.upload(config, target.channel, file)
         if isinstance(answer, Sent):
-            return repeatable(answer)
+            return outcomes.repeatable(answer)
         if not answer.ok:
             return None if answer.status == _TOO_LARGE else outcome(answer)
         ids = [text(info, "id") for info in items(answer.json(), "file_infos")]
@@ -146,7 +144,7 @@ class Delivery:
         return replace(sent, of_recipient=sent.of_recipient and target.channel != config.channel_id)
 
     async def _change(self, config: MattermostConfig, post_id: str, fields: Mapping[str, Any]) -> Sent:
-        return edited(await self._api.change(config, post_id, fields), post_id)
+        return outcomes.edited(await self._api.change(config, post_id, fields), post_id)
 
     def preview(self, config: MattermostConfig, target: MattermostTarget) -> Preview | None:
         """A slash command is answered at another address, where nothing can be changed."""

@@ -14,11 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from adapters.outbound.channels.common import calls, client, contents, messages
 from adapters.outbound.channels.common.bodies import at, fields_of, integer, items, same, text
-from adapters.outbound.channels.common.calls import json_answer, received, require_webhook, signature
-from adapters.outbound.channels.common.client import is_address_of
-from adapters.outbound.channels.common.contents import card_text, deletion
-from adapters.outbound.channels.common.messages import labelled, pressed_text
 from domain.channels.messages import (
     Attachment,
     Change,
@@ -36,7 +33,7 @@ from domain.refusals import Invalid, Unauthenticated
 
 from .config import SOCKET, TARGET, MattermostConfig, MattermostTarget, session_of
 
-ACKNOWLEDGED = json_answer({})
+ACKNOWLEDGED = calls.json_answer({})
 """Takes the call and posts nothing: the answer comes later."""
 LONGEST_LABEL = 100
 """Our choice: a longer button does not fit into a line."""
@@ -62,7 +59,7 @@ class Post:
 
 def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies the origin of a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
-    require_webhook(call)
+    calls.require_webhook(call)
     payload = fields_of(call)
     if isinstance(payload.get("context"), Mapping):
         return _press(config, payload)
@@ -89,17 +86,17 @@ def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata:
     if not user:
         raise Invalid("user_id is missing.")
     if user == text(metadata, "userId"):
-        return received("own", answer=ACKNOWLEDGED)
+        return calls.received("own", answer=ACKNOWLEDGED)
     content = text(payload, "text")
     for mention in {f"@{username}" if username else "", text(payload, "trigger_word")}:
         if mention.startswith("@"):
             content = mention_of(mention[1:]).sub("", content)
     event = _event(config, payload, content.strip())
     if not event.text and not event.attachments:
-        return received("empty", answer=ACKNOWLEDGED)
+        return calls.received("empty", answer=ACKNOWLEDGED)
     if not event.is_direct and not config.allows(text(payload, "channel_id")):
         event = replace(event, refused=CHANNEL)
-    return received(event, answer=ACKNOWLEDGED)
+    return calls.received(event, answer=ACKNOWLEDGED)
 
 
 def _event(config: MattermostConfig, payload: Mapping[str, Any], content: str) -> Event:
@@ -136,7 +133,7 @@ def _target(config: MattermostConfig, payload: Mapping[str, Any]) -> MattermostT
     return MattermostTarget(
         channel=text(payload, "channel_id") or config.channel_id,
         root=text(payload, "root_id") or (text(payload, "post_id") if starts_thread else ""),
-        response_url=response_url if is_address_of(response_url, config.server_url) else "",
+        response_url=response_url if client.is_address_of(response_url, config.server_url) else "",
     )
 
 
@@ -165,7 +162,9 @@ def files_of(payload: Mapping[str, Any]) -> tuple[Attachment, ...]:
 
 def shown_in(post: object) -> str:
     """The text of a post, and of the attachments that programs write."""
-    return "\n".join(filter(None, (text(post, "message"), card_text(at(post, "props", "attachments")))))
+    return "\n".join(
+        filter(None, (text(post, "message"), contents.card_text(at(post, "props", "attachments"))))
+    )
 
 
 def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
@@ -231,7 +230,7 @@ def read_deletion(config: MattermostConfig, post: Post, bot: ChannelMetadata) ->
     post_id = text(post.body, "id")
     if not post_id or text(post.body, "user_id") == text(bot, "userId"):
         return None
-    return deletion(post_id)
+    return contents.deletion(post_id)
 
 
 def attached(
@@ -240,7 +239,7 @@ def attached(
     """The properties of a post with these buttons. The server sends the signed context of a button with its press; it
     shows it to nobody."""
     actions = []
-    for number, (label, value) in enumerate(labelled(choices, LONGEST_LABEL), start=1):
+    for number, (label, value) in enumerate(messages.labelled(choices, LONGEST_LABEL), start=1):
         context = {"choice": value, "label": label, "channel": target.channel, "root": target.root}
         integration = {"url": callback_url, "context": {**context, "signature": _signature(config, context)}}
         action = {"id": f"choice{number}", "type": "button", "name": label, "integration": integration}
@@ -268,19 +267,19 @@ def _press(config: MattermostConfig, payload: Mapping[str, Any]) -> Received:
     )
     direct = _is_direct(payload)
     if not direct and not config.allows(channel):
-        return received("channel", answer=ACKNOWLEDGED)
+        return calls.received("channel", answer=ACKNOWLEDGED)
     event = Event(
         key=f"press:{trigger}" if trigger else None,
         session_id=session_of(channel, user, "" if direct else target.root),
         sender=_sender(payload),
-        text=pressed_text(text(context, "label"), value),
+        text=messages.pressed_text(text(context, "label"), value),
         target=TARGET.dump(target),
         choice=value,
         is_direct=direct,
     )
-    return received(event, "action", ACKNOWLEDGED)
+    return calls.received(event, "action", ACKNOWLEDGED)
 
 
 def _signature(config: MattermostConfig, context: object) -> str:
     signed = [_PURPOSE, *(text(context, name) for name in _SIGNED)]
-    return signature(config.token, json.dumps(signed).encode())
+    return calls.signature(config.token, json.dumps(signed).encode())

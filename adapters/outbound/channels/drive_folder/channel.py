@@ -5,11 +5,8 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.outbound.channels.common.addresses import named_host, read_address
+from adapters.outbound.channels.common import addresses, files, messages, outcomes
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.common.files import FILE, FileUnavailable, artifact_of, content_of, link_text
-from adapters.outbound.channels.common.messages import file_payloads
-from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.net.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits, Quota
@@ -56,14 +53,14 @@ class DriveFolder:
         """The session is the folder, as that of the changes in it."""
         if request.to == config.folder_id:
             return Opened(config.folder_id, FileTarget())
-        folder = read_address(_ADDRESS, request.to, self.address)[0]
+        folder = addresses.read_address(_ADDRESS, request.to, self.address)[0]
         return Opened(folder, FileTarget(folder=folder))
 
     def render(self, config: DriveConfig, target: FileTarget, answer: Answer) -> Sequence[OutboundMessage]:
         """The text as one document, then each file."""
         name = f"{target.name} - answer.txt" if target.name else "answer.txt"
         documents = [{"kind": "text", "name": name, "text": answer.text}] if answer.text.strip() else []
-        return [OutboundMessage(payload) for payload in (*documents, *file_payloads(answer))]
+        return [OutboundMessage(payload) for payload in (*documents, *messages.file_payloads(answer))]
 
     def limits(self, config: DriveConfig, target: FileTarget) -> Limits:
         return Limits(config.refresh_token, per_account=PER_ACCOUNT, max_concurrency=MAX_CONCURRENCY)
@@ -72,13 +69,13 @@ class DriveFolder:
         """Writes one file, unless an earlier attempt did: the file has the key of its delivery as a property. So
         trying again is safe where the outcome is unknown."""
         config = replace(config, folder_id=target.folder or config.folder_id)
-        if message.payload["kind"] == FILE:
-            artifact = artifact_of(message.payload)
+        if message.payload["kind"] == files.FILE:
+            artifact = files.artifact_of(message.payload)
             name, mime_type = artifact.name, artifact.mime_type
             try:
-                content = await content_of(self.artifacts, artifact, MAX_FILE_BYTES)
-            except FileUnavailable:
-                name, mime_type, content = f"{name}.txt", TEXT, link_text(artifact).encode()
+                content = await files.content_of(self.artifacts, artifact, MAX_FILE_BYTES)
+            except files.FileUnavailable:
+                name, mime_type, content = f"{name}.txt", TEXT, files.link_text(artifact).encode()
         else:
             name, mime_type, content = (
                 text(message.payload, "name"),
@@ -100,7 +97,7 @@ class DriveFolder:
                     return Sent(Outcome.SENT, ref=text(file, "id"))
             return Sent(Outcome.SENT, ref=await self.drive.create(config, metadata, mime_type, content))
         except GoogleError as error:
-            return repeatable(error.sent)
+            return outcomes.repeatable(error.sent)
 
     async def fetch(self, config: DriveConfig, attachment: Attachment) -> AsyncIterator[bytes]:
         """The bytes of a file. Raises `HttpFailed`, `PlatformError`."""
@@ -134,7 +131,7 @@ class DriveFolder:
         Raises `PlatformError`.
         """
         callback = config.webhook_url or address
-        if not named_host(callback, "https"):
+        if not addresses.named_host(callback, "https"):
             await self.probe(config)
             return kept
         channel = push.channel(config, callback, self.clock.now())
@@ -165,7 +162,7 @@ class DriveFolder:
 
     async def registered(self, config: DriveConfig, address: str) -> bool:
         """Google lists no notification channels, so they are asked for again unless Google cannot call."""
-        return not named_host(config.webhook_url or address, "https")
+        return not addresses.named_host(config.webhook_url or address, "https")
 
 
 def build(dependencies: ChannelDependencies) -> Channel[DriveConfig, FileTarget]:

@@ -24,8 +24,7 @@ from ports.http import HttpFailed
 from ports.system import Clock
 
 from .config import CONFIG, DEFINITION, TARGET, EmailConfig, taken_from
-from .imap import MAX_MAIL, MailBox
-from .mailbox import IdleWatcher, Mailboxes
+from .mailbox import MAX_MAIL, IdleWatcher, MailBox, Mailboxes
 from .polling import THREAD_LIMIT, poll
 
 PROBE_TIMEOUT = 10.0

@@ -17,7 +17,7 @@ from domain.channels.messages import Attachment, Event
 from ports.capabilities import Polled
 
 from .config import TARGET, EmailConfig, taken_from
-from .imap import CUT_MAIL, MAX_MAIL, MailBox
+from .mailbox import CUT_MAIL, MAX_MAIL, MailBox
 
 MAX_MAILS = 25
 """Mails of one poll; the rest follows at once in the next."""

@@ -13,10 +13,9 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from adapters.outbound.channels.common import client, outcomes
 from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.client import PlatformClient
-from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send, without_token
 from adapters.outbound.net.oauth import TokenRefused, Tokens, TokenUnavailable
 from adapters.outbound.net.urls import base_address, segment
 from domain.channels.messages import Attachment, Outcome, Sent
@@ -67,7 +66,7 @@ class Connector:
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._http = dependencies.http
-        self._client = PlatformClient(dependencies.http, "Teams", excerpt)
+        self._client = client.PlatformClient(dependencies.http, "Teams", outcomes.excerpt)
         self._address = dependencies.address
         self._tokens = Tokens(dependencies.http, dependencies.clock)
 
@@ -123,7 +122,7 @@ class Connector:
 
     async def _send(self, config: TeamsConfig, service_url: str, request: HttpRequest) -> Sent:
         if self.is_emulator(config, service_url):
-            return await send(self._http, request, outcome)
+            return await outcomes.send(self._http, request, outcome)
         if not config.has_app:
             missing = f"appId and appPassword are missing, or for an emulator {EMULATOR.setting}."
             return Sent(Outcome.PERMANENT, missing)
@@ -134,12 +133,12 @@ class Connector:
                 f"{TRUSTED_HOSTS.setting}; for an emulator set {EMULATOR.setting}, and no appId.",
             )
         try:
-            answer = await exchange(self._http, await self._with_token(config, request))
+            answer = await outcomes.exchange(self._http, await self._with_token(config, request))
             if isinstance(answer, HttpAnswer) and answer.status == _REFUSED_TOKEN:
                 self.forget(config)
-                answer = await exchange(self._http, await self._with_token(config, request))
+                answer = await outcomes.exchange(self._http, await self._with_token(config, request))
         except (TokenRefused, TokenUnavailable) as error:
-            return without_token(error)
+            return outcomes.without_token(error)
         return answer if isinstance(answer, Sent) else outcome(answer)
 
     async def _with_token(self, config: TeamsConfig, request: HttpRequest) -> HttpRequest:
@@ -197,7 +196,7 @@ def outcome(answer: HttpAnswer) -> Sent:
     """Classifies an answer of the service; `ref` is the id of the activity."""
     body = answer.json()
     reason = " ".join(filter(None, [text(body, "error", "code"), text(body, "error", "message")]))
-    sent = by_status(answer, reason or text(body, "message"), ref=text(body, "id"))
+    sent = outcomes.by_status(answer, reason or text(body, "message"), ref=text(body, "id"))
     sent = replace(sent, of_recipient=not answer.ok and any(code in reason for code in _OF_RECIPIENT))
     return replace(sent, outcome=Outcome.TRANSIENT) if answer.status == _CONFLICT else sent
 

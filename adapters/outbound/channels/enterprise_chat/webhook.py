@@ -17,10 +17,8 @@ from typing import Any
 
 import jwt
 
+from adapters.outbound.channels.common import calls, contents, messages
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
-from adapters.outbound.channels.common.calls import json_answer, require_webhook
-from adapters.outbound.channels.common.contents import unreadable
-from adapters.outbound.channels.common.messages import is_own
 from adapters.outbound.system.links import with_addresses
 from domain.channels.messages import (
     Attachment,
@@ -60,10 +58,10 @@ _AROUND = re.compile(rf"(?:(?<![ \t])[ \t]+)?{_GONE}[ \t]*")
 """Where a mention was taken out. Other spaces stay: they may be the indentation of code."""
 _PLACEHOLDER = re.compile(r"<quoted\b[^<>]*/>")
 """Stands in the text for the message of an entity `quotedReply`."""
-_RECEIVED = json_answer(
+_RECEIVED = calls.json_answer(
     {"statusCode": 200, "type": "application/vnd.microsoft.activity.message", "value": "Received."}
 )
-_REFUSED = json_answer(
+_REFUSED = calls.json_answer(
     {
         "statusCode": 400,
         "type": "application/vnd.microsoft.error",
@@ -78,7 +76,7 @@ def receive(config: TeamsConfig, call: RawCall, metadata: ChannelMetadata, now: 
     Raises `NotFound`, `Invalid`, `Unauthenticated`, `Forbidden`, `StaleMetadata` (signed with a key that is not in
     `metadata`), `Unavailable` (no keys could be fetched).
     """
-    require_webhook(call)
+    calls.require_webhook(call)
     if call.method != "POST":
         raise Invalid("Activities are posted.")
     if not config.app_id:
@@ -214,13 +212,13 @@ def _message(activity: Mapping[str, Any]) -> Received:
         )  # such as a card
         if not (event.is_direct and has_parts):
             return Received(ACKNOWLEDGED, kind="ignored:empty")
-        event = replace(event, canned_reply=unreadable())
+        event = replace(event, canned_reply=contents.unreadable())
     return Received(ACKNOWLEDGED, events=(event,))
 
 
 def _invoke(activity: Mapping[str, Any]) -> Received:
     if text(activity, "name") != ACTION:
-        return Received(json_answer({}), kind="ignored:invoke")
+        return Received(calls.json_answer({}), kind="ignored:invoke")
     if _is_bot(activity):
         return Received(_RECEIVED, kind="ignored:bot")
     action = at(activity, "value", "action")
@@ -329,7 +327,7 @@ def _event(activity: Mapping[str, Any], label: str = "", choice: str | None = No
         target=TARGET.dump(target),
         attachments=tuple(filter(None, map(_attachment, count(1), items(activity, "attachments")))),
         choice=choice,
-        claims_choice=choice is not None and not is_own(choice),  # a client may send any value
+        claims_choice=choice is not None and not messages.is_own(choice),  # a client may send any value
         is_direct=text(activity, "conversation", "conversationType") == "personal"
         or not at(activity, "conversation", "isGroup"),
         quoted=quoted,

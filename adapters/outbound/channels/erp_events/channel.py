@@ -11,8 +11,7 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
-from adapters.outbound.channels.common import calls, outcomes
-from adapters.outbound.channels.common.addresses import read_address
+from adapters.outbound.channels.common import addresses, calls, outcomes
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, OutboundMessage
@@ -93,7 +92,7 @@ class Odoo:
         return ""
 
     async def open(self, config: OdooConfig, request: OpenRequest) -> Opened[RecordTarget]:
-        model, number = read_address(_ADDRESS, request.to, self.address).groups()
+        model, number = addresses.read_address(_ADDRESS, request.to, self.address).groups()
         return Opened(session_of(model, int(number)), RecordTarget(model=model, record_id=int(number)))
 
     def limits(self, config: OdooConfig, target: RecordTarget) -> Limits:

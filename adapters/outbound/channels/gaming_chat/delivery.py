@@ -13,10 +13,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from adapters.outbound.channels.common import messages
+from adapters.outbound.channels.common import files, messages, outcomes
 from adapters.outbound.channels.common.bodies import items, text
-from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.outcomes import edited, repeatable
 from adapters.outbound.net.urls import segment
 from adapters.outbound.rendering import Markup
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
@@ -111,9 +109,9 @@ class Delivery:
             result = await self._post(config, target, key, first, body, file)
             return None if result.status == 413 or result.code == _TOO_LARGE else result.sent
 
-        if payload.get("kind") == FILE:
+        if payload.get("kind") == files.FILE:
             limit = min(target.max_file or MAX_FILE, _MAX_IN_MEMORY)
-            sent = await send_file(self._artifacts, payload, limit, upload, send_text)
+            sent = await files.send_file(self._artifacts, payload, limit, upload, send_text)
         else:
             sent = await send_text(text(payload, "text"))
         if first and sent.outcome is Outcome.PERMANENT and target.deferred:
@@ -159,7 +157,7 @@ class Delivery:
         if begun.sent.outcome is Outcome.SENT or begun.code == _HAS_THREAD:
             channel = f"/channels/{segment(target.thread_of)}"
         elif begun.sent.outcome is not Outcome.PERMANENT:
-            return replace(begun, sent=repeatable(begun.sent))
+            return replace(begun, sent=outcomes.repeatable(begun.sent))
         return await self._api.as_bot(config, "POST", f"{channel}/messages", body, file)
 
     async def _respond(
@@ -176,19 +174,23 @@ class Delivery:
         self, config: DiscordConfig, target: DiscordTarget, message_id: str, message: Mapping[str, Any]
     ) -> Sent:
         result = await self._on_message(config, target, "PATCH", message_id, message)
-        return edited(result.sent, message_id)
+        return outcomes.edited(result.sent, message_id)
 
     async def _withdraw(self, config: DiscordConfig, target: DiscordTarget, message_id: str = "") -> Sent:
         """Deletes a message, or takes 'is thinking' away. One that is gone counts as deleted."""
         if message_id:
             result = await self._on_message(config, target, "DELETE", message_id, {})
-            return Sent(Outcome.SENT) if result.is_gone else repeatable(result.sent)
+            return Sent(Outcome.SENT) if result.is_gone else outcomes.repeatable(result.sent)
         if not self._has_token(target):
             return Sent(Outcome.SENT)
         result = await self._api.by_token(target, "DELETE", "/messages/@original", {})
         if result.is_gone and self._age(target) >= SETTLING_SECONDS:
             return Sent(Outcome.SENT)
-        return replace(result.sent, outcome=Outcome.TRANSIENT) if result.is_gone else repeatable(result.sent)
+        return (
+            replace(result.sent, outcome=Outcome.TRANSIENT)
+            if result.is_gone
+            else outcomes.repeatable(result.sent)
+        )
 
     async def _on_message(
         self,

@@ -11,14 +11,8 @@ from typing import Any
 
 import orjson
 
+from adapters.outbound.channels.common import contents, reconnecting
 from adapters.outbound.channels.common.bodies import at, frame_object, integer, text
-from adapters.outbound.channels.common.contents import deletion
-from adapters.outbound.channels.common.reconnecting import (
-    Attempt,
-    Refused,
-    StatelessConnector,
-    keep_connected,
-)
 from domain.channels.messages import Event
 from ports.capabilities import PlatformError, Registration
 from ports.channels import ChannelDependencies
@@ -73,7 +67,7 @@ class _Session:
     address: str = ""
     bot_id: str = ""
     sequence: int | None = None
-    attempt: Attempt = field(default_factory=Attempt)
+    attempt: reconnecting.Attempt = field(default_factory=reconnecting.Attempt)
 
     def forget(self) -> None:
         """The next connection begins anew."""
@@ -81,7 +75,7 @@ class _Session:
         self.sequence = None
 
 
-class Gateway(StatelessConnector):
+class Gateway(reconnecting.StatelessConnector):
     """One connection for each instance; where one broke off, the next resumes. Nothing outlasts `listen`."""
 
     def __init__(self, dependencies: ChannelDependencies, api: DiscordApi, threads: Threads) -> None:
@@ -101,7 +95,7 @@ class Gateway(StatelessConnector):
         """Runs until it is cancelled."""
         session = _Session(config, emit, recorder)
 
-        async def connect(attempt: Attempt) -> None:
+        async def connect(attempt: reconnecting.Attempt) -> None:
             """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""
             session.attempt = attempt
             address = session.address or text(await self._api.read(config, "/gateway/bot"), "url")
@@ -116,10 +110,12 @@ class Gateway(StatelessConnector):
                 if closed.code in _NEW_SESSION:
                     session.forget()
                 if closed.code in _FATAL:
-                    raise Refused(f"Discord: the gateway refuses the bot: {_FATAL[closed.code]}") from None
+                    raise reconnecting.Refused(
+                        f"Discord: the gateway refuses the bot: {_FATAL[closed.code]}"
+                    ) from None
                 raise PlatformError(f"Discord: the gateway connection broke: {closed}") from None
 
-        await keep_connected(connect, instance_id, recorder)
+        await reconnecting.keep_connected(connect, instance_id, recorder)
 
 
 @dataclass(slots=True)
@@ -248,7 +244,7 @@ class _Connection:
             case "MESSAGE_REACTION_ADD" if config.reactions:
                 event = read_reaction(data, bot_ids)
             case "MESSAGE_DELETE" if text(data, "id"):
-                event = deletion(text(data, "id"))
+                event = contents.deletion(text(data, "id"))
         if isinstance(event, Event):
             placed = await self.threads.placed(config, event)
             is_to_bot = name == "MESSAGE_CREATE" and mentions(data, bot_ids)

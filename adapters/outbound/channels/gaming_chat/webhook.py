@@ -13,23 +13,14 @@ from typing import Any
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
+from adapters.outbound.channels.common import calls
 from adapters.outbound.channels.common.bodies import at, first_text, items, json_object, same, size, text
-from adapters.outbound.channels.common.calls import json_answer, received, require_webhook, signed_at
 from adapters.outbound.channels.common.messages import pressed_text
 from domain.channels.messages import Attachment, ChannelMetadata, Event, Merge, RawCall, Received
 from domain.refusals import Unauthenticated
 
+from . import messages
 from .config import TARGET, DiscordConfig, DiscordTarget
-from .messages import (
-    attachment_of,
-    mentions,
-    of_forwarder,
-    of_interaction,
-    plain,
-    read_message,
-    sender_of,
-    session_of,
-)
 
 FORWARDER_HEADER = "x-discord-gateway-token"
 _FORWARDED = ("MESSAGE_CREATE", "GATEWAY_MESSAGE_CREATE")
@@ -37,12 +28,12 @@ GREETING = "Hello! Write your question behind the command, mention me, or send m
 EPHEMERAL = 1 << 6
 _UNREADABLE = "This could not be read. Please try again."
 _NOT_SET_UP = "I am not set up to answer in this channel."
-_PONG = json_answer({"type": 1})
-_REFUSED = json_answer({"type": 4, "data": {"content": _UNREADABLE, "flags": EPHEMERAL}})
-_NOT_HERE = json_answer({"type": 4, "data": {"content": _NOT_SET_UP, "flags": EPHEMERAL}})
-_DEFERRED_MESSAGE = json_answer({"type": 5})
-_DEFERRED_UPDATE = json_answer({"type": 6})
-_NO_SUGGESTIONS = json_answer({"type": 8, "data": {"choices": []}})
+_PONG = calls.json_answer({"type": 1})
+_REFUSED = calls.json_answer({"type": 4, "data": {"content": _UNREADABLE, "flags": EPHEMERAL}})
+_NOT_HERE = calls.json_answer({"type": 4, "data": {"content": _NOT_SET_UP, "flags": EPHEMERAL}})
+_DEFERRED_MESSAGE = calls.json_answer({"type": 5})
+_DEFERRED_UPDATE = calls.json_answer({"type": 6})
+_NO_SUGGESTIONS = calls.json_answer({"type": 8, "data": {"choices": []}})
 _NESTED = (1, 2)
 """Types of options that are subcommands and groups of them."""
 _ATTACHMENT = 11
@@ -54,13 +45,13 @@ def receive(config: DiscordConfig, call: RawCall, metadata: ChannelMetadata, now
     Discord signs the time and the body with Ed25519; a signature is valid for five minutes. Without publicKey nothing
     can be verified (https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint-validating-security-request-headers).
     """
-    require_webhook(call)
+    calls.require_webhook(call)
     if FORWARDER_HEADER in call.headers:
         if not same(call.headers[FORWARDER_HEADER], config.bot_token):
             raise Unauthenticated("The header X-Discord-Gateway-Token is not the bot's token.")
         return _forwarded(config, json_object(call.body), None)
     if config.public_key:
-        seconds = signed_at(call, "X-Signature-Timestamp", now)
+        seconds = calls.signed_at(call, "X-Signature-Timestamp", now)
         try:
             signature = bytes.fromhex(call.headers.get("x-signature-ed25519", ""))
             VerifyKey(bytes.fromhex(config.public_key)).verify(seconds.encode() + call.body, signature)
@@ -80,14 +71,14 @@ def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_fie
     name = first_text(body, "t", "type")
     message = (at(body, "d") or at(body, "data")) if name in _FORWARDED else body
     own_ids = {config.application_id}
-    event = read_message(config, message, own_ids)
+    event = messages.read_message(config, message, own_ids)
     if not isinstance(event, str):
-        event = of_forwarder(config, event)
-    if isinstance(event, Event) and event.refused and not mentions(message, own_ids):
+        event = messages.of_forwarder(config, event)
+    if isinstance(event, Event) and event.refused and not messages.mentions(message, own_ids):
         event = event.refused
     if isinstance(event, Event) and event.key and not (event.is_direct and event.attachments):
         event = replace(event, merge=Merge(event.key))  # its files and its thread may come over the gateway
-    return replace(received(event), missing_proof_field=missing_proof_field)
+    return replace(calls.received(event), missing_proof_field=missing_proof_field)
 
 
 def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Received:
@@ -100,7 +91,7 @@ def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: dateti
             return _deferred("command", config, body, _command(config, body, now))
         case 3:
             event = _component(config, body, now)
-            event = event and of_interaction(config, body, event)
+            event = event and messages.of_interaction(config, body, event)
             if event is None or event.refused:  # a press alone is not listed
                 reason = event.refused if event else "no-value"
                 return Received(_DEFERRED_UPDATE, kind=f"ignored:{reason}")
@@ -116,11 +107,11 @@ def _deferred(kind: str, config: DiscordConfig, body: Mapping[str, Any], event: 
     """An interaction for which Discord shows 'is thinking', but where nothing would ever replace it."""
     if event is None:
         return Received(_REFUSED, kind="ignored:incomplete")
-    placed = of_interaction(config, body, event)
+    placed = messages.of_interaction(config, body, event)
     if not placed.refused:
-        return received(placed, kind, _DEFERRED_MESSAGE)
+        return calls.received(placed, kind, _DEFERRED_MESSAGE)
     in_channel = TARGET.dump(DiscordTarget(channel_id=text(event.target, "channel_id")))
-    return received(replace(placed, target=in_channel), kind, _NOT_HERE)
+    return calls.received(replace(placed, target=in_channel), kind, _NOT_HERE)
 
 
 def _command(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
@@ -133,7 +124,7 @@ def _command(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> E
     question = _plain(config, body, " ".join(filter(None, values)) or chosen)
     ids = [text(option, "value") for option in options if at(option, "type") == _ATTACHMENT]
     files = (at(body, "data", "resolved", "attachments", file_id) for file_id in ids)
-    attachments = tuple(filter(None, map(attachment_of, (*files, *items(message, "attachments")))))
+    attachments = tuple(filter(None, map(messages.attachment_of, (*files, *items(message, "attachments")))))
     event = _event(config, body, question, now)
     return event and replace(
         event,
@@ -204,7 +195,7 @@ def _form_content(body: Mapping[str, Any]) -> tuple[dict[str, str], list[Attachm
         for field in (at(row, "component"), *items(row, "components")):
             options = [value for value in items(field, "values") if isinstance(value, str)]
             uploads = (at(body, "data", "resolved", "attachments", value) for value in options)
-            uploaded = list(filter(None, map(attachment_of, uploads)))
+            uploaded = list(filter(None, map(messages.attachment_of, uploads)))
             files += uploaded
             value = text(field, "value") or ("" if uploaded else ", ".join(options))
             if value and text(field, "custom_id"):
@@ -214,7 +205,7 @@ def _form_content(body: Mapping[str, Any]) -> tuple[dict[str, str], list[Attachm
 
 def _event(config: DiscordConfig, body: Mapping[str, Any], content: str, now: datetime) -> Event | None:
     """In a server the user is inside the member. The token answers for 15 minutes; after that the channel is left."""
-    sender = sender_of(at(body, "member", "user") or at(body, "user"), at(body, "member"))
+    sender = messages.sender_of(at(body, "member", "user") or at(body, "user"), at(body, "member"))
     channel = text(body, "channel_id") or text(body, "channel", "id")
     if sender is None or not channel:
         return None
@@ -227,7 +218,7 @@ def _event(config: DiscordConfig, body: Mapping[str, Any], content: str, now: da
     )
     return Event(
         key=text(body, "id") or None,
-        session_id=session_of(channel, sender.external_id),
+        session_id=messages.session_of(channel, sender.external_id),
         sender=sender,
         text=content,
         target=TARGET.dump(target),
@@ -263,7 +254,7 @@ def _plain(config: DiscordConfig, body: Mapping[str, Any], content: str) -> str:
     """The text without the tags of mentions."""
     users = at(body, "data", "resolved", "users")
     names = {key: text(user, "username") for key, user in users.items()} if isinstance(users, dict) else {}
-    return plain(content, names, {config.application_id, text(body, "application_id")})
+    return messages.plain(content, names, {config.application_id, text(body, "application_id")})
 
 
 def _target_message(body: Mapping[str, Any]) -> Any:

@@ -7,9 +7,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from adapters import trace_context
-from adapters.outbound.channels.common.addresses import LONGEST_ADDRESS, no_address
-from adapters.outbound.channels.common.calls import BadSecret, json_bytes, signature, standard_headers
-from adapters.outbound.channels.common.outcomes import send
+from adapters.outbound.channels.common import addresses, calls, outcomes
 from domain.addresses import address_fault
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
@@ -42,13 +40,13 @@ class Delivery:
         """The session id follows from the address: messages to it belong together, and a call that names the session
         goes on with them."""
         url = request.to
-        if len(url) > LONGEST_ADDRESS or address_fault(url):
-            raise no_address(f"must be {self.address}")
+        if len(url) > addresses.LONGEST_ADDRESS or address_fault(url):
+            raise addresses.no_address(f"must be {self.address}")
         parts = urlsplit(url)
         try:
             await self._hosts.resolve_allowed(parts.hostname or "", parts.port or 443)
         except AddressRefused as refused:
-            raise no_address(str(refused)) from None
+            raise addresses.no_address(str(refused)) from None
         except HttpFailed:
             pass  # a name that cannot be resolved now may be later: the delivery tries again
         return Opened(str(uuid.uuid5(uuid.NAMESPACE_URL, url)), WebhookTarget(url=url))
@@ -74,13 +72,13 @@ class Delivery:
     async def send(
         self, config: WebhookConfig, target: WebhookTarget, message: OutboundMessage, key: str
     ) -> Sent:
-        body = json_bytes(message.payload)
+        body = calls.json_bytes(message.payload)
         secret = config.webhook_secret
-        signatures = {"X-Webhook-Signature": signature(secret, body)} if secret else {}
+        signatures = {"X-Webhook-Signature": calls.signature(secret, body)} if secret else {}
         if is_standard(secret):
             try:
-                signatures |= standard_headers(secret, key, body, self._clock.now())
-            except BadSecret as error:
+                signatures |= calls.standard_headers(secret, key, body, self._clock.now())
+            except calls.BadSecret as error:
                 return Sent(Outcome.PERMANENT, str(error))
         configured = json.loads(config.response_headers or "{}")
         settable = {name: value for name, value in configured.items() if name.lower() not in UNSETTABLE}
@@ -89,7 +87,7 @@ class Delivery:
         layers = (own, settable, signatures)
         headers = {name.lower(): (name, value) for layer in layers for name, value in layer.items()}
         request = HttpRequest("POST", target.url, dict(headers.values()), content=body, user_address=True)
-        sent = await send(self._http, request)
+        sent = await outcomes.send(self._http, request)
         return replace(sent, of_recipient=target.url != config.response_webhook_url)
 
 

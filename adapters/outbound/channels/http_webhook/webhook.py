@@ -7,15 +7,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from adapters.outbound.channels.common import calls
 from adapters.outbound.channels.common.bodies import json_value, same
-from adapters.outbound.channels.common.calls import (
-    BadSecret,
-    json_answer,
-    require_webhook,
-    signature,
-    signed_at,
-    standard_signature,
-)
 from domain.addresses import address_fault
 from domain.channels.answers import Answer
 from domain.channels.messages import CallOutcome, ChannelMetadata, Event, RawAnswer, RawCall, Received, Sender
@@ -34,10 +27,10 @@ wait_seconds = 30.0
 
 def receive(config: WebhookConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies and reads a call. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
-    require_webhook(call)
+    calls.require_webhook(call)
     if call.method != "POST":
         answer = {"error": f"{call.method} is not allowed here; POST a JSON body"}
-        return Received(json_answer(answer, 405, allow="POST"), kind="ignored:method")
+        return Received(calls.json_answer(answer, 405, allow="POST"), kind="ignored:method")
     if config.webhook_secret:
         verify(config.webhook_secret, call, now)
     body = json_value(call.body)
@@ -61,7 +54,7 @@ def receive(config: WebhookConfig, call: RawCall, metadata: ChannelMetadata, now
         request_id=request_id,
     )
     accepted = {"status": "accepted", "requestId": request_id, "message": "The message was accepted"}
-    return Received(json_answer(accepted), (event,))
+    return Received(calls.json_answer(accepted), (event,))
 
 
 def verify(secret: str, call: RawCall, now: datetime) -> None:
@@ -69,7 +62,7 @@ def verify(secret: str, call: RawCall, now: datetime) -> None:
 
     https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
     """
-    expected = signature(secret, call.body)
+    expected = calls.signature(secret, call.body)
     signatures = [call.headers[name] for name in SIGNATURE_HEADERS if name in call.headers]
     if any(same(f"sha256={value.strip().lower().removeprefix('sha256=')}", expected) for value in signatures):
         return
@@ -77,10 +70,10 @@ def verify(secret: str, call: RawCall, now: datetime) -> None:
         if signatures:
             raise Unauthenticated("the signature does not fit the body and webhookSecret")
         raise Unauthenticated("X-Webhook-Signature: is missing; this instance has a webhookSecret")
-    seconds = signed_at(call, "webhook-timestamp", now)
+    seconds = calls.signed_at(call, "webhook-timestamp", now)
     try:
-        expected = standard_signature(secret, call.headers.get("webhook-id", ""), seconds, call.body)
-    except BadSecret as error:
+        expected = calls.standard_signature(secret, call.headers.get("webhook-id", ""), seconds, call.body)
+    except calls.BadSecret as error:
         raise Unauthenticated(str(error)) from None
     if not any(same(value, expected) for value in call.headers["webhook-signature"].split()):
         raise Unauthenticated("webhook-signature: does not fit the body and webhookSecret")
@@ -93,12 +86,14 @@ def answer_in_call(
         message = "No answer within 30 seconds"
         if event.target.get("url"):
             message += "; it will be sent to the response address"
-        return json_answer({"status": "timeout", "requestId": event.request_id, "message": message}, 504)
+        return calls.json_answer(
+            {"status": "timeout", "requestId": event.request_id, "message": message}, 504
+        )
     if outcome is CallOutcome.FAILED or answer is None:
         message = answer.text if answer else "The message was not answered"
-        return json_answer({"status": "error", "requestId": event.request_id, "message": message}, 502)
+        return calls.json_answer({"status": "error", "requestId": event.request_id, "message": message}, 502)
     body: dict[str, Any] = {"status": "success", "requestId": event.request_id, "response": answer.text}
-    return json_answer(
+    return calls.json_answer(
         body
         | ({"artifacts": artifacts_of(answer)} if answer.artifacts else {})
         | ({"choices": choices_of(answer)} if answer.choices else {})

@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from email.policy import SMTP
 
+from adapters.outbound.channels.common import files, outcomes
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.files import pieces
-from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.mail.compose import ADDRESS, compose_reply, mail_messages, opened_mail
 from adapters.outbound.mail.guards import REASONS
 from adapters.outbound.mail.mime import content_of
@@ -72,7 +71,7 @@ class GmailChannel:
             own = target.own_address or text(await self.gmail.profile(config), "emailAddress")
             mail = compose_reply(own, target, message, key, self.clock.now())
         except GoogleError as error:
-            return repeatable(error.sent)
+            return outcomes.repeatable(error.sent)
         except (ValueError, IndexError) as failure:
             reason = f"the mail cannot be addressed: {failure}"
             return Sent(Outcome.PERMANENT, reason, of_recipient=True)
@@ -109,7 +108,7 @@ class GmailChannel:
                 content = content_of(part, member if isinstance(member, int) else None)
         if content is None:
             raise PlatformError(_GONE)
-        for piece in pieces(content):
+        for piece in files.pieces(content):
             yield piece
 
 

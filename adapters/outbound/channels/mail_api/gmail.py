@@ -14,20 +14,11 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, clean, items, text
+from adapters.outbound.mail import mime
 from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import opened_session_of
-from adapters.outbound.mail.mime import (
-    MAX_PARTS,
-    POLICY,
-    clean_filename,
-    enclosed_mail,
-    filename,
-    is_file,
-    is_wrapper,
-    read_message,
-)
 from adapters.outbound.net.google import GoogleApi
 from adapters.outbound.net.urls import segment
 from domain.channels.messages import Attachment, Event
@@ -94,7 +85,7 @@ class GmailPart(Message):
     content where it is not there, `size` counts its bytes."""
 
     def __init__(self, shown: Mapping[str, Any]) -> None:
-        super().__init__(POLICY)
+        super().__init__(mime.POLICY)
         self.id = text(shown, "partId")
         self.attachment_id = text(shown, "body", "attachmentId")
         size, data = at(shown, "body", "size"), text(shown, "body", "data")
@@ -108,8 +99,8 @@ class GmailPart(Message):
         if mime_type and self.get_content_type() != mime_type:
             del self["Content-Type"]
             self["Content-Type"] = mime_type
-        name = clean_filename(clean(text(shown, "filename")))
-        if name and not filename(self):
+        name = mime.clean_filename(clean(text(shown, "filename")))
+        if name and not mime.filename(self):
             disposition = self.get_content_disposition() or "inline"
             del self["Content-Disposition"]
             self.add_header("Content-Disposition", disposition, filename=name)
@@ -132,7 +123,7 @@ class GmailPart(Message):
     def is_missing(self) -> bool:
         """Return True if reading the mail needs the content, and it is still to be fetched: of a long text, or of a
         part that holds others."""
-        is_read = is_wrapper(self) or not is_file(self, is_first=True)
+        is_read = mime.is_wrapper(self) or not mime.is_file(self, is_first=True)
         return is_read and not self.is_multipart() and not self.has_content and bool(self.attachment_id)
 
 
@@ -147,7 +138,7 @@ def message_of(shown: Mapping[str, Any]) -> GmailPart:
         children = [child for child in items(tree, "parts") if isinstance(child, Mapping)]
         if part.is_enclosed_mail or not children:
             continue
-        inner = [GmailPart(child) for child in children[: MAX_PARTS - count]]
+        inner = [GmailPart(child) for child in children[: mime.MAX_PARTS - count]]
         count += len(inner)
         part.set_payload([*inner])
         pending.extend(zip(inner, children, strict=False))
@@ -176,7 +167,7 @@ def is_incoming(shown: Mapping[str, Any]) -> bool:
 def event_of(config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, own_address: str) -> Event:
     """The event of a mail, refused where it is not answered; its session is the thread that we opened, else Gmail's
     thread."""
-    mail = read_message(message)
+    mail = mime.read_message(message)
     message_id, thread_id = text(shown, "id"), text(shown, "threadId")
     target = reply_target(mail.headers, partial(GmailTarget, thread_id=thread_id, own_address=own_address))
     reason = reason_not_to_answer(mail.headers, own_address, config.answered_reasons)
@@ -204,10 +195,10 @@ def event_of(config: GmailConfig, shown: Mapping[str, Any], message: GmailPart, 
 def enclosed_content(raw: bytes, part_id: str) -> bytes | None:
     """The enclosed mail at that place of a mail, whose parts Gmail numbers from 0 on, with dots between the
     levels."""
-    part: Message | None = message_from_bytes(raw, policy=POLICY)
+    part: Message | None = message_from_bytes(raw, policy=mime.POLICY)
     for number in part_id.split("."):
         payload = part.get_payload() if part is not None else None
         index = int(number) if number.isdigit() else -1
         inner = payload[index] if isinstance(payload, list) and 0 <= index < len(payload) else None
         part = inner if isinstance(inner, Message) else None
-    return enclosed_mail(part) if part is not None else None
+    return mime.enclosed_mail(part) if part is not None else None

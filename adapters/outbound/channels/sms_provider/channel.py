@@ -11,10 +11,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from adapters.outbound.channels.common.addresses import PHONE, PHONE_EXAMPLE, named_host, read_address
+from adapters.outbound.channels.common import addresses, client, outcomes
 from adapters.outbound.channels.common.bodies import at, text
-from adapters.outbound.channels.common.client import PlatformClient, is_address_of
-from adapters.outbound.channels.common.outcomes import by_status, excerpt, send
 from adapters.outbound.net.urls import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, OutboundMessage
@@ -38,20 +36,22 @@ _WAIT = frozenset({14107, 20429, 21611, 30001, 63018})
 """Too many requests, or the sender's queue is full."""
 _TRY_AGAIN = frozenset({20500, 20503, 20504})
 """Twilio's own failures: internal error, service unavailable, gateway timeout."""
-_ADDRESS = re.compile(rf"(?:whatsapp:)?{PHONE.pattern}")
+_ADDRESS = re.compile(rf"(?:whatsapp:)?{addresses.PHONE.pattern}")
 _MEDIA_REFUSED = frozenset({"12300", "21620", "21623"})
 """Twilio does not accept the picture (its type, its address, too many): a link replaces it."""
 
 
 class Delivery:
-    address = f"{PHONE_EXAMPLE}, or whatsapp:+4915112345678 for WhatsApp through Twilio"
+    address = f"{addresses.PHONE_EXAMPLE}, or whatsapp:+4915112345678 for WhatsApp through Twilio"
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._dependencies = dependencies
-        self._client = PlatformClient(
+        self._client = client.PlatformClient(
             dependencies.http,
             "Twilio",
-            lambda answer: f"HTTP {answer.status}: {text(answer.json(), 'message') or excerpt(answer)}",
+            lambda answer: (
+                f"HTTP {answer.status}: {text(answer.json(), 'message') or outcomes.excerpt(answer)}"
+            ),
         )
 
     def default_address(self, config: SmsConfig) -> str:
@@ -59,7 +59,7 @@ class Delivery:
 
     async def open(self, config: SmsConfig, request: OpenRequest) -> Opened[SmsTarget]:
         """The address is the session of the messages that come from there (`From`)."""
-        to = read_address(_ADDRESS, request.to, self.address)[0]
+        to = addresses.read_address(_ADDRESS, request.to, self.address)[0]
         return Opened(to, SmsTarget(to=to, callback=request.callback_address))
 
     def render(self, config: SmsConfig, target: SmsTarget, answer: Answer) -> Sequence[OutboundMessage]:
@@ -92,7 +92,7 @@ class Delivery:
     async def _post(self, config: SmsConfig, fields: Mapping[str, str]) -> Sent:
         url = f"{self._account(config)}/Messages.json"
         request = HttpRequest("POST", url, headers=_credentials(config), form=fields)
-        sent = await send(self._dependencies.http, request, outcome)
+        sent = await outcomes.send(self._dependencies.http, request, outcome)
         has_callback = sent.outcome is Outcome.UNKNOWN and "StatusCallback" in fields
         return replace(sent, retry_after=STATUS_SECONDS) if has_callback else sent
 
@@ -106,7 +106,7 @@ class Delivery:
     def fetch(self, config: SmsConfig, attachment: Attachment) -> AsyncIterator[bytes]:
         """The media of a message; the credentials are sent to Twilio alone."""
         url = str(attachment.source["url"])
-        is_twilio = is_address_of(url, self._base(), ("twilio.com",))
+        is_twilio = client.is_address_of(url, self._base(), ("twilio.com",))
         headers = _credentials(config) if is_twilio else {}
         return self._client.download(
             HttpRequest("GET", url, headers=headers, user_address=not is_twilio, follow_redirects=True)
@@ -132,7 +132,7 @@ def _fields(config: SmsConfig, target: SmsTarget, payload: Mapping[str, Any], ke
         "Body": payload.get("body", ""),
         "MediaUrl": payload.get("media", ""),
     }
-    host = named_host(target.callback, "http", "https")
+    host = addresses.named_host(target.callback, "http", "https")
     if host and "_" not in host:  # what Twilio accepts
         fields["StatusCallback"] = f"{target.callback}?{urlencode({KEY: key})}"
     return {name: value for name, value in fields.items() if value}
@@ -148,7 +148,7 @@ def outcome(answer: HttpAnswer) -> Sent:
         return Sent(Outcome.RETRY_AFTER, detail, retry_after=answer.retry_after)
     if code in _TRY_AGAIN and not answer.retry_after:
         return Sent(Outcome.TRANSIENT, detail)
-    return replace(by_status(answer, detail), of_recipient=code in OF_RECIPIENT)
+    return replace(outcomes.by_status(answer, detail), of_recipient=code in OF_RECIPIENT)
 
 
 def _credentials(config: SmsConfig) -> dict[str, str]:

@@ -15,22 +15,9 @@ from dataclasses import replace
 from datetime import datetime
 from urllib.parse import parse_qsl, urlsplit
 
+from adapters.outbound.channels.common import calls, contents
 from adapters.outbound.channels.common.bodies import fields_of, same, text
-from adapters.outbound.channels.common.calls import require_webhook
-from adapters.outbound.channels.common.contents import location_context, location_text, unreadable
-from domain.channels.messages import (
-    Attachment,
-    ChannelMetadata,
-    DeliveryStatus,
-    Event,
-    Identity,
-    OptOut,
-    Quoted,
-    RawAnswer,
-    RawCall,
-    Received,
-    Sender,
-)
+from domain.channels import messages
 from domain.refusals import Invalid, Unauthenticated
 
 from .config import KEY, OF_RECIPIENT, TARGET, SmsConfig, SmsTarget
@@ -38,11 +25,11 @@ from .config import KEY, OF_RECIPIENT, TARGET, SmsConfig, SmsTarget
 MAX_MEDIA = 10
 _XML = {"content-type": "text/xml; charset=utf-8"}
 _PROLOG = b'<?xml version="1.0" encoding="UTF-8"?>'
-ACKNOWLEDGED = RawAnswer(
+ACKNOWLEDGED = messages.RawAnswer(
     200, _PROLOG + b"<Response><Message>Your message was received.</Message></Response>", _XML
 )
 """The answer to an incoming message: TwiML that tells the sender that it arrived."""
-SILENT = RawAnswer(200, _PROLOG + b"<Response></Response>", _XML)
+SILENT = messages.RawAnswer(200, _PROLOG + b"<Response></Response>", _XML)
 """The answer to anything that must not cause a message."""
 
 NOT_IN_GROUPS = "I cannot answer in group messages. Please write to me alone."
@@ -55,9 +42,11 @@ _OF_RECIPIENT = frozenset(map(str, OF_RECIPIENT))
 _PHONE = re.compile(r"(?:[a-z]+:)?(\+[1-9][0-9]{4,14})")
 
 
-def receive(config: SmsConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+def receive(
+    config: SmsConfig, call: messages.RawCall, metadata: messages.ChannelMetadata, now: datetime
+) -> messages.Received:
     """Verifies a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
-    require_webhook(call)
+    calls.require_webhook(call)
     is_signed = SIGNATURE in call.headers
     if is_signed and not is_valid(config.auth_token, call):  # before anything reads the body
         raise Unauthenticated(
@@ -75,50 +64,50 @@ def receive(config: SmsConfig, call: RawCall, metadata: ChannelMetadata, now: da
     )
 
 
-def _read(config: SmsConfig, call: RawCall, fields: Mapping[str, str]) -> Received:
+def _read(config: SmsConfig, call: messages.RawCall, fields: Mapping[str, str]) -> messages.Received:
     state = (fields.get("MessageStatus") or fields.get("SmsStatus", "")).lower()
     if state not in _INBOUND:
         status = _status(fields, state, call.query.get(KEY, ""))
-        return Received(SILENT, delivery_statuses=(status,), kind="status")
+        return messages.Received(SILENT, delivery_statuses=(status,), kind="status")
     if keyword := opt_out_type(fields):
         opt_outs = _opt_outs(fields, keyword)
-        return Received(SILENT, kind=f"ignored:{keyword}", opt_outs=opt_outs)
+        return messages.Received(SILENT, kind=f"ignored:{keyword}", opt_outs=opt_outs)
     sender = fields.get("From", "")
     if same(sender, config.provider_phone_number):
-        return Received(SILENT, kind="ignored:own")
+        return messages.Received(SILENT, kind="ignored:own")
     if not sender:
         raise Invalid("From is missing.")
     event = _message(call, fields, sender)
     if event is None:
-        return Received(SILENT, kind="ignored:empty")
+        return messages.Received(SILENT, kind="ignored:empty")
     event = _of_group(event, fields)
     is_acknowledged = config.acknowledge and event.is_direct and not event.only_decides
     answer = ACKNOWLEDGED if is_acknowledged else SILENT
     opt_outs = _opt_outs(fields, START) if opts_in(fields) else ()
-    return Received(answer, events=(event,), opt_outs=opt_outs)
+    return messages.Received(answer, events=(event,), opt_outs=opt_outs)
 
 
-def _opt_outs(fields: Mapping[str, str], keyword: str) -> tuple[OptOut, ...]:
+def _opt_outs(fields: Mapping[str, str], keyword: str) -> tuple[messages.OptOut, ...]:
     """The sender's choice by a keyword."""
     sender = fields.get("From", "")
-    return (OptOut(sender, over=keyword == START),) if sender and keyword in (STOP, START) else ()
+    return (messages.OptOut(sender, over=keyword == START),) if sender and keyword in (STOP, START) else ()
 
 
-def _status(fields: Mapping[str, str], state: str, key: str) -> DeliveryStatus:
+def _status(fields: Mapping[str, str], state: str, key: str) -> messages.DeliveryStatus:
     sid = _sid(fields)
     if not sid:
         raise Invalid("MessageSid is missing.")
     code = fields.get("ErrorCode", "")
     detail = " ".join(filter(None, [state, f"error {code}" if code else "", fields.get("ErrorMessage", "")]))
-    return DeliveryStatus(sid, state, state in _FAILED, detail, key, code in _OF_RECIPIENT)
+    return messages.DeliveryStatus(sid, state, state in _FAILED, detail, key, code in _OF_RECIPIENT)
 
 
-def _message(call: RawCall, fields: Mapping[str, str], sender: str) -> Event | None:
+def _message(call: messages.RawCall, fields: Mapping[str, str], sender: str) -> messages.Event | None:
     location = {"latitude": fields.get("Latitude", ""), "longitude": fields.get("Longitude", "")}
     place = (fields.get("Label", ""), fields.get("Address", ""))
     body = fields.get("Body", "")
     if not body.strip():
-        body = location_text(location, *place)
+        body = contents.location_text(location, *place)
     attachments = tuple(_media(fields))
     # Twilio names the type of a message that came over WhatsApp or RCS.
     is_unreadable = not body and not attachments and fields.get("MessageType", "text") not in _SILENT_TYPES
@@ -127,19 +116,19 @@ def _message(call: RawCall, fields: Mapping[str, str], sender: str) -> Event | N
     quoted = fields.get("OriginalRepliedMessageSid", "")
     # Also of an address such as `whatsapp:+4915112345678`; short codes prove nothing.
     number = _PHONE.fullmatch(sender)
-    identities = (Identity("phone", number[1]),) if number else ()
-    return Event(
+    identities = (messages.Identity("phone", number[1]),) if number else ()
+    return messages.Event(
         key=_sid(fields) or None,
         session_id=sender,
-        sender=Sender(sender, fields.get("ProfileName", "") or sender, identities),
+        sender=messages.Sender(sender, fields.get("ProfileName", "") or sender, identities),
         text=body,
         target=TARGET.dump(SmsTarget(to=sender, callback=call.url.partition("?")[0])),
         attachments=attachments,
         choice=fields.get("ButtonPayload") or fields.get("ListId") or None,
-        canned_reply=unreadable() if is_unreadable else None,
+        canned_reply=contents.unreadable() if is_unreadable else None,
         only_decides=only_rejects(fields),
-        quoted=Quoted(ref=quoted, key=quoted) if quoted else None,
-        context={**_context(fields), **location_context(location, *place)},
+        quoted=messages.Quoted(ref=quoted, key=quoted) if quoted else None,
+        context={**_context(fields), **contents.location_context(location, *place)},
         raw=dict(fields),
     )
 
@@ -163,7 +152,7 @@ def _of_prefix(fields: Mapping[str, str], prefix: str) -> dict[str, object]:
     return {name[0].lower() + name[1:]: value for name, value in named if name}
 
 
-def _of_group(event: Event, fields: Mapping[str, str]) -> Event:
+def _of_group(event: messages.Event, fields: Mapping[str, str]) -> messages.Event:
     """The event of a message to several numbers. What we send reaches the sender alone, who gets one notice of it."""
     others = {value for name, value in fields.items() if name.startswith(_OTHERS) and value}
     if not others:
@@ -177,7 +166,7 @@ def _sid(fields: Mapping[str, str]) -> str:
     return fields.get("MessageSid") or fields.get("SmsMessageSid") or fields.get("SmsSid", "")
 
 
-def _media(fields: Mapping[str, str]) -> Iterator[Attachment]:
+def _media(fields: Mapping[str, str]) -> Iterator[messages.Attachment]:
     for index in range(MAX_MEDIA):
         url = fields.get(f"MediaUrl{index}", "")
         if not url.startswith(("https://", "http://")):
@@ -188,7 +177,7 @@ def _media(fields: Mapping[str, str]) -> Iterator[Attachment]:
             name = urlsplit(url).path.rpartition("/")[2] or name
         if "." not in name:
             name += mimetypes.guess_extension(mime_type) or ""
-        yield Attachment(name, mime_type, {"url": url})
+        yield messages.Attachment(name, mime_type, {"url": url})
 
 
 SIGNATURE = "x-twilio-signature"
@@ -199,7 +188,7 @@ _DIGESTS = {"HMAC_SHA1": hashlib.sha1, "HMAC_SHA256": hashlib.sha256}
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def is_valid(secret: str, call: RawCall) -> bool:
+def is_valid(secret: str, call: messages.RawCall) -> bool:
     """Return True if the signature header was made with the secret over this very call.
 
     Twilio signs the address that it called, followed by each name and value of a form, sorted by name. The body of
@@ -225,7 +214,7 @@ def is_valid(secret: str, call: RawCall) -> bool:
     return any(matches)
 
 
-def _addresses(call: RawCall) -> Iterator[str]:
+def _addresses(call: messages.RawCall) -> Iterator[str]:
     """The addresses that may have been signed: with and without port, and under the host as called.
 
     A proxy in front may end TLS and keep the Host header, so that the host which the caller named counts under

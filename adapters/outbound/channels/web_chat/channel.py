@@ -7,9 +7,8 @@ from typing import Any
 
 import jwt
 
-from adapters.outbound.channels.common.addresses import read_address
+from adapters.outbound.channels.common import addresses, messages
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.messages import WITHDRAWN, in_place_of_draft, split_question
 from adapters.outbound.rendering import markdown_nodes
 from domain.channels.answers import Answer, Artifact, Author, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits
@@ -85,7 +84,7 @@ class WebChat:
         return ""
 
     async def open(self, config: WebChatConfig, request: OpenRequest) -> Opened[WebChatTarget]:
-        session = read_address(_SESSION, request.to, self.address)[0]
+        session = addresses.read_address(_SESSION, request.to, self.address)[0]
         return Opened(session, WebChatTarget(instance=request.instance_id, session=session))
 
     def fetch(self, config: WebChatConfig, attachment: Attachment) -> AsyncIterator[bytes]:
@@ -96,7 +95,9 @@ class WebChat:
     def render(self, config: WebChatConfig, target: WebChatTarget, answer: Answer) -> list[OutboundMessage]:
         """The text, then the question with its buttons; files stand below the first of them."""
         author = _AUTHORS.get(answer.author, "system")
-        payloads = [_body(author, markdown_nodes(part)) for part in split_question(answer) if part.strip()]
+        payloads = [
+            _body(author, markdown_nodes(part)) for part in messages.split_question(answer) if part.strip()
+        ]
         files = [
             {"name": file.name, "mimeType": file.mime_type, "size": file.size, "url": file.url}
             for file in answer.artifacts
@@ -109,7 +110,7 @@ class WebChat:
             payloads[-1]["choices"] = [
                 {"label": choice.label, "value": choice.button_value} for choice in answer.choices
             ]
-        payloads = in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
+        payloads = messages.in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
         return [OutboundMessage({"kind": _MESSAGE, **payload}) for payload in payloads]
 
     def limits(self, config: WebChatConfig, target: WebChatTarget) -> Limits:
@@ -123,7 +124,7 @@ class WebChat:
         body.pop("draft", None)
         place = _place(target)
         try:
-            if kind == WITHDRAWN:
+            if kind == messages.WITHDRAWN:
                 await self._log.remove(place, draft)
                 return Sent(Outcome.SENT, ref=draft)
             await self._log.write(place, ChatMessage(draft or key, body))

@@ -6,11 +6,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.common.addresses import no_address, read_address
+from adapters.outbound.channels.common import addresses, client, contents, outcomes
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, bearer, is_address_of
-from adapters.outbound.channels.common.contents import moment
-from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
 from domain.channels.messages import Attachment, ChannelMetadata, Event, Outcome, Quoted, Sent, ThreadMessage
 from domain.channels.model import PlatformAddress
@@ -55,7 +52,7 @@ class WebApi:
     metadata_seconds = 3600.0
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
-        self.client = PlatformClient(
+        self.client = client.PlatformClient(
             dependencies.http, "Slack", _reason, lambda answer: at(answer.json(), "ok") is True
         )
         self._address = dependencies.address
@@ -68,7 +65,7 @@ class WebApi:
 
     async def call(self, config: SlackConfig, method: str, **content: Any) -> tuple[Sent, Mapping[str, Any]]:
         """The outcome of a method, and Slack's answer. `content`: `json` or `form`, and `timeout`."""
-        answer = await exchange(self.client.http, self._request(config, method, **content))
+        answer = await outcomes.exchange(self.client.http, self._request(config, method, **content))
         if isinstance(answer, Sent):
             return answer, {}
         body = answer.json()
@@ -81,10 +78,12 @@ class WebApi:
 
     async def respond(self, url: str, body: Mapping[str, Any]) -> Sent:
         """Posts to a response_url; details of failures begin with its name."""
-        answer = await exchange(self.client.http, HttpRequest("POST", url, json=body, user_address=True))
+        answer = await outcomes.exchange(
+            self.client.http, HttpRequest("POST", url, json=body, user_address=True)
+        )
         if isinstance(answer, HttpAnswer):
             if at(answer.json(), "ok") is not False:
-                return by_status(answer, detail=f"{RESPONSE_URL} was refused")
+                return outcomes.by_status(answer, detail=f"{RESPONSE_URL} was refused")
             answer = outcome(answer)
         return replace(answer, detail=f"{RESPONSE_URL}: {answer.detail}")
 
@@ -112,12 +111,14 @@ class WebApi:
     async def open_connection(self, config: SlackConfig) -> str:
         """The address of a new connection in Socket Mode. Raises `PlatformError`."""
         method = "apps.connections.open"
-        request = HttpRequest("POST", f"{self.base}/{method}", headers=bearer(config.app_token), form={})
+        request = HttpRequest(
+            "POST", f"{self.base}/{method}", headers=client.bearer(config.app_token), form={}
+        )
         try:
             address = text(await self.client.read(request), "url")
         except PlatformError as error:
             raise PlatformError(f"{error} ({method} with appToken)", retry_after=error.retry_after) from None
-        if not is_address_of(address.replace("ws", "http", 1), self.base, DOMAINS):
+        if not client.is_address_of(address.replace("ws", "http", 1), self.base, DOMAINS):
             raise PlatformError("Slack: the address for Socket Mode is not Slack's; it is not connected to.")
         return address
 
@@ -136,7 +137,11 @@ class WebApi:
         self, config: SlackConfig, method: str, *, timeout: float = SEND_TIMEOUT, **content: Any
     ) -> HttpRequest:
         return HttpRequest(
-            "POST", f"{self.base}/{method}", headers=bearer(config.bot_token), timeout=timeout, **content
+            "POST",
+            f"{self.base}/{method}",
+            headers=client.bearer(config.bot_token),
+            timeout=timeout,
+            **content,
         )
 
 
@@ -157,11 +162,11 @@ class Workspace:
     async def open(self, config: SlackConfig, request: OpenRequest) -> Opened[SlackTarget]:
         """Messages go to channels that the bot is a member of, and to people, whose direct messages have an id of
         their own."""
-        channel, thread, person = read_address(_ADDRESS, request.to, self.address).groups()
+        channel, thread, person = addresses.read_address(_ADDRESS, request.to, self.address).groups()
         if person:
             channel = await self._api.direct_messages(config, person)
             if not channel:
-                raise no_address(f"Slack gives no direct messages with {person}")
+                raise addresses.no_address(f"Slack gives no direct messages with {person}")
         return Opened(session_of(channel, thread or ""), SlackTarget(channel=channel, thread_ts=thread or ""))
 
     async def placed(self, config: SlackConfig, event: Event) -> Event:
@@ -184,13 +189,13 @@ class Workspace:
         """The bytes of a file, for which the bot needs the scope files:read. The token is sent to Slack's own hosts
         alone. Raises `PlatformError`."""
         url = text((await self.described(config, attachment)).source, "url")
-        if not is_address_of(url, self._api.base, DOMAINS):
+        if not client.is_address_of(url, self._api.base, DOMAINS):
             raise PlatformError("Slack: the file lies at an address that is not Slack's; it is not fetched.")
         request = HttpRequest(
             "GET",
             url,
-            headers=bearer(config.bot_token),
-            timeout=DOWNLOAD_TIMEOUT,
+            headers=client.bearer(config.bot_token),
+            timeout=client.DOWNLOAD_TIMEOUT,
             max_bytes=MAX_DOWNLOAD,
             user_address=True,
         )
@@ -226,7 +231,7 @@ class Workspace:
             page = await self._api.read(config, "conversations.replies", READ_TIMEOUT, **form)
             for message in items(page, "messages"):
                 content, ts = posted(message, target.bot), text(message, "ts")
-                written_at = moment(ts)
+                written_at = contents.moment(ts)
                 if written_at and content.text and ts != before:
                     latest.append(ThreadMessage(content.text, content.author, written_at))
             latest = latest[-most:]
@@ -240,7 +245,7 @@ class Workspace:
 def outcome(answer: HttpAnswer) -> Sent:
     """Classifies an answer of the Web API."""
     if not answer.ok:
-        return by_status(answer, _reason(answer))
+        return outcomes.by_status(answer, _reason(answer))
     body = answer.json()
     if at(body, "ok") is True:
         return Sent(Outcome.SENT, ref=text(body, "ts"))

@@ -11,10 +11,9 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from adapters.outbound.channels.common import messages
+from adapters.outbound.channels.common import messages, outcomes
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.outcomes import deleted, edited, repeatable, send
 from adapters.outbound.rendering import Markup, render
 from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits, Quota
@@ -101,7 +100,7 @@ class Delivery:
             draft = text(payload, "draft")
             channel, _, ts = draft.rpartition(":")
             sent = await self._api.post(config, "chat.delete", channel=channel, ts=ts)
-            return deleted(sent, draft, _DELETED)
+            return outcomes.deleted(sent, draft, _DELETED)
         if payload.get("kind") == UNANSWERED:
             # Replaces 'Working on it', which the sender alone sees, as long as the address works.
             if not self._is_fresh(target):
@@ -197,9 +196,13 @@ class Delivery:
         url, file_id = text(upload, "upload_url"), text(upload, "file_id")
         if sent.outcome is Outcome.SENT:
             request = HttpRequest("POST", url, content=content, timeout=UPLOAD_TIMEOUT)
-            sent = await send(self._api.client.http, request) if url and file_id else Sent(Outcome.PERMANENT)
+            sent = (
+                await outcomes.send(self._api.client.http, request)
+                if url and file_id
+                else Sent(Outcome.PERMANENT)
+            )
         if sent.outcome is not Outcome.SENT:
-            return None if sent.outcome is Outcome.PERMANENT else repeatable(sent)
+            return None if sent.outcome is Outcome.PERMANENT else outcomes.repeatable(sent)
         files = json.dumps([{"id": file_id, "title": artifact.name}])
         form = {"files": files, "channel_id": _channel(config, target)}
         if target.thread_ts:
@@ -228,7 +231,9 @@ class Delivery:
 
     async def _change(self, config: SlackConfig, draft: str, message: Mapping[str, Any]) -> Sent:
         channel, _, ts = draft.rpartition(":")
-        return edited(await self._api.post(config, "chat.update", channel=channel, ts=ts, **message), draft)
+        return outcomes.edited(
+            await self._api.post(config, "chat.update", channel=channel, ts=ts, **message), draft
+        )
 
     async def typing(self, config: SlackConfig, target: SlackTarget) -> Sent | None:
         """Sets the status of the bot in a thread, until the bot writes there. Outside of threads it has no status.

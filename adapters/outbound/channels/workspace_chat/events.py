@@ -11,18 +11,8 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, first_text, items, size, text
 from adapters.outbound.channels.common.contents import card_text, deletion, emoji_named, forwarded, unreadable
+from domain.channels import messages
 from domain.channels.answers import Author
-from domain.channels.messages import (
-    Attachment,
-    Change,
-    ChannelMetadata,
-    Event,
-    Identity,
-    Merge,
-    Quoted,
-    Sender,
-    SessionAlias,
-)
 from domain.channels.refused import BOT, CHANNEL
 
 from .config import TARGET, SlackConfig, SlackTarget
@@ -51,10 +41,12 @@ class _Place:
     thread: str
     alias: str = ""
     thread_post: str = ""
-    parent: Quoted | None = None
+    parent: messages.Quoted | None = None
 
 
-def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMetadata) -> Event | str:
+def read_event(
+    config: SlackConfig, body: Mapping[str, Any], metadata: messages.ChannelMetadata
+) -> messages.Event | str:
     """The event of a mention, a message to the bot or one in a thread, or the reason why it is ignored.
 
     A mention arrives both as 'message' and as 'app_mention', which may lack the files: both have the same key.
@@ -78,7 +70,9 @@ def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
         return str(ignored)
 
 
-def _message(config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], own: str) -> Event:
+def _message(
+    config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], own: str
+) -> messages.Event:
     """The event of a new message. Raises `_Ignored`."""
     written, direct = written_in(event), _is_direct(event)
     bot = _addressee(body, event, own)
@@ -143,7 +137,7 @@ def _addressee(body: Mapping[str, Any], event: Mapping[str, Any], own: str) -> s
 
 def _event(
     config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], addressed: str, bot: str
-) -> Event:
+) -> messages.Event:
     channel, ts = text(event, "channel"), text(event, "ts")
     user = _author(event)
     place, question, shared = _place(config, event), plain(addressed), shared_message(event)
@@ -151,7 +145,7 @@ def _event(
     # A message of nothing but files may be our own upload; what people write about our files is not.
     file_ids = [] if text(event, "text") else [text(file, "id") for file in items(event, "files")]
     target = SlackTarget(channel=channel, thread_ts=place.thread, bot=bot if _in_thread(event) else "")
-    return Event(
+    return messages.Event(
         key=f"{channel}:{ts}" if ts else text(body, "event_id") or None,
         session_id=place.session_id,
         sender=sender_of(user),
@@ -175,7 +169,7 @@ def _place(config: SlackConfig, event: Mapping[str, Any]) -> _Place:
     channel, ts, thread = text(event, "channel"), text(event, "ts"), text(event, "thread_ts")
     session_id, in_thread = session_of(channel, thread), _in_thread(event)
     # The event tells nothing but the id of the thread's first message.
-    parent = Quoted(ref=thread, key=session_id, session=channel) if in_thread else None
+    parent = messages.Quoted(ref=thread, key=session_id, session=channel) if in_thread else None
     if not _is_direct(event):
         answered_in = thread or (ts if config.reply_in_thread else "")
         post = ts if in_thread else ""
@@ -190,7 +184,7 @@ def _in_thread(event: Mapping[str, Any]) -> bool:
     return text(event, "thread_ts") not in ("", text(event, "ts"))
 
 
-def chat_of(event: Any) -> SessionAlias | None:
+def chat_of(event: Any) -> messages.SessionAlias | None:
     """The chat of Slack's agent surface, a thread of direct messages that is a session of its own. Slack names it
     when it is opened (https://docs.slack.dev/reference/events/assistant_thread_started) and by a token in its
     messages; an edit or a press in it names the thread alone."""
@@ -200,7 +194,7 @@ def chat_of(event: Any) -> SessionAlias | None:
     channel = text(chat, "channel_id") or text(event, "channel")
     thread = text(chat, "thread_ts") or text(event, "thread_ts")
     session_id = session_of(channel, thread)
-    return SessionAlias(session_id, session_id) if channel.startswith("D") and thread else None
+    return messages.SessionAlias(session_id, session_id) if channel.startswith("D") and thread else None
 
 
 def _context(body: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, object]:
@@ -225,16 +219,16 @@ def _has_parts(event: Mapping[str, Any]) -> bool:
     return any(items(event, part) for part in ("files", "attachments", "blocks"))
 
 
-def _merge(config: SlackConfig, event: Mapping[str, Any]) -> Merge | None:
+def _merge(config: SlackConfig, event: Mapping[str, Any]) -> messages.Merge | None:
     """An app_mention may lack the files of its message, whose own event follows if the app reads channels."""
     reads_channels = config.follow_threads or not config.require_mention
     channel, ts = text(event, "channel"), text(event, "ts")
     is_mention = text(event, "type") == "app_mention"
-    return Merge(f"{channel}:{ts}") if is_mention and reads_channels and ts else None
+    return messages.Merge(f"{channel}:{ts}") if is_mention and reads_channels and ts else None
 
 
-def sender_of(user: str, name: str = "") -> Sender:
-    return Sender(user, name, (Identity("workspace-chat", user),))
+def sender_of(user: str, name: str = "") -> messages.Sender:
+    return messages.Sender(user, name, (messages.Identity("workspace-chat", user),))
 
 
 def session_of(channel: str, thread: str) -> str:
@@ -242,7 +236,9 @@ def session_of(channel: str, thread: str) -> str:
     return f"{channel}:{thread}" if thread else channel
 
 
-def _edit(config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], own: str) -> Event | str:
+def _edit(
+    config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], own: str
+) -> messages.Event | str:
     """The event of an edited message. One without a new text has got a preview of a link.
 
     Source: https://docs.slack.dev/reference/events/message/message_changed
@@ -254,10 +250,10 @@ def _edit(config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any]
         return "preview"
     placed = {**message, "channel": channel, "channel_type": text(event, "channel_type")}
     edited = _event(config, body, placed, without_mention(written_in(message), own), own)
-    return replace(edited, key=f"{edited.key}:{text(event, 'ts')}", change=Change.EDITED)
+    return replace(edited, key=f"{edited.key}:{text(event, 'ts')}", change=messages.Change.EDITED)
 
 
-def _reaction(config: SlackConfig, event: Mapping[str, Any], own: str) -> Event | str:
+def _reaction(config: SlackConfig, event: Mapping[str, Any], own: str) -> messages.Event | str:
     """The event of a person's reaction to a message of the bot."""
     channel, ts = text(event, "item", "channel"), text(event, "item", "ts")
     user, name = text(event, "user"), text(event, "reaction")
@@ -267,7 +263,7 @@ def _reaction(config: SlackConfig, event: Mapping[str, Any], own: str) -> Event 
     direct = channel.startswith("D")
     if not direct and not config.allows(channel):
         return "channel"
-    return Event(
+    return messages.Event(
         key=f"{channel}:{ts}:{user}:{name}:{text(event, 'event_ts')}",
         session_id=channel,
         sender=sender_of(user),
@@ -278,7 +274,7 @@ def _reaction(config: SlackConfig, event: Mapping[str, Any], own: str) -> Event 
     )
 
 
-def shared_message(event: Mapping[str, Any]) -> Quoted | None:
+def shared_message(event: Mapping[str, Any]) -> messages.Quoted | None:
     """The messages that were shared with this one, or to which it links."""
     parts = items(event, "attachments")
     shared = [part for part in parts if at(part, "is_share") is True or at(part, "is_msg_unfurl") is True]
@@ -290,14 +286,14 @@ def shared_message(event: Mapping[str, Any]) -> Quoted | None:
     return replace(quoted[0], text=written, attachments=files)
 
 
-def _shared(shared: Any) -> Quoted:
+def _shared(shared: Any) -> messages.Quoted:
     """A shared message; programs write blocks and attachments."""
     blocks = [at(message, "message", "blocks") for message in items(shared, "message_blocks")]
     written = text(shared, "text") or card_text(blocks) or card_text(at(shared, "blocks"))
     head = {name: text(shared, name) for name in ("pretext", "title", "title_link")}
     rest = {name: at(shared, name) for name in ("fields", "actions", "attachments")}
     shown = "\n".join(filter(None, (card_text(head), written, card_text(rest))))
-    return Quoted(plain(shown), first_text(shared, "author_name", "author_id"), files_of(shared))
+    return messages.Quoted(plain(shown), first_text(shared, "author_name", "author_id"), files_of(shared))
 
 
 def written_in(message: Any) -> str:
@@ -305,27 +301,27 @@ def written_in(message: Any) -> str:
     return text(message, "text") or card_text(at(message, "blocks"))
 
 
-def posted(message: Any, bot: str) -> Quoted:
+def posted(message: Any, bot: str) -> messages.Quoted:
     """A message as the Web API gives it."""
     user = text(message, "user")
     bot_name = text(message, "username") or text(message, "bot_profile", "name")
     author = Author.RESOURCE if bot and user == bot else bot_name or user
     cards = card_text(at(message, "attachments")) if bot_name else ""
     written = "\n".join(filter(None, (written_in(message), cards)))
-    return Quoted(plain(written), author, files_of(message))
+    return messages.Quoted(plain(written), author, files_of(message))
 
 
-def files_of(message: Any) -> tuple[Attachment, ...]:
+def files_of(message: Any) -> tuple[messages.Attachment, ...]:
     """The files of a message that can be fetched."""
     return tuple(filter(None, map(attachment_of, items(message, "files"))))
 
 
-def attachment_of(file: Any) -> Attachment | None:
+def attachment_of(file: Any) -> messages.Attachment | None:
     """A shared file; files of other organizations come as an id alone (file_access: check_file_info)."""
     file_id, url = text(file, "id"), first_text(file, "url_private_download", "url_private")
     if not (file_id or url) or text(file, "mode") in ("tombstone", "hidden_by_limit"):
         return None
-    return Attachment(
+    return messages.Attachment(
         name=first_text(file, "name", "title", "id") or "file",
         mime_type=text(file, "mimetype") or "application/octet-stream",
         source={"id": file_id, "url": url},

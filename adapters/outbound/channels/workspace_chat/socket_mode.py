@@ -8,13 +8,8 @@ from typing import Any
 
 import orjson
 
+from adapters.outbound.channels.common import reconnecting
 from adapters.outbound.channels.common.bodies import frame_object, text
-from adapters.outbound.channels.common.reconnecting import (
-    Attempt,
-    Refused,
-    StatelessConnector,
-    keep_connected,
-)
 from domain.channels.messages import ChannelMetadata, Received
 from domain.refusals import Invalid
 from ports.capabilities import PlatformError, Registration
@@ -33,7 +28,7 @@ DRAIN_SECONDS = 30.0
 _TURNED_OFF = "link_disabled"
 
 
-class SocketMode(StatelessConnector):
+class SocketMode(reconnecting.StatelessConnector):
     """The next connection is open before Slack closes the last one, and Slack sends each event over one of them."""
 
     def __init__(self, dependencies: ChannelDependencies, api: WebApi, workspace: Workspace) -> None:
@@ -48,7 +43,7 @@ class SocketMode(StatelessConnector):
         return "Events come over Socket Mode, a connection that the service keeps, as appToken is set"
 
     async def listen(self, instance_id: int, config: SlackConfig, emit: Emit, recorder: LinkRecorder) -> None:
-        async def connect(attempt: Attempt) -> None:
+        async def connect(attempt: reconnecting.Attempt) -> None:
             """One connection after the other. Raises `PlatformError` when the current one breaks."""
             metadata = await self._api.fetch_metadata(config)
             tasks: set[asyncio.Task[None]] = set()
@@ -67,7 +62,7 @@ class SocketMode(StatelessConnector):
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
-        await keep_connected(connect, instance_id, recorder)
+        await reconnecting.keep_connected(connect, instance_id, recorder)
 
 
 async def _watched(
@@ -97,7 +92,7 @@ class _Connection:
     config: SlackConfig
     emit: Emit
     recorder: LinkRecorder
-    attempt: Attempt
+    attempt: reconnecting.Attempt
     metadata: ChannelMetadata
     replaced: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -125,7 +120,9 @@ class _Connection:
                 self.attempt.greeted = True
                 await self.recorder.set_connected_since(self.dependencies.clock.now())
             case "disconnect" if text(frame, "reason") == _TURNED_OFF:
-                raise Refused("Slack: Socket Mode is turned off for the app: turn it on, or remove appToken.")
+                raise reconnecting.Refused(
+                    "Slack: Socket Mode is turned off for the app: turn it on, or remove appToken."
+                )
             case "disconnect":
                 self.replaced.set()
             case _ if envelope_id := text(frame, "envelope_id"):

@@ -11,32 +11,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from adapters.outbound.channels.common import calls, contents, messages
 from adapters.outbound.channels.common.bodies import at, first_text, form, items, json_object, same, text
-from adapters.outbound.channels.common.calls import (
-    json_answer,
-    received,
-    require_webhook,
-    signature,
-    signed_at,
-)
-from adapters.outbound.channels.common.contents import forwarded
-from adapters.outbound.channels.common.messages import pressed_text
 from domain.channels.messages import ChannelMetadata, Event, RawAnswer, RawCall, Received
 from domain.channels.refused import CHANNEL
 from domain.refusals import Invalid, Unauthenticated
 
+from . import events
 from .config import ACTION, TARGET, SlackConfig, SlackTarget
-from .events import (
-    GREETING,
-    chat_of,
-    plain_command,
-    posted,
-    read_event,
-    sender_of,
-    session_of,
-    shared_message,
-    without_mention,
-)
 
 NOT_HERE = "I am not set up to answer in this channel."
 _WORKING_ON_IT = "Working on it…"
@@ -46,8 +28,8 @@ _MESSAGE_SHORTCUT = "message_action"
 
 def receive(config: SlackConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies that a call was signed with signingSecret within five minutes, and reads it."""
-    require_webhook(call)
-    seconds, secret = signed_at(call, "X-Slack-Request-Timestamp", now), config.signing_secret
+    calls.require_webhook(call)
+    seconds, secret = calls.signed_at(call, "X-Slack-Request-Timestamp", now), config.signing_secret
     if not secret or not same(call.headers.get("x-slack-signature", ""), sign(secret, seconds, call.body)):
         raise Unauthenticated("The header X-Slack-Signature does not fit the body and signingSecret.")
     if "json" in call.headers.get("content-type", "").lower() or call.body[:1] == b"{":
@@ -81,7 +63,7 @@ def read_envelope(
 
 def sign(secret: str, seconds: str, body: bytes) -> str:
     """The signature of a body: 'v0=' and an HMAC-SHA256 in hex."""
-    return signature(secret, f"v0:{seconds}:".encode() + body, "v0=")
+    return calls.signature(secret, f"v0:{seconds}:".encode() + body, "v0=")
 
 
 def _read_json(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMetadata) -> Received:
@@ -92,9 +74,9 @@ def _read_json(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
             raise Invalid("challenge: a url_verification needs one.")
         answer = RawAnswer(200, challenge.encode(), {"content-type": "text/plain; charset=utf-8"})
         return Received(answer=answer, kind="challenge")
-    event = read_event(config, body, metadata) if kind == "event_callback" else "other"
-    chat = chat_of(at(body, "event"))
-    return replace(received(event), session_aliases=(chat,) if chat else ())
+    event = events.read_event(config, body, metadata) if kind == "event_callback" else "other"
+    chat = events.chat_of(at(body, "event"))
+    return replace(calls.received(event), session_aliases=(chat,) if chat else ())
 
 
 def _read_command(
@@ -104,17 +86,17 @@ def _read_command(
     channel, user = fields.get("channel_id", ""), fields.get("user_id", "")
     if not channel or not user:
         raise Invalid("channel_id and user_id: a slash command needs both.")
-    question = plain_command(without_mention(fields.get("text", ""), text(metadata, "user_id")))
+    question = events.plain_command(events.without_mention(fields.get("text", ""), text(metadata, "user_id")))
     trigger, direct = fields.get("trigger_id", ""), channel.startswith("D")
     response_url = fields.get("response_url", "")
     target = SlackTarget(channel=channel, user=user, response_url=response_url, since=now.timestamp())
     event = Event(
         key=f"slash:{trigger}" if trigger else None,
         session_id=channel,
-        sender=sender_of(user, fields.get("user_name", "")),
+        sender=events.sender_of(user, fields.get("user_name", "")),
         text=question,
         target=TARGET.dump(target),
-        canned_reply=None if question else GREETING,
+        canned_reply=None if question else events.GREETING,
         is_direct=direct,
         context={
             "command": fields["command"].removeprefix("/"),
@@ -122,16 +104,18 @@ def _read_command(
         },
     )
     if not direct and not config.allows(channel):
-        answer = json_answer({"response_type": "ephemeral", "text": NOT_HERE})
-        return received(replace(event, refused=CHANNEL), answer=answer)
-    return received(event, "command", json_answer({"response_type": "ephemeral", "text": _WORKING_ON_IT}))
+        answer = calls.json_answer({"response_type": "ephemeral", "text": NOT_HERE})
+        return calls.received(replace(event, refused=CHANNEL), answer=answer)
+    return calls.received(
+        event, "command", calls.json_answer({"response_type": "ephemeral", "text": _WORKING_ON_IT})
+    )
 
 
 def _read_interaction(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Received:
     """A pressed button, a chosen option or a shortcut."""
     kind = text(payload, "type")
     if kind in (_SHORTCUT, _MESSAGE_SHORTCUT):
-        return received(_shortcut(config, payload, now), "shortcut")
+        return calls.received(_shortcut(config, payload, now), "shortcut")
     if kind != "block_actions":
         return Received(kind="ignored:interaction")
     action = next((action for action in items(payload, "actions") if _value(action)), None)
@@ -167,8 +151,8 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
         key=f"action:{prompt}:{pressed_at}:{action_id}" if pressed_at else None,
         session_id=session_id,
         alias=alias,
-        sender=sender_of(user, _user_name(payload)),
-        text=pressed_text(label, _value(action)),
+        sender=events.sender_of(user, _user_name(payload)),
+        text=messages.pressed_text(label, _value(action)),
         target=TARGET.dump(target),
         choice=_value(action),
         is_direct=direct,
@@ -198,7 +182,7 @@ def _shortcut(config: SlackConfig, payload: Mapping[str, Any], now: datetime) ->
     event = Event(
         key=f"shortcut:{trigger}" if trigger else None,
         session_id=channel,
-        sender=sender_of(user, _user_name(payload)),
+        sender=events.sender_of(user, _user_name(payload)),
         text=name,
         target=TARGET.dump(SlackTarget(channel=channel, user=user, since=now.timestamp())),
         is_direct=direct,
@@ -214,9 +198,9 @@ def _with_message(config: SlackConfig, payload: Mapping[str, Any], event: Event)
     ts = text(message, "ts") or text(payload, "message_ts")
     thread = text(message, "thread_ts") or (ts if config.reply_in_thread and not direct else "")
     session_id, alias = _sessions(channel, thread, direct)
-    content = posted(message, "")
+    content = events.posted(message, "")
     if not content.is_given and isinstance(message, dict):
-        content = shared_message(message) or content
+        content = events.shared_message(message) or content
     group = _group(channel, text(payload, "channel", "name"), direct)
     return replace(
         event,
@@ -225,13 +209,13 @@ def _with_message(config: SlackConfig, payload: Mapping[str, Any], event: Event)
         text=content.text or ("" if content.attachments else event.text),
         attachments=content.attachments,
         target={**event.target, **TARGET.dump(SlackTarget(thread_ts=thread))},
-        context={**event.context, **forwarded(content.author, ts), "group": group},
+        context={**event.context, **contents.forwarded(content.author, ts), "group": group},
     )
 
 
 def _sessions(channel: str, thread: str, direct: bool) -> tuple[str, str]:
     """The session of a message and its alias: direct messages are one session with their threads."""
-    in_thread = session_of(channel, thread)
+    in_thread = events.session_of(channel, thread)
     return (channel, in_thread if thread else "") if direct else (in_thread, "")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.bot_messenger import polling
+from adapters.outbound.channels.bot_messenger import channel as polling
 from adapters.outbound.channels.bot_messenger.channel import build
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from adapters.outbound.channels.common import reconnecting

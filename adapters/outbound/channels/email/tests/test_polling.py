@@ -12,8 +12,7 @@ import anyio
 import pytest
 
 from adapters.outbound.channels.email.config import CONFIG, DEFINITION
-from adapters.outbound.channels.email.imap import MailBox
-from adapters.outbound.channels.email.mailbox import MAX_HUNG_UP, Mailboxes
+from adapters.outbound.channels.email.mailbox import MAX_HUNG_UP, MailBox, Mailboxes
 from adapters.outbound.channels.email.polling import MAX_MAILS, MAX_PER_THREAD
 from adapters.outbound.channels.email.tests.conftest import mail, settings
 from adapters.outbound.channels.tests.calls import ChannelCalls
