@@ -22,8 +22,8 @@ KINDS = {
     "storing": "INSERT INTO inbox",
     "outcome": "UPDATE inbox i SET error",
     "mark of the sent message": "UPDATE outbox o SET ref",
-    "lease of a conversation": "inbox r WHERE",
-    "lease of replies": "outbox r WHERE",
+    "lease of a conversation": "draft, failures FROM inbox r",
+    "lease of replies": "AS late, trace",
     "notice": "pg_notify",
 }
 """What the text of each statement holds."""

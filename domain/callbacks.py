@@ -33,7 +33,7 @@ from ports.channels import AnyChannel, Channels, MetadataCache
 from ports.instances import HealthStore, InstanceStore, ScheduleStore, UnansweredStore
 from ports.outbox import Outbox
 from ports.queue import Accepted, Answers, CallResult, Inbox, Sessions
-from ports.system import Clock, Meter
+from ports.system import Clock, Meter, Span, no_span
 
 POLL = "poll"
 """`Received.kind` of a call that only says that a poll would find something."""
@@ -172,29 +172,34 @@ class CallbackService:
     health: HealthStore
     meter: Meter
     max_body_kb: int
+    span: Span = no_span
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
-        if len(call.body) > self.max_body_kb * 1024:
-            raise TooLarge(f"the body is over {self.max_body_kb} KB")
-        if PUSH_HEADER in call.headers:
-            raise Invalid(
-                "a subscription to events must not call this service: each push would make more events"
+        traceparent = call.headers.get("traceparent", "")
+        with self.span("callback", traceparent, channel=channel_id, instance=instance_id, request=call.id):
+            if len(call.body) > self.max_body_kb * 1024:
+                raise TooLarge(f"the body is over {self.max_body_kb} KB")
+            if PUSH_HEADER in call.headers:
+                raise Invalid(
+                    "a subscription to events must not call this service: each push would make more events"
+                )
+            instance = await self.instances.cached(instance_id)
+            if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
+                raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
+            channel = self.channels.find(channel_id)
+            if channel is None or channel.webhook is None:
+                raise NotFound(f"the channel '{channel_id}' takes no callbacks")
+            received = await self.verifier.verify(instance, channel, channel.webhook, call)
+            await self._take_notices(instance, received)
+            events = []
+            for event in received.events:
+                if event.refused:
+                    await self.unanswered.add(instance.id, await self.renames.resolved(instance.id, event))
+                else:
+                    events.append(event)
+            return (
+                await self._store(instance, channel, events, received.answer) if events else received.answer
             )
-        instance = await self.instances.cached(instance_id)
-        if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
-            raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
-        channel = self.channels.find(channel_id)
-        if channel is None or channel.webhook is None:
-            raise NotFound(f"the channel '{channel_id}' takes no callbacks")
-        received = await self.verifier.verify(instance, channel, channel.webhook, call)
-        await self._take_notices(instance, received)
-        events = []
-        for event in received.events:
-            if event.refused:
-                await self.unanswered.add(instance.id, await self.renames.resolved(instance.id, event))
-            else:
-                events.append(event)
-        return await self._store(instance, channel, events, received.answer) if events else received.answer
 
     async def _take_notices(self, instance: Instance, received: Received) -> None:
         """Takes what the call tells beside events: delivery statuses, new names of sessions, who wants no more

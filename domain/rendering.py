@@ -15,15 +15,17 @@ from ports.channels import AnyChannel
 
 async def render_answer(
     channel: AnyChannel, config: ChannelConfig, target: ChannelTarget, answer: Answer
-) -> tuple[OutboundMessage, ...]:
-    """Returns no message if the channel cannot send. More choices than a message has buttons become a numbered
-    list. Long texts are rendered in a thread."""
+) -> tuple[tuple[OutboundMessage, ...], bool]:
+    """The messages, none if the channel cannot send, and whether the sender types which choice it picks: more choices
+    than a message has buttons become a numbered list. Long texts are rendered in a thread."""
+    is_numbered = bool(answer.choices) and len(answer.choices) > channel.buttons(config, target)
+    is_typed = is_numbered and not answer.question
     sender: ReplySender[ChannelConfig, ChannelTarget] | None = channel.sender
     if sender is None:
-        return ()
-    if answer.choices and len(answer.choices) > channel.buttons(config, target):
+        return (), is_typed
+    if is_numbered:
         answer = numbered(answer)
-    return tuple(await off_loop(len(answer.text), sender.render, config, target, answer))
+    return tuple(await off_loop(len(answer.text), sender.render, config, target, answer)), is_typed
 
 
 P = ParamSpec("P")

@@ -80,6 +80,7 @@ def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels
         health,
         meter,
         settings.max_webhook_body_kb,
+        foundation.traces.span,
     )
 
 
@@ -153,7 +154,7 @@ def build_use_cases(
         operations=OperationsService(instances, registry, storage.health, storage.outbox, storage.unanswered),
         messages=services.messages,
         conversations=services.conversations,
-        callbacks=foundation.traces.callbacks(services.callbacks),
+        callbacks=services.callbacks,
         verification=verification.service(foundation, storage),
         bases=knowledge.bases,
         files=knowledge.files,

@@ -2,6 +2,7 @@
 
 import secrets
 from datetime import timedelta
+from functools import partial
 
 from adapters.outbound.knowledge.message_files import Artifacts
 from adapters.outbound.net.addresses import AddressPolicy
@@ -86,13 +87,8 @@ class Storage:
         bus.may_take = dict.fromkeys(
             ("in", "out"), lambda: False
         )  # until a worker of this process has started
-
-        def enqueue_inbound() -> None:
-            bus.inbound_enqueued(here=bus.may_take["in"]())
-
-        def enqueue_outbound() -> None:
-            bus.outbound_enqueued(here=bus.may_take["out"]())
-
+        enqueue_inbound = partial(bus.inbound_enqueued, here=True)
+        enqueue_outbound = partial(bus.outbound_enqueued, here=True)
         self.inbox = PostgresInbox(database, enqueue_inbound, bus.withdrawn, bus.inbound_enqueued)
         wakeups = Wakeups(bus.inbound_enqueued, enqueue_outbound, bus.answered, enqueue_inbound)
         self.conversations = PostgresConversations(database, self.leases, wakeups)

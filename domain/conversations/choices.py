@@ -84,11 +84,6 @@ def typed_choice(choices: Sequence[Choice], text: str) -> Choice | None:
     return choices[int(number[1]) - 1] if number and int(number[1]) <= len(choices) else None
 
 
-def is_numbered(answer: Answer, buttons: int) -> bool:
-    """Return True if the sender has to type the choice, because the message has fewer `buttons` than choices."""
-    return len(answer.choices) > buttons and not answer.question
-
-
 def numbered(answer: Answer) -> Answer:
     """The answer with its choices as a numbered list below the text, for where there are no buttons.
 

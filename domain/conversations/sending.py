@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from domain.access.model import Caller
 from domain.channels.answers import Answer, Author
 from domain.channels.messages import Target
-from domain.conversations.choices import is_numbered, offered
+from domain.conversations.choices import offered
 from domain.conversations.history import with_addresses
 from domain.conversations.model import (
     Message,
@@ -137,7 +137,7 @@ class SendingService:
         callback_address = self.public_address + instance.webhook_path
         answer = offered(answer, MessageId(MessageKind.SENT_FIRST, id), self.ids.token(), callback_address)
         config, target = channel.config.load(instance.config), channel.target.load(conversation.target)
-        messages = await render_answer(channel, config, target, answer)
+        messages, is_numbered = await render_answer(channel, config, target, answer)
         if not messages:
             raise Invalid.of([Fault("text", "there is nothing that could be sent to this conversation")])
         return NewSend(
@@ -147,7 +147,7 @@ class SendingService:
             answer=answer,
             target=conversation.target,
             messages=messages,
-            numbered=is_numbered(answer, channel.buttons(config, target)),
+            numbered=is_numbered,
         )
 
     async def _conversation(

@@ -103,8 +103,8 @@ class ReadLimiter:
 def known_limits(
     instance: Instance, channel: AnyChannel, target: Target | None = None, *, reading: bool = False
 ) -> Limits | None:
-    """The limits of what is sent with the configured credential, or read with it. None where the channel knows none
-    or cannot tell them."""
+    """The limits of what is sent with the configured credential, or read with it. None if the channel knows none or
+    cannot tell them: it is taken for one without limits."""
     try:
         config = channel.config.load(instance.config)
         if reading and channel.read_limits:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from domain.channels.answers import OutboundMessage
 from domain.channels.messages import Outcome, Sent
-from domain.delivery.rate_limits import RateLimiter, request_for
+from domain.delivery.concurrency import known_limits
+from domain.delivery.model import send_request
+from domain.delivery.rate_limits import RateLimiter
 from domain.refusals import reason_of
 from ports.channels import DraftAddress
 
@@ -31,7 +33,10 @@ class LimitedDrafts:
             return Sent(Outcome.PERMANENT, "the channel shows no drafts")
         try:
             config, target = channel.config.load(instance.config), channel.target.load(address.target)
-            request = request_for(instance, channel, address.session_key, address.target, edit=bool(draft))
+            limits = known_limits(instance, channel, address.target)
+            request = send_request(
+                instance.id, instance.channel_id, address.session_key, limits, edit=bool(draft)
+            )
             if wait := await self.limiter.acquire_now(request):
                 return Sent(Outcome.RETRY_AFTER, "the platform's limits leave no room", retry_after=wait)
             try:

@@ -5,25 +5,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from domain.channels.limits import Quota, Scope
-from domain.channels.messages import Outcome, Sent, Target
+from domain.channels.messages import Outcome, Sent
 from domain.delivery.circuit_breakers import CircuitBreakers, State
-from domain.delivery.concurrency import ConcurrencyLimiter, known_limits
-from domain.delivery.model import MAX_WAIT, MIN_WAIT, Budget, SendRequest, SharedState, send_request
-from domain.instances.model import Instance
+from domain.delivery.concurrency import ConcurrencyLimiter
+from domain.delivery.model import MAX_WAIT, MIN_WAIT, Budget, SendRequest, SharedState
 from domain.refusals import Unavailable
-from ports.channels import AnyChannel
 from ports.outbox import SharedLimits
 from ports.system import Clock, Meter
 
 log = logging.getLogger(__name__)
-
-
-def request_for(
-    instance: Instance, channel: AnyChannel, queue_key: str, target: Target, *, edit: bool = False
-) -> SendRequest:
-    """A channel that cannot tell its limits is taken for one without limits. `edit`: a message is changed."""
-    limits = known_limits(instance, channel, target)
-    return send_request(instance.id, instance.channel_id, queue_key, limits, edit=edit)
 
 
 class RateLimiter:

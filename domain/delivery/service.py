@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from domain.channels.messages import Outcome, Sent
 from domain.channels.typed import ChannelConfig, ChannelTarget
-from domain.delivery.model import LATE, OPTED_OUT, next_delay
-from domain.delivery.rate_limits import RateLimiter, request_for
+from domain.delivery.concurrency import known_limits
+from domain.delivery.model import LATE, OPTED_OUT, next_delay, send_request
+from domain.delivery.rate_limits import RateLimiter
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity, Instance
 from domain.refusals import StorageAway, Unavailable, reason_of
@@ -101,7 +102,8 @@ class DeliveryService:
         sender: ReplySender[ChannelConfig, ChannelTarget],
     ) -> bool:
         key, message = delivery.key, delivery.message
-        request = request_for(instance, channel, key.session_key, message.target)
+        limits = known_limits(instance, channel, message.target)
+        request = send_request(instance.id, instance.channel_id, key.session_key, limits)
         if wait := await self.limiter.acquire(request):
             await self.outbox.release(key, wait)
             return False

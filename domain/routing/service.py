@@ -8,7 +8,6 @@ from itertools import product
 
 from domain.channels.answers import Answer
 from domain.channels.messages import CallOutcome
-from domain.conversations.choices import is_numbered
 from domain.conversations.forwarding import ForwardingService
 from domain.conversations.history import HANDLER_MINUTES
 from domain.faults import Faults, RowName
@@ -103,17 +102,15 @@ class ConversationService:
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext | None
     ) -> tuple[QueuedEvent, float]:
         """The event with those that belong to the same message, and the seconds until that is whole."""
-        seconds = 0.0
-        if context and is_joinable(queued.event):
-            seconds = context.channel.definition.merge_seconds(context.instance.config)
-        if (merge := queued.event.merge) and not seconds:
+        seconds = context.channel.definition.merge_seconds(context.instance.config) if context else 0.0
+        if seconds and is_joinable(queued.event):
+            waiting = await self.conversations.album(key, None)
+            burst = burst_of(waiting.rows)
+            return joined(burst) if burst else queued, burst_settles_in(waiting, burst, seconds)
+        if merge := queued.event.merge:
             album = await self.conversations.album(key, merge)
             return merged(queued, album.rows), settles_in(album)
-        if not seconds:
-            return queued, 0.0
-        waiting = await self.conversations.album(key, None)
-        burst = burst_of(waiting.rows)
-        return joined(burst) if burst else queued, burst_settles_in(waiting, burst, seconds)
+        return queued, 0.0
 
     async def _context(self, conversation: Conversation) -> ConversationContext | None:
         instance = await self.instances.cached(conversation.key.instance_id)
@@ -241,12 +238,13 @@ async def _outcome(
         )
         # Where nobody can be written to, no person can take over.
         hands_over = answer.wants_person and channel.sender is not None
+        messages, is_numbered = await render_answer(channel, context.config, target, answer)
         outcome = replace(
             outcome,
-            messages=await render_answer(channel, context.config, target, answer),
+            messages=messages,
             answer=answer,
             prompt=bool(answer.choices),
-            numbered=is_numbered(answer, channel.buttons(context.config, target)),
+            numbered=is_numbered,
             handler_minutes=HANDLER_MINUTES if hands_over else None,
         )
     if event.awaits_reply:

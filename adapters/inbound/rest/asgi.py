@@ -1,7 +1,8 @@
-"""The types of ASGI, bodies within their limit, and work that ends when the caller hangs up."""
+"""The types of ASGI, bodies within their limit, headers of answers, and work that ends when the caller hangs up."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMapping
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -16,6 +17,10 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PRIVATE_PATHS = re.compile(r"/api/agent(?:/.*)?|/mcp", re.DOTALL)
+"""Paths whose answers are for the caller alone."""
+PRIVATE_HEADERS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 
 
 def limited(receive: Receive, declared: str | None, limit: int) -> Receive:
@@ -79,3 +84,36 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
         task.cancel()
         gone.cancel()
         await asyncio.gather(task, gone, return_exceptions=True)
+
+
+def checked_headers(
+    status: int, path: str, headers: Iterable[tuple[bytes, bytes]]
+) -> list[tuple[bytes, bytes]]:
+    """The headers as an answer of this path may have them: no answer of the API is kept by a cache or read as another
+    type, and one without a body says nothing of a body (RFC 9110, 8.6)."""
+    bodiless = (b"content-type", b"content-length") if status == 204 else ()
+    kept = [header for header in headers if header[0] not in bodiless]
+    if not PRIVATE_PATHS.fullmatch(path):
+        return kept
+    kept = [(name, value) for name, value in kept if name != b"cache-control" or b"no-store" in value]
+    names = {name for name, _ in kept}
+    return kept + [header for header in PRIVATE_HEADERS if header[0] not in names]
+
+
+class ResponseRecorder:
+    """Notes the status on its way out and adds the request id."""
+
+    def __init__(self, send: Send, request_id: str, path: str) -> None:
+        self._send = send
+        self._request_id = request_id.encode()
+        self._path = path
+        self.started = False
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            self.status = message["status"]
+            headers = checked_headers(self.status, self._path, message.get("headers", []))
+            message = {**message, "headers": [*headers, (b"x-request-id", self._request_id)]}
+        await self._send(message)

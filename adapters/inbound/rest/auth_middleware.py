@@ -4,14 +4,13 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Iterable
 from functools import partial
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
+from adapters.inbound.rest.asgi import App, Receive, ResponseRecorder, Scope, Send, limited
 from adapters.inbound.rest.errors import ALWAYS_ANSWERED, INTERNAL, STOPPING, error_response, response_to
 from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
 from adapters.trace_context import HEADER
@@ -43,9 +42,6 @@ PRIVATE = re.compile(
 CLOSED_OUTSIDE = ("/metrics", "/readyz")
 """Paths that a reverse proxy closes to the outside by their names. They answer to no other spelling of the request's
 target, such as `/metrics#`, `/%6detrics` or `http://host/metrics`."""
-PRIVATE_PATHS = re.compile(r"/api/agent(?:/.*)?|/mcp", re.DOTALL)
-"""Paths whose answers are for the caller alone."""
-PRIVATE_HEADERS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 UNKNOWN_PROXY = (
     "%s sends X-Forwarded-For and is not in TRUSTED_PROXIES: if it is your reverse proxy, everybody behind it counts"
     " as one address; set TRUSTED_PROXIES=%s"
@@ -87,7 +83,7 @@ class AuthMiddleware:
             log.warning(UNKNOWN_PROXY, peer[0], peer[0])
 
     async def _answer(
-        self, scope: Scope, headers: Headers, receive: Receive, response: "ResponseRecorder"
+        self, scope: Scope, headers: Headers, receive: Receive, response: ResponseRecorder
     ) -> None:
         limit = self._options.max_body
         if STREAMED.fullmatch(scope["path"]):
@@ -151,36 +147,3 @@ def acting_for(headers: Headers) -> str | None:
         return names[0].encode("latin-1").decode() if names and names[0] else None
     except UnicodeDecodeError:
         return names[0]
-
-
-def checked_headers(
-    status: int, path: str, headers: Iterable[tuple[bytes, bytes]]
-) -> list[tuple[bytes, bytes]]:
-    """The headers as an answer of this path may have them: no answer of the API is kept by a cache or read as another
-    type, and one without a body says nothing of a body (RFC 9110, 8.6)."""
-    bodiless = (b"content-type", b"content-length") if status == 204 else ()
-    kept = [header for header in headers if header[0] not in bodiless]
-    if not PRIVATE_PATHS.fullmatch(path):
-        return kept
-    kept = [(name, value) for name, value in kept if name != b"cache-control" or b"no-store" in value]
-    names = {name for name, _ in kept}
-    return kept + [header for header in PRIVATE_HEADERS if header[0] not in names]
-
-
-class ResponseRecorder:
-    """Notes the status on its way out and adds the request id."""
-
-    def __init__(self, send: Send, request_id: str, path: str) -> None:
-        self._send = send
-        self._request_id = request_id.encode()
-        self._path = path
-        self.started = False
-        self.status = 0
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.started = True
-            self.status = message["status"]
-            headers = checked_headers(self.status, self._path, message.get("headers", []))
-            message = {**message, "headers": [*headers, (b"x-request-id", self._request_id)]}
-        await self._send(message)

@@ -9,8 +9,15 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from adapters.inbound.rest.asgi import App, Receive, Scope, Send, whole_body
-from adapters.inbound.rest.auth_middleware import ResponseRecorder, checked_headers
+from adapters.inbound.rest.asgi import (
+    App,
+    Receive,
+    ResponseRecorder,
+    Scope,
+    Send,
+    checked_headers,
+    whole_body,
+)
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, message_of, response_to
 from adapters.inbound.rest.routing import GatewayOptions, parsed_id
 from adapters.trace_context import HEADER, current

@@ -104,17 +104,18 @@ class EventBus:
         self.broadcast(f"withdrawn:{inbox_id}")
 
     def inbound_enqueued(self, *, here: bool = False) -> None:
-        """`here`: this process leases what is due at once. So a conversation of which more is left stays where it is:
-        if the others were woken it would wander between them, for a lease and a notice each time. Should this process
-        not come to it, they find it when they look by themselves."""
+        """`here`: the others are not woken if the worker of this process leases what is due at once (`may_take`). So
+        a conversation of which more is left stays where it is: if the others were woken it would wander between them,
+        for a lease and a notice each time. Should this process not come to it, they find it when they look by
+        themselves."""
         self.inbound.wake()
-        if not (self._solitary or here):
+        if not (self._solitary or (here and self.may_take["in"]())):
             self.broadcast("in")
 
     def outbound_enqueued(self, *, here: bool = False) -> None:
         """As `inbound_enqueued`."""
         self.outbound.wake()
-        if not (self._solitary or here):
+        if not (self._solitary or (here and self.may_take["out"]())):
             self.broadcast("out")
 
     def limits_changed(self) -> None:

@@ -2,16 +2,14 @@
 
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from adapters import trace_context
 from adapters.outbound.net.urls import safe_url
-from domain.channels.messages import RawAnswer, RawCall
 from domain.routing.model import RunRequest, RunResult
-from domain.use_cases import Callbacks
 from ports.http import Http, HttpAnswer, HttpRequest
 from ports.resources import Downstream
 from ports.system import Span
@@ -19,11 +17,6 @@ from ports.system import Span
 LONGEST_ATTRIBUTE = 4000
 """Characters of an attribute of a span."""
 FLUSH_SECONDS = 0.5
-
-
-def _continued(name: str, /, traceparent: str = "", **attributes: object) -> AbstractContextManager[object]:
-    """A span that is not recorded: the trace goes on to what is called."""
-    return trace_context.within(traceparent)
 
 
 class Traces:
@@ -35,7 +28,7 @@ class Traces:
 
     def __init__(self, endpoint: str, role: str = "", authorities: Path | None = None) -> None:
         self._provider: Any = None
-        self.span: Span = _continued
+        self.span: Span = trace_context.unrecorded
         if not endpoint:
             return
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -65,7 +58,7 @@ class Traces:
             with tracer.start_as_current_span(name, parent, attributes=named):
                 carrier: dict[str, str] = {}
                 propagator.inject(carrier)
-                with trace_context.within(carrier.get(trace_context.HEADER, "")):
+                with trace_context.unrecorded(name, carrier.get(trace_context.HEADER, "")):
                     yield
 
         self.span = span
@@ -81,25 +74,11 @@ class Traces:
             sending.start()
             sending.join(FLUSH_SECONDS)
 
-    def callbacks(self, inner: Callbacks) -> Callbacks:
-        return TracedCallbacks(inner, self.span)
-
     def downstream(self, inner: Downstream) -> Downstream:
         return TracedDownstream(inner, self.span) if self.on else inner
 
     def http(self, inner: Http) -> Http:
         return TracedHttp(inner, self.span) if self.on else inner
-
-
-@dataclass(frozen=True, slots=True)
-class TracedCallbacks:
-    inner: Callbacks
-    span: Span
-
-    async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
-        traceparent = call.headers.get(trace_context.HEADER, "")
-        with self.span("callback", traceparent, channel=channel_id, instance=instance_id, request=call.id):
-            return await self.inner.handle(channel_id, instance_id, call)
 
 
 @dataclass(frozen=True, slots=True)

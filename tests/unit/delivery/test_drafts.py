@@ -11,9 +11,10 @@ from domain.channels.answers import OutboundMessage
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Outcome, Sent
 from domain.delivery import drafts
-from domain.delivery.concurrency import ConcurrencyLimiter
+from domain.delivery.concurrency import ConcurrencyLimiter, known_limits
 from domain.delivery.drafts import LimitedDrafts
-from domain.delivery.rate_limits import RateLimiter, request_for
+from domain.delivery.model import send_request
+from domain.delivery.rate_limits import RateLimiter
 from domain.instances.model import Instance
 from ports.channels import DraftAddress
 
@@ -97,7 +98,9 @@ async def test_a_pause_that_the_platform_asks_for_holds_for_the_answer() -> None
     assert (await case.show()).retry_after == 4.0
     assert (await case.show()).retry_after == pytest.approx(4.0)
     assert case.platform.calls == 1
-    assert await case.limiter.acquire(request_for(INSTANCE, case.channel, "s", {})) == 0.0
+    limits = known_limits(INSTANCE, case.channel)
+    request = send_request(INSTANCE.id, INSTANCE.channel_id, "s", limits)
+    assert await case.limiter.acquire(request) == 0.0
     assert sum(case.slept) >= 4.0
 
 

@@ -32,7 +32,7 @@ class Channel:
 async def test_a_long_answer_is_rendered_in_a_thread(length: int, beside: bool) -> None:
     channel = Channel()
     context = ConversationContext(INSTANCE, a_channel(sender=channel), has_open_approval=False)
-    messages = await render_answer(
+    messages, _ = await render_answer(
         context.channel, context.config, context.target(EVENT), Answer("x" * length)
     )
     assert [message.payload for message in messages] == [{"length": length, "target": {"chat": 1}}]

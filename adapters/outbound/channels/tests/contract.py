@@ -211,7 +211,7 @@ class ChannelContract:
         """The messages of an answer as JSON texts, as the engine renders it."""
         channel = self.built().channel
         config, target = channel.config.load(self.sample.config), channel.target.load(self.sample.target)
-        messages = await render_answer(channel, config, target, answer)
+        messages, _ = await render_answer(channel, config, target, answer)
         return [json.dumps(dict(message.payload), ensure_ascii=False) for message in messages]
 
     def button_count(self) -> int:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from adapters.outbound.storage.arrays import Bigints, Doubles, Texts, unnest_sql
+from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.codec import (
     dump,
     event_from_json,
@@ -27,21 +27,6 @@ from ports.queue import Accepted, CallResult
 
 log = logging.getLogger(__name__)
 
-ECHOES = f"""
-echoes AS MATERIALIZED (
-    SELECT e.n
-    FROM {unnest_sql("echo_rows", "echo_instances", "echo_sessions", "echo_ids")} e(n, instance, session, id)
-    WHERE (
-        SELECT o.id FROM outbox o
-        WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
-            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session IS NULL OR o.session_key = e.session)
-        LIMIT 1
-    ) IS NOT NULL
-)
-"""
-"""The numbers of the rows whose event bears an id that a sent message got from the platform. A look at the index
-`outbox_by_ref` for each id; rows whose channel gives no ids cost nothing."""
-
 NO_IDS: dict[str, object] = {
     "echo_rows": Bigints([]),
     "echo_instances": Bigints([]),
@@ -51,7 +36,7 @@ NO_IDS: dict[str, object] = {
 
 
 def echo_columns(rows: Iterable[tuple[int, int, str, Event]]) -> dict[str, object]:
-    """The parameters of `ECHOES` for rows of number, instance, session and event."""
+    """The parameters of the macro `echoes` for rows of number, instance, session and event."""
     ids = [
         (number, instance_id, session_key if event.ids_of_session else None, storable(id))
         for number, instance_id, session_key, event in rows
@@ -90,7 +75,7 @@ class InboxRow:
 
 
 def columns_of(rows: Sequence[InboxRow]) -> dict[str, object]:
-    """The parameters of `ENQUEUE`."""
+    """The parameters of `enqueue_events`."""
     return {
         "instances": Bigints(row.instance_id for row in rows),
         "sessions": Texts(row.session_key for row in rows),
