@@ -11,14 +11,7 @@ from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
-from adapters.outbound.storage.knowledge.uploads import (
-    LEASE_SECONDS,
-    REFUSALS,
-    REFUSED,
-    SHORT_BYTES,
-    SILENT_LEFT,
-    PostgresUploads,
-)
+from adapters.outbound.storage.knowledge.uploads import LEASE_SECONDS, REFUSALS, REFUSED, PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import PostgresReindexing
 from adapters.outbound.storage.pool import Database
 from domain.knowledge.index_words import index_words
@@ -41,6 +34,9 @@ from tests.support.knowledge import WORKER, opened
 
 EMBEDDER = HashedEmbedder()
 MODEL = "hashed:384"
+
+SHORT_BYTES, SILENT_LEFT = 1024 * 1024, 25
+"""As in knowledge.sql."""
 
 
 class Stores:

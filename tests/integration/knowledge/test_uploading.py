@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.storage.knowledge.uploads import SILENT_LEFT
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.knowledge.files import UploadLimits
@@ -23,6 +22,9 @@ from tests.support.knowledge import Knowledge, incoming, read
 
 TEXT = "The turbine hall\n\n" + " ".join(f"Turbine {i} is checked in week {i}." for i in range(200))
 TABLES = ("kb_file", "kb_text", "kb_piece", "kb_piece_vector", "chunk", "chunk_index", "kb_term", "blob")
+
+SILENT_LEFT = 25
+"""Seconds of a lease, as in knowledge.sql."""
 
 
 async def counts(knowledge: Knowledge) -> dict[str, int]:

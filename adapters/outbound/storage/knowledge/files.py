@@ -16,6 +16,7 @@ from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.tables import (
     CHUNK,
     FILE,
+    SQL,
     chunk,
     chunk_index,
     file,
@@ -29,7 +30,7 @@ from adapters.outbound.storage.knowledge.tables import (
     knowledge_base,
     permission,
 )
-from adapters.outbound.storage.knowledge.uploads import FAILED, TODO, TURN, WORKING, log_upload, upload
+from adapters.outbound.storage.knowledge.uploads import FAILED, TODO, WORKING, log_upload, upload
 from adapters.outbound.storage.knowledge.word_index import indexed_words
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.schema import columns_of
@@ -55,21 +56,6 @@ _NO_TEXT = literal("").label("text")
 LONGEST_TEXT = 2**30
 """Bytes, and so characters, of a value in PostgreSQL."""
 
-QUEUE = f"""
-WITH running AS (
-    SELECT user_id, count(*) AS n FROM kb_upload
-    WHERE state = {WORKING} AND due_at > now() GROUP BY user_id
-), waiting AS (
-    SELECT u.id, {TURN} AS at,
-        coalesce(r.n, 0) + row_number() OVER (PARTITION BY u.user_id ORDER BY {TURN}, u.id) AS turn
-    FROM kb_upload u LEFT JOIN running r ON r.user_id = u.user_id WHERE u.state = {TODO}
-)
-SELECT id, position FROM (SELECT id, row_number() OVER (ORDER BY turn, at, id) AS position FROM waiting) queue
-WHERE id = ANY(%s)
-"""
-"""The order in which uploads are leased, as long as none ends: the user with the fewest running ones first, of
-each user the short ones first. Index
-`kb_upload_open`."""
 
 _STEP = case(
     (file.status != FileStatus.PROCESSING, None),
@@ -92,28 +78,13 @@ _STATE = (
 
 async def queue_positions(database: Database, upload_ids: Sequence[int]) -> Mapping[int, int]:
     """The places of those uploads that wait, among all that do, from 1."""
-    return dict(await database.fetch(QUEUE, (upload_ids,))) if upload_ids else {}
+    return dict(await database.fetch(SQL["queue_of_uploads"], (upload_ids,))) if upload_ids else {}
 
 
 HELD_BACK = timedelta(seconds=5)
 """An upload that lost a file is leased again only when its worker has noticed that it lost its lease."""
 WINDOW = 2000
 """Chunks whose words are counted at a time."""
-
-FORGET_CHUNKS = (
-    """
-    DELETE FROM chunk_index WHERE kb_id = %(base)s
-    AND seq IN (SELECT seq FROM chunk WHERE kb_id = %(base)s AND file_id = %(file)s)
-    """,
-    "DELETE FROM chunk WHERE kb_id = %(base)s AND file_id = %(file)s",
-    """
-    UPDATE kb_term t SET df = t.df - n FROM unnest(%(words)s::text[], %(counts)s::int4[]) w(word, n)
-    WHERE t.kb_id = %(base)s AND t.term = w.word
-    """,
-    "DELETE FROM kb_term WHERE kb_id = %(base)s AND term = ANY(%(words)s::text[]) AND df <= 0",
-    "UPDATE knowledge_base SET chunk_count = greatest(0, chunk_count - %(chunks)s) WHERE id = %(base)s",
-)
-"""Indexes: the primary keys, and `chunk_by_file`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,8 +276,8 @@ class PostgresFiles:
             "counts": [words[term] for term in terms],
             "chunks": stored.chunks,
         }
-        for statement in FORGET_CHUNKS:
-            await connection.execute(statement, parameters, prepare=False)
+        for name in ("forget_index", "forget_chunks", "forget_counts", "forget_words", "forget_count"):
+            await connection.execute(SQL[name], parameters, prepare=False)
 
     async def _cancel(self, connection: Connection, stored: _Stored, upload_id: int) -> Sequence[str]:
         """Ends all of the upload where the uploader waits, or nothing else is left; else it goes on without it."""

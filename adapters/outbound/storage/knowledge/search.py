@@ -19,6 +19,7 @@ from pgvector import HalfVector
 from psycopg import sql
 
 from adapters.outbound.storage.knowledge.staging import base_model
+from adapters.outbound.storage.knowledge.tables import SQL
 from adapters.outbound.storage.knowledge.vector_indexes import index_name
 from adapters.outbound.storage.knowledge.vocabulary import (
     ALL_COMMON,
@@ -44,38 +45,6 @@ from ports.knowledge_storage import Candidate, Passage
 FURTHER = 16
 """So many times further words are followed in a large base where too few chunks were found."""
 
-SCOPE = """
-SELECT id, chunk_count FROM kb_file WHERE kb_id = {base} AND file_hash = ANY({hashes}::text[])
-"""
-NEAREST_FILES = """
-SELECT seq, 1 - distance FROM (
-    SELECT n.seq, n.distance, row_number() OVER (PARTITION BY c.file_id ORDER BY n.distance, n.seq) AS place
-    FROM (
-        SELECT seq, embedding <=> %s::halfvec AS distance FROM chunk_index
-        WHERE kb_id = {base} AND model = {model}{nearest}
-    ) n JOIN chunk c ON c.kb_id = {base} AND c.seq = n.seq{files}
-) ranked WHERE place <= {of_file} ORDER BY distance, seq LIMIT {limit}
-"""
-WEIGHED = """
-WITH m AS MATERIALIZED (
-    SELECT i.seq, i.lex, c.file_id FROM chunk_index i JOIN chunk c ON c.kb_id = {base} AND c.seq = i.seq{files}
-    WHERE i.kb_id = {base} AND ({condition}) LIMIT {most}
-), best AS MATERIALIZED (
-    SELECT seq, file_id FROM (
-        SELECT seq, file_id, weight, row_number() OVER (PARTITION BY file_id ORDER BY weight, seq) AS place
-        FROM (SELECT seq, file_id, lex <#> {weights}::sparsevec AS weight FROM m) weighed WHERE weight < 0
-    ) ranked WHERE place <= {of_file} ORDER BY weight, seq LIMIT {limit}
-) SELECT i.seq, b.file_id, {held} FROM best b JOIN chunk_index i ON i.kb_id = {base} AND i.seq = b.seq
-"""
-FIRST_OF_FILES = """
-i.seq = ANY(ARRAY(
-    SELECT first.seq FROM kb_file f CROSS JOIN LATERAL (
-        SELECT c.seq FROM chunk c WHERE c.kb_id = {base} AND c.file_id = f.id{files}
-        ORDER BY c.position LIMIT {of_file}
-    ) first WHERE f.kb_id = {base} LIMIT {most}
-))
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -94,7 +63,7 @@ class Scope:
 
 def nearest(scope: Scope, model: int, options: SearchOptions, depth: int | None) -> sql.Composed:
     """The statement for the nearest chunks: among the `depth` nearest of the base's vector index, None: among all."""
-    return sql.SQL(NEAREST_FILES).format(
+    return sql.SQL(SQL["nearest_of_files"]).format(
         base=scope.base_id,
         model=model,
         files=scope.condition,
@@ -114,7 +83,7 @@ def by_weight(
     """The statements that find the best chunks by weight, each for the case that the one before found too few."""
     hashes = {term: term_hash(scope.base_id, term) for term in weights}
     for condition, most in _conditions(scope, weights, statistics, hashes, options):
-        yield sql.SQL(WEIGHED).format(
+        yield sql.SQL(SQL["weighed"]).format(
             base=scope.base_id,
             files=scope.condition,
             condition=condition,
@@ -139,7 +108,7 @@ def _conditions(
         return
     # The beginnings of files: where every word is common, they hold chunks as good as the rest.
     of_file = CANDIDATES * options.of_one_file if options.per_file else ALL_COMMON
-    first = sql.SQL(FIRST_OF_FILES).format(
+    first = sql.SQL(SQL["first_of_files"]).format(
         base=scope.base_id, files=scope.condition, of_file=of_file, most=ALL_COMMON
     )
     yield rarest(weights, statistics, hashes, POSTINGS) or first, ALL_COMMON
@@ -152,20 +121,6 @@ FAR = 0.5
 misses many of them."""
 WIDE = 1000
 """How many candidates the search for such a query keeps; pgvector takes no more."""
-
-NEAREST = """
-SELECT seq, 1 - distance, (SELECT to_regclass({vector_index}) IS NOT NULL) FROM (
-    SELECT i.seq, i.embedding <=> %s::halfvec AS distance FROM chunk_index i
-    WHERE i.kb_id = {base} AND i.model = {model} ORDER BY 2 LIMIT {limit}
-) nearest
-"""
-PASSAGES = """
-SELECT c.seq, c.chunk_id, c.text, c.context, c.metadata, f.file_hash, f.source_url,
-    f.blob_key, f.file_name, f.mime_type, f.id,
-    CASE WHEN i.model = {model} THEN 1 - (i.embedding <=> %s::halfvec) END, {held}
-FROM chunk c JOIN chunk_index i ON i.kb_id = c.kb_id AND i.seq = c.seq JOIN kb_file f ON f.id = c.file_id
-WHERE c.kb_id = {base} AND i.kb_id = {base} AND c.seq = ANY(%s) AND i.seq = ANY(%s)
-"""
 
 
 class PostgresChunkIndex:
@@ -214,7 +169,7 @@ class PostgresChunkIndex:
                 rows = await _nearest_of_files(connection, base_id, model, query_vector, options)
             else:
                 index = index_name(base_id, model)
-                statement = sql.SQL(NEAREST).format(
+                statement = sql.SQL(SQL["nearest"]).format(
                     base=base_id, model=model, limit=options.top_k, vector_index=index
                 )
                 rows = await _nearest(connection, statement, query_vector)
@@ -234,7 +189,7 @@ class PostgresChunkIndex:
             return []
         model = await self._model(fingerprint) if vector is not None else None
         held = HeldWords(base_id, vocabulary)
-        statement = sql.SQL(PASSAGES).format(
+        statement = sql.SQL(SQL["passages"]).format(
             model=model,
             base=base_id,
             held=sql.SQL(", ").join([sql.SQL("-(i.lex <#> %s::sparsevec)")] * len(held.vectors)),
@@ -299,7 +254,7 @@ async def _nearest_of_files(
 async def _scope(connection: Connection, base_id: int, options: SearchOptions) -> Scope:
     if options.file_ids:
         hashes = list(options.file_ids)
-        rows = await _all(connection, sql.SQL(SCOPE).format(base=base_id, hashes=hashes))
+        rows = await _all(connection, sql.SQL(SQL["scope_of_files"]).format(base=base_id, hashes=hashes))
         return Scope(base_id, [file_id for file_id, _ in rows], sum(chunks for _, chunks in rows))
     statement = sql.SQL("SELECT chunk_count FROM knowledge_base WHERE id = {}").format(base_id)
     return Scope(base_id, None, sum(chunks for (chunks,) in await _all(connection, statement)))

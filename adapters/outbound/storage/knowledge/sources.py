@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from adapters.outbound.storage.codec import storable, storable_reason
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.tables import kb_file, kb_source, kb_source_page, knowledge_base
+from adapters.outbound.storage.knowledge.tables import SQL, kb_file, kb_source, kb_source_page, knowledge_base
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from domain.knowledge.sources.model import (
     MOST_PAGES,
@@ -47,177 +47,9 @@ _COUNTED = select(
     func.count().filter(page.status.in_((PageStatus.WAITING, PageStatus.PROCESSING))).label("waiting"),
 ).where(page.source_id == source.id)
 
-DROP_FILES = """
-INSERT INTO kb_unused_file
-SELECT DISTINCT held.id FROM kb_source_page p, unnest(ARRAY[p.file_id, p.next_file_id]) held(id)
-WHERE p.source_id = %(source)s AND held.id IS NOT NULL ON CONFLICT DO NOTHING
-"""
-KEEP = """
-UPDATE kb_file SET synced = false WHERE id IN (
-    SELECT unnest(ARRAY[file_id, next_file_id]) FROM kb_source_page WHERE source_id = %(source)s
-)
-"""
-"""Index `kb_source_page_by_status`, primary key of `kb_file`."""
-
-LEASE_SECONDS = 180
-SILENT_LEFT = 150
-"""A holder whose process shows no lock loses its lease once so few seconds of it are left: it may just have lost its
-connection."""
-
-CLAIM = f"""
-WITH held AS (
-    SELECT (k.classid::bigint << 32 | k.objid::bigint) AS owner FROM pg_locks k
-    WHERE k.locktype = 'advisory' AND k.granted
-    AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-), busy AS (
-    SELECT user_id, count(*) AS n FROM kb_source WHERE owner IS NOT NULL AND due_at > now() GROUP BY user_id
-), next AS (
-    SELECT s.id, s.state <> 'reading' AS fresh FROM kb_source s LEFT JOIN busy b ON b.user_id = s.user_id
-    WHERE (s.due_at <= now() OR s.owner IS NOT NULL AND s.owner NOT IN (SELECT owner FROM held)
-        AND s.due_at <= now() + interval '{SILENT_LEFT} seconds')
-    AND (b.n IS NULL OR NOT %(newcomers)s)
-    ORDER BY coalesce(b.n, 0), s.due_at, s.id LIMIT 1 FOR UPDATE OF s SKIP LOCKED
-), begun AS (
-    UPDATE kb_source s SET owner = %(owner)s, due_at = now() + interval '{LEASE_SECONDS} seconds', state = 'reading',
-        round = s.round + (s.state <> 'reading')::int,
-        trouble = CASE s.state WHEN 'reading' THEN s.trouble ELSE 0 END,
-        note = CASE s.state WHEN 'reading' THEN s.note END
-    FROM next WHERE s.id = next.id
-    RETURNING s.id, s.kb_id, s.kind, s.address, s.instance_id, s.user_id, s.by_admin, s.round, s.trouble, s.key, fresh
-), rooted AS (
-    INSERT INTO kb_source_page (source_id, key, kind, address, round)
-    SELECT id, key, 'root', address, round FROM begun WHERE fresh
-    ON CONFLICT (source_id, key) DO UPDATE SET round = excluded.round, status = 'waiting', attempts = 0,
-        address = excluded.address
-    WHERE kb_source_page.round < excluded.round
-)
-SELECT id, kb_id, kind, address, instance_id, user_id, by_admin, round, trouble FROM begun
-"""
-"""Leases a source and begins its pass with its own address. Indexes `kb_source_due`, `kb_source_leased`."""
-
-REMOVE_GONE = """
-WITH gone AS (
-    DELETE FROM kb_source_page WHERE source_id = %(source)s AND round < %(round)s RETURNING file_id, next_file_id
-)
-INSERT INTO kb_unused_file SELECT DISTINCT held.id FROM gone, unnest(ARRAY[file_id, next_file_id]) held(id)
-WHERE held.id IS NOT NULL ON CONFLICT DO NOTHING
-"""
-"""Index `kb_source_page_by_round`."""
-FINISH = """
-UPDATE kb_source s SET state = 'idle', owner = NULL, read_at = now(), trouble = 0,
-    due_at = CASE WHEN s.again THEN now() ELSE now() + s.every_minutes * interval '1 minute' END, again = false,
-    error = coalesce(%(error)s, (
-        SELECT p.error FROM kb_source_page p
-        WHERE p.source_id = s.id AND p.key = s.key AND p.status IN ('failed', 'skipped', 'gone')
-    ))
-WHERE s.id = %(source)s AND s.owner = %(owner)s RETURNING s.id
-"""
-GIVE_UP = """
-UPDATE kb_source_page SET status = 'failed', error = %(error)s WHERE source_id = %(source)s AND status = 'waiting'
-"""
-STILL_USED = """
-WITH used AS (
-    SELECT u.file_id, (
-        SELECT p.address FROM kb_source_page p WHERE p.file_id = u.file_id OR p.next_file_id = u.file_id LIMIT 1
-    ) AS address, f.synced
-    FROM kb_unused_file u JOIN kb_file f ON f.id = u.file_id ORDER BY u.file_id LIMIT %(limit)s
-), kept AS (
-    DELETE FROM kb_unused_file u USING used
-    WHERE u.file_id = used.file_id AND (used.address IS NOT NULL OR NOT used.synced)
-)
-UPDATE kb_file f SET source_url = used.address FROM used WHERE f.id = used.file_id AND used.address IS NOT NULL
-"""
-UNUSED = """
-SELECT f.kb_id, f.file_hash FROM kb_unused_file u JOIN kb_file f ON f.id = u.file_id
-ORDER BY u.file_id LIMIT %(limit)s
-"""
 
 MOST_FAILURES = 3
 """Passes in which a file that fails is tried, as long as its list tells no other version of it."""
-SETTLE = """
-WITH ended AS (
-    SELECT p.id, p.file_id AS old, f.id AS new, coalesce(f.status, 'failed') = 'ready' AS ready, f.error
-    FROM kb_source_page p LEFT JOIN kb_file f ON f.id = p.next_file_id
-    WHERE p.source_id = %(source)s AND p.status = 'processing' AND f.status IS DISTINCT FROM 'processing'
-), changed AS (
-    UPDATE kb_source_page p SET next_file_id = NULL, status = CASE WHEN e.ready THEN 'read' ELSE 'failed' END,
-        file_id = CASE WHEN e.ready THEN e.new ELSE p.file_id END,
-        error = CASE WHEN NOT e.ready THEN coalesce(e.error, 'its file was deleted while it was being processed') END,
-        etag = CASE WHEN e.ready THEN p.etag END, last_modified = CASE WHEN e.ready THEN p.last_modified END,
-        attempts = p.attempts + (NOT e.ready)::int
-    FROM ended e WHERE p.id = e.id
-)
-INSERT INTO kb_unused_file SELECT DISTINCT CASE WHEN ready THEN old ELSE new END FROM ended
-WHERE CASE WHEN ready THEN old <> new ELSE new IS NOT NULL END ON CONFLICT DO NOTHING
-"""
-"""Index `kb_source_page_by_status`."""
-LISTED = """
-INSERT INTO kb_source_page (
-    source_id, key, kind, address, name, listed_by, listed_version, round, status, error
-)
-SELECT %(source)s, l.key, l.kind, l.address, l.name, %(list)s, l.version, %(round)s,
-    CASE WHEN l.problem IS NULL THEN 'waiting' ELSE 'skipped' END, l.problem
-FROM unnest(
-    %(keys)s::bytea[], %(kinds)s::text[], %(addresses)s::text[], %(names)s::text[], %(versions)s::text[],
-    %(problems)s::text[]
-) WITH ORDINALITY l(key, kind, address, name, version, problem, place)
-ORDER BY l.place
-ON CONFLICT (source_id, key) DO UPDATE SET round = excluded.round, listed_by = excluded.listed_by,
-    listed_version = excluded.listed_version, name = coalesce(nullif(excluded.name, ''), kb_source_page.name),
-    address = excluded.address,
-    attempts = CASE WHEN kb_source_page.version = excluded.listed_version THEN kb_source_page.attempts ELSE 0 END,
-    error = CASE WHEN kb_source_page.version = excluded.listed_version AND excluded.error IS NULL
-        THEN kb_source_page.error ELSE excluded.error END,
-    status = CASE WHEN excluded.status = 'waiting' AND kb_source_page.version = excluded.listed_version AND (
-        kb_source_page.status = 'read' AND kb_source_page.file_id IS NOT NULL
-        OR kb_source_page.status = 'failed' AND kb_source_page.attempts >= %(most)s
-    ) THEN kb_source_page.status ELSE excluded.status END
-WHERE kb_source_page.round < excluded.round
-"""
-"""Index `kb_source_page_key`."""
-AS_BEFORE = """
-UPDATE kb_source_page SET round = %(round)s,
-    status = CASE WHEN listed_version IS NULL THEN 'waiting' ELSE status END,
-    attempts = CASE WHEN listed_version IS NULL THEN 0 ELSE attempts END
-WHERE source_id = %(source)s AND listed_by = %(list)s AND round < %(round)s
-"""
-"""Index `kb_source_page_by_list`."""
-DROP_SKIPPED = """
-WITH dropped AS (
-    SELECT id, file_id FROM kb_source_page
-    WHERE source_id = %(source)s AND status IN ('skipped', 'gone') AND file_id IS NOT NULL
-), cleared AS (
-    UPDATE kb_source_page p SET file_id = NULL, etag = NULL, last_modified = NULL, version = NULL
-    FROM dropped d WHERE p.id = d.id
-)
-INSERT INTO kb_unused_file SELECT DISTINCT file_id FROM dropped ON CONFLICT DO NOTHING
-"""
-"""Index `kb_source_page_by_status`."""
-UNCHANGED = """
-UPDATE kb_source_page p SET read_at = now(), error = NULL, status = CASE WHEN EXISTS (
-    SELECT FROM kb_source_page l WHERE l.source_id = p.source_id AND l.listed_by = p.id
-) THEN 'listed' ELSE 'read' END WHERE p.id = %(list)s
-"""
-"""Index `kb_source_page_by_list`."""
-IS_LIST = """
-UPDATE kb_source_page SET status = 'listed', read_at = now(), error = NULL, etag = %(etag)s,
-    last_modified = %(last_modified)s
-WHERE id = %(list)s
-"""
-STORED = """
-UPDATE kb_source_page SET read_at = now(), etag = %(etag)s, last_modified = %(last_modified)s, name = %(name)s,
-    version = listed_version
-WHERE id = %(page)s
-"""
-REFUSED = """
-UPDATE kb_source_page SET status = %(status)s, error = %(error)s, attempts = attempts + 1, version = listed_version
-WHERE id = %(list)s
-"""
-TROUBLE = """
-UPDATE kb_source SET trouble = CASE WHEN %(unreachable)s THEN trouble + 1 ELSE 0 END
-WHERE id = %(source)s AND (trouble > 0 OR %(unreachable)s)
-"""
-NOTE = "UPDATE kb_source SET note = left(concat_ws(' ', note, %(note)s::text), 1000) WHERE id = %(source)s"
 
 
 class PostgresSources:
@@ -304,11 +136,16 @@ class PostgresSources:
     async def remove(self, source_id: int, *, keep_files: bool) -> None:
         async with self._database.transaction() as connection:
             await connection.execute("SELECT FROM kb_source WHERE id = %s FOR UPDATE", (source_id,))
-            await connection.execute(KEEP if keep_files else DROP_FILES, {"source": source_id})
+            await connection.execute(
+                SQL["keep_files_of_source"] if keep_files else SQL["drop_files_of_source"],
+                {"source": source_id},
+            )
             await connection.execute("DELETE FROM kb_source WHERE id = %s", (source_id,))
 
     async def claim(self, owner: int, *, newcomers_only: bool) -> LeasedSource | None:
-        row = await self._database.fetch_one(CLAIM, {"owner": owner, "newcomers": newcomers_only})
+        row = await self._database.fetch_one(
+            SQL["claim_source"], {"owner": owner, "newcomers": newcomers_only}
+        )
         if row is None:
             return None
         id_, base_id, kind, *others = row
@@ -326,16 +163,18 @@ class PostgresSources:
         outcome = None if error is None else storable_reason(error)
         values = {"source": leased.id, "owner": owner, "round": leased.round, "error": outcome}
         async with self._database.transaction() as connection:
-            if await (await connection.execute(FINISH, values)).fetchone() is not None:
-                await connection.execute(REMOVE_GONE if error is None else GIVE_UP, values)
+            if await (await connection.execute(SQL["finish_pass"], values)).fetchone() is not None:
+                await connection.execute(
+                    SQL["remove_gone_pages"] if error is None else SQL["give_up_pages"], values
+                )
 
     async def unused_files(self, limit: int) -> Sequence[tuple[int, str]]:
-        await self._database.execute(STILL_USED, {"limit": limit})
-        rows = await self._database.fetch(UNUSED, {"limit": limit})
+        await self._database.execute(SQL["keep_used_files"], {"limit": limit})
+        rows = await self._database.fetch(SQL["unused_files"], {"limit": limit})
         return [(base_id, file_hash) for base_id, file_hash in rows]
 
     async def settle(self, source_id: int) -> int:
-        await self._database.execute(SETTLE, {"source": source_id})
+        await self._database.execute(SQL["settle_pages"], {"source": source_id})
         processing = select(func.count()).select_from(kb_source_page)
         processing = processing.filter_by(source_id=source_id, status=PageStatus.PROCESSING)
         return int(await self._database.fetch_value(processing))
@@ -358,7 +197,7 @@ class PostgresSources:
     async def unchanged(self, leased: LeasedSource, of: PageToRead) -> None:
         values = _of_list(leased, of)
         async with self._database.transaction(BULK_SECONDS) as connection:
-            for statement in (AS_BEFORE, UNCHANGED, TROUBLE):
+            for statement in (SQL["list_as_before"], SQL["unchanged_list"], SQL["count_trouble"]):
                 await connection.execute(statement, values)
 
     @retried
@@ -375,16 +214,16 @@ class PostgresSources:
                 f"{left_out} addresses are too many, and passed over." if left_out > 0 else None,
             ]
             pages = _columns(listing.pages[: max(0, room)])
-            await connection.execute(LISTED, {**values, **pages, "most": MOST_FAILURES})
-            for statement in (IS_LIST, DROP_SKIPPED, TROUBLE):
+            await connection.execute(SQL["list_pages"], {**values, **pages, "most": MOST_FAILURES})
+            for statement in (SQL["page_is_list"], SQL["drop_skipped"], SQL["count_trouble"]):
                 await connection.execute(statement, values)
             for note in filter(None, notes):
-                await connection.execute(NOTE, {**values, "note": storable_reason(note)})
+                await connection.execute(SQL["note_of_source"], {**values, "note": storable_reason(note)})
 
     async def stored(self, leased: LeasedSource, of: PageToRead, content: PageContent) -> None:
         values = {"page": of.id, "name": storable_reason(content.name), **_told(content.validators)}
-        await self._database.execute(STORED, values)
-        await self._database.execute(TROUBLE, _of_list(leased, of))
+        await self._database.execute(SQL["page_stored"], values)
+        await self._database.execute(SQL["count_trouble"], _of_list(leased, of))
 
     @retried
     async def refused(self, leased: LeasedSource, of: PageToRead, refusal: PageRefused) -> None:
@@ -392,8 +231,8 @@ class PostgresSources:
         values = {**_of_list(leased, of), **why, "unreachable": refusal.unreachable}
         async with self._database.transaction(BULK_SECONDS) as connection:
             if refusal.status is not PageStatus.WAITING:
-                await connection.execute(AS_BEFORE, values)
-            for statement in (REFUSED, DROP_SKIPPED, TROUBLE):
+                await connection.execute(SQL["list_as_before"], values)
+            for statement in (SQL["page_refused"], SQL["drop_skipped"], SQL["count_trouble"]):
                 await connection.execute(statement, values)
 
     async def has_page(self, leased: LeasedSource, key: bytes) -> bool:

@@ -14,6 +14,7 @@ from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.copying import copy_rows, packed_row
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.tables import (
+    SQL,
     embedding_model,
     kb_file,
     kb_piece,
@@ -30,81 +31,10 @@ from ports.indexing import Vector
 from ports.knowledge_storage import StagedPiece, Work
 
 PIECES = "kb_piece (file_id, position, upload_id, chunk_id, text, context, metadata, words, terms, lex)"
-UNEMBEDDED = """
-SELECT p.file_id, p.position, CASE p.context WHEN '' THEN p.text ELSE p.context || E'\\n' || p.text END, p.seq
-FROM kb_piece p WHERE p.upload_id = %s AND p.seq > %s AND NOT EXISTS (
-    SELECT FROM kb_piece_vector v WHERE v.file_id = p.file_id AND v.position = p.position AND v.model = %s
-) ORDER BY p.seq LIMIT %s
-"""
 ROWS = 256
 """Rows are made in a thread, so many at a time."""
 READ = 0.2
 """The share of a file's progress that reading it makes; embedding is the rest."""
-# The rows may be gone (base deleted, lease lost): those are passed over.
-EMBEDDED = f"""
-WITH stored AS (
-    INSERT INTO kb_piece_vector AS former (file_id, position, model, embedding)
-    SELECT p.file_id, p.position, %s::int2, v.embedding
-    FROM unnest(%s::int8[], %s::int4[], %b::halfvec[]) v(file_id, position, embedding)
-    JOIN kb_piece p ON p.file_id = v.file_id AND p.position = v.position AND p.upload_id = %s
-    ON CONFLICT (file_id, position) DO UPDATE SET model = excluded.model, embedding = excluded.embedding
-    WHERE former.model <> excluded.model RETURNING file_id
-), counted AS (SELECT file_id, count(*)::int4 AS n FROM stored GROUP BY file_id)
-UPDATE kb_file f SET embedded = f.embedded + n,
-    progress = CASE WHEN staged THEN {READ} + {1 - READ} * (f.embedded + n)::real / greatest(1, chunk_count)
-    ELSE progress END
-FROM counted WHERE f.id = counted.file_id
-"""
-FINISH = f"""
-UPDATE kb_file f SET mime_type = %(mime_type)s, warnings = %(warnings)s, staged = true, chunk_count = n,
-    text = coalesce((SELECT string_agg(t.text, '' ORDER BY start) FROM kb_text t WHERE t.file_id = f.id), ''),
-    progress = {READ} + {1 - READ} * embedded::real / greatest(1, n)
-FROM (SELECT count(*)::int4 AS n FROM kb_piece WHERE file_id = %(file)s) pieces
-WHERE id = %(file)s AND upload_id = %(upload)s
-"""
-# Chunks and their index come from the staged pieces inside the server. Nobody waits for this part: the rows are new.
-# Pending entries of the inverted indexes enter them at once, else searches would read them one by one.
-PUBLISH = (
-    """
-    INSERT INTO chunk (kb_id, seq, chunk_id, file_id, position, text, context, metadata)
-    SELECT %(base)s, seq, chunk_id, file_id, position, text, context, metadata
-    FROM kb_piece WHERE upload_id = %(upload)s ORDER BY seq
-    """,
-    """
-    INSERT INTO chunk_index (kb_id, seq, model, terms, lex, embedding)
-    SELECT %(base)s, p.seq, %(model)s, p.terms, p.lex, v.embedding
-    FROM kb_piece p JOIN kb_piece_vector v
-    ON v.file_id = p.file_id AND v.position = p.position AND v.model = %(model)s
-    WHERE p.upload_id = %(upload)s ORDER BY p.seq
-    """,
-    """
-    SELECT gin_clean_pending_list(format('%%s_terms', tableoid::regclass)::regclass)
-    FROM chunk_index WHERE kb_id = %(base)s LIMIT 1
-    """,
-)
-# From here on other changes of the base wait.
-PUBLISH_IN_TURN = (
-    """
-    INSERT INTO kb_term AS t (kb_id, term, df)
-    SELECT %(base)s, word, count(*) FROM kb_piece, string_to_table(words, ' ') word
-    WHERE upload_id = %(upload)s GROUP BY word ORDER BY word
-    ON CONFLICT (kb_id, term) DO UPDATE SET df = t.df + excluded.df
-    """,
-    """
-    SELECT gin_clean_pending_list(format('%%s_similar', tableoid::regclass)::regclass)
-    FROM kb_term WHERE kb_id = %(base)s LIMIT 1
-    """,
-    """
-    UPDATE knowledge_base SET model = coalesce(model, %(model)s), chunk_count = chunk_count + (
-        SELECT count(*) FROM kb_piece WHERE upload_id = %(upload)s
-    ) WHERE id = %(base)s
-    """,
-    """
-    UPDATE kb_file SET status = 'ready', progress = 1, updated_at = clock_timestamp(), upload_id = NULL
-    WHERE upload_id = %(upload)s
-    """,
-)
-PUBLISHED = "DELETE FROM kb_piece WHERE upload_id = %s"
 
 _INT, _BIGINT = Struct(">i").pack, Struct(">q").pack
 
@@ -153,7 +83,7 @@ class PostgresStaging:
                 "mime_type": mime_type,
                 "warnings": named,
             }
-            await connection.execute(FINISH, parameters)
+            await connection.execute(SQL["finish_file"], parameters)
             await connection.run(delete(kb_text).filter_by(file_id=file_id))
 
     async def model_of(self, base_id: int) -> str | None:
@@ -163,7 +93,7 @@ class PostgresStaging:
         self, upload_id: int, fingerprint: str, limit: int, after: int = 0
     ) -> Sequence[StagedPiece]:
         model = await model_number(self._database, fingerprint)
-        rows = await self._database.fetch(UNEMBEDDED, (upload_id, after, model, limit))
+        rows = await self._database.fetch(SQL["unembedded_pieces"], (upload_id, after, model, limit))
         return [StagedPiece(*row) for row in rows]
 
     @retried
@@ -177,7 +107,7 @@ class PostgresStaging:
 
         packed = [HalfVector(numpy.asarray(vector, numpy.float32)) for _, vector in vectors]
         async with self._database.transaction() as connection:
-            await connection.execute(EMBEDDED, (model, files, positions, packed, upload_id))
+            await connection.execute(SQL["store_vectors"], (model, files, positions, packed, upload_id))
 
     @retried
     async def publish(self, work: Work, owner: int, fingerprint: str, base_model: str | None) -> bool:
@@ -188,13 +118,15 @@ class PostgresStaging:
         published = False
         async with self._database.transaction() as connection:
             if await (await connection.run(held)).fetchone() is not None:
-                for statement in PUBLISH:
-                    await connection.execute(statement, parameters, prepare=False)
+                for name in ("publish_chunks", "publish_index", "clean_terms_of_chunks"):
+                    await connection.execute(SQL[name], parameters, prepare=False)
                 published = await self._end(connection, work, owner, parameters)
             if not published:
                 raise Rollback
         if published:
-            await self._database.execute(PUBLISHED, (work.upload_id,), within=BULK_SECONDS)
+            await self._database.execute(
+                SQL["delete_published_pieces"], (work.upload_id,), within=BULK_SECONDS
+            )
         return published
 
     async def _end(
@@ -208,8 +140,8 @@ class PostgresStaging:
         if base_row is None or not (await connection.run(ended)).rowcount:
             return False
         await log_upload(connection, EventKind.UPLOAD_READY, work.upload_id)
-        for statement in PUBLISH_IN_TURN:
-            await connection.execute(statement, parameters, prepare=False)
+        for name in ("publish_words", "clean_words", "publish_base", "publish_files"):
+            await connection.execute(SQL[name], parameters, prepare=False)
         return True
 
 

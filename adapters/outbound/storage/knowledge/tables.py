@@ -1,9 +1,10 @@
-"""Tables of knowledge bases and their sources, and the values made of their rows.
+"""Tables and statements of knowledge bases and their sources, and the values made of their rows.
 
 `chunk`, `chunk_index` and `kb_term` are partitioned by base in the migrations.
 """
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
@@ -27,6 +28,7 @@ from sqlalchemy import (
     and_,
 )
 
+from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.schema import (
     Timestamp,
     columns_of,
@@ -40,6 +42,8 @@ from adapters.outbound.storage.schema import (
     table,
 )
 from domain.knowledge.model import Base, FileRecord, FileStatus, Level
+
+SQL = read_statements(Path(__file__).with_name("knowledge.sql"))
 
 LEX_DIMENSIONS = 1_000_000_000
 

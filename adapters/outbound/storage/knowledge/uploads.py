@@ -10,10 +10,10 @@ from sqlalchemy import Update, delete, func, select, update
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from adapters.outbound.storage.codec import storable
-from adapters.outbound.storage.events import LISTENED
 from adapters.outbound.storage.failures import is_rolled_back, retried
 from adapters.outbound.storage.knowledge.tables import (
     FILE,
+    SQL,
     file,
     file_of,
     kb_file,
@@ -30,9 +30,6 @@ from ports.knowledge_storage import Begun, Failure, NewFile, Work
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30
-SILENT_LEFT = 25
-"""A holder whose process shows no lock loses its lease once so few seconds of it are left: it has been silent
-for several beats, and has not just lost its connection."""
 MANY_REFUSED = 1000
 """So many such uploads are remembered."""
 MOST_REFUSED = 20
@@ -40,23 +37,8 @@ MOST_REFUSED = 20
 REFUSALS, REFUSED_SECONDS = 5, 60.0
 """After so many refusals, the first of which is so long ago, an upload is given up."""
 TODO, WORKING, DONE, FAILED = range(4)
-SHORT_BYTES = 1024 * 1024
-"""An upload of so many bytes is short: it finds a place beside the long ones of its user."""
-TURN = "u.created_at + u.size * interval '10 microseconds'"
-"""The order within a user's share: a megabyte gives way to what comes within ten seconds, so a short upload passes
-long ones, and a long one is not passed for ever."""
 
 upload = kb_upload.c
-
-
-LOG = f"""
-INSERT INTO event_log (kind, ref, user_id, data)
-SELECT %(kind)s, u.id, u.user_id, json_strip_nulls(json_build_object('knowledgeBaseId', u.kb_id, 'files', (
-    SELECT coalesce(json_agg(json_build_object('fileId', f.file_hash, 'fileName', f.file_name) ORDER BY f.id), '[]')
-    FROM kb_file f WHERE f.upload_id = u.id
-), 'error', %(error)s::text))::text FROM kb_upload u WHERE u.id = %(upload)s AND {LISTENED}
-"""
-"""Primary key, and index `kb_file_by_upload`."""
 
 
 async def log_upload(
@@ -64,44 +46,9 @@ async def log_upload(
 ) -> None:
     """Records how an upload ended, with the files that belong to it at this point of the transaction."""
     parameters = {"kind": kind, "upload": upload_id, "error": None if error is None else storable(error)}
-    await connection.execute(LOG, parameters)
+    await connection.execute(SQL["log_upload"], parameters)
 
 
-_NEXT = f"""
-WITH held AS (
-    SELECT (k.classid::bigint << 32 | k.objid::bigint) AS owner FROM pg_locks k
-    WHERE k.locktype = 'advisory' AND k.granted
-    AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-), running AS (
-    SELECT user_id, count(*) AS n, count(*) FILTER (WHERE size <= {SHORT_BYTES}) AS short FROM kb_upload
-    WHERE state = {WORKING} AND due_at > now() GROUP BY user_id
-), next AS (
-    SELECT u.id FROM kb_upload u LEFT JOIN running r ON r.user_id = u.user_id
-    WHERE (u.state = {TODO} AND u.due_at <= now()
-    OR u.state = {WORKING} AND (u.due_at <= now()
-        OR u.due_at <= now() + interval '{SILENT_LEFT} seconds' AND u.owner NOT IN (SELECT owner FROM held)))
-    AND (r.n IS NULL OR u.size <= {SHORT_BYTES} AND r.short = 0 OR NOT %s)
-    ORDER BY coalesce(r.n, 0), {TURN}, u.id LIMIT 1 OFFSET %s FOR UPDATE OF u SKIP LOCKED
-)
-"""
-CLAIM = f"""
-{_NEXT}
-UPDATE kb_upload u SET state = {WORKING}, owner = %s, attempts = attempts + 1,
-    due_at = now() + interval '{LEASE_SECONDS} seconds', preparing = false
-FROM next WHERE u.id = next.id RETURNING u.id, u.kb_id, u.attempts
-"""
-NEXT = f"{_NEXT} SELECT id FROM next"
-NEXT_VERSION = """
-WITH page AS (
-    UPDATE kb_source_page SET next_file_id = %(file)s, status = 'processing', error = NULL, etag = NULL,
-        last_modified = NULL, version = NULL
-    WHERE id = %(page)s RETURNING id
-)
-INSERT INTO kb_unused_file SELECT %(file)s WHERE NOT EXISTS (SELECT FROM page) ON CONFLICT DO NOTHING
-"""
-"""Of a page that is gone meanwhile the file goes too."""
-KEEP_FOR_GOOD = "UPDATE kb_file SET synced = false WHERE kb_id = %s AND file_hash = %s AND synced"
-"""Who uploads a file that a source has brought keeps it when the source loses it."""
 REFUSED = "the database refuses to take the upload up"
 
 
@@ -135,7 +82,7 @@ class PostgresUploads:
             added = await cursor.fetchone() is not None
             fresh |= added
             if not added and new.source is None:
-                await connection.execute(KEEP_FOR_GOOD, (base_id, new.hash))
+                await connection.execute(SQL["keep_file_for_good"], (base_id, new.hash))
         if not fresh:
             await connection.run(delete(kb_upload).filter_by(id=upload_id))
         stored = select(file.file_hash, file.id, file.status, file.file_name).filter_by(kb_id=base_id)
@@ -146,7 +93,7 @@ class PostgresUploads:
             for new in files
             if new.source is not None
         ]
-        await connection.cursor().executemany(NEXT_VERSION, versions)
+        await connection.cursor().executemany(SQL["next_version_of_page"], versions)
         return Begun(upload_id if fresh else None, [records[new.hash] for new in files])
 
     @retried
@@ -174,7 +121,9 @@ class PostgresUploads:
         refusal: Exception | None = None
         for passed_over in range(MOST_REFUSED):
             try:
-                row = await self._database.fetch_one(CLAIM, (newcomers_only, passed_over, owner))
+                row = await self._database.fetch_one(
+                    SQL["claim_upload"], (newcomers_only, passed_over, owner)
+                )
                 break
             except Exception as error:
                 if not is_rolled_back(error):
@@ -191,7 +140,7 @@ class PostgresUploads:
         return Work(upload_id, base_id, attempts, files)
 
     async def _count_refusal(self, newcomers_only: bool, passed_over: int) -> None:
-        row = await self._database.fetch_one(NEXT, (newcomers_only, passed_over))
+        row = await self._database.fetch_one(SQL["next_upload"], (newcomers_only, passed_over))
         if row is None:
             return
         if len(self._refusals) >= MANY_REFUSED:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, LiteralString
 
 from psycopg import sql
 
+from adapters.outbound.storage.knowledge.tables import SQL
 from adapters.outbound.storage.knowledge.word_index import HeldWords, lex, term_hash
 from adapters.outbound.storage.pool import Connection
 from domain.knowledge.rules import DEFAULT, SearchOptions
@@ -28,31 +29,11 @@ FORM_WORDS = 16
 FORM_TERMS = 100
 """So many words of the base that begin with a stem are looked at."""
 
-FREQUENCIES = """
-SELECT NULL, chunk_count FROM knowledge_base WHERE id = {base} UNION ALL
-SELECT term, df FROM kb_term WHERE kb_id = {base} AND term = ANY({terms}::text[])
-"""
-FORMS = """
-SELECT s.word, t.term, t.df FROM unnest({words}::text[], {starts}::text[]) s(word, start)
-CROSS JOIN LATERAL (
-    SELECT term, df FROM kb_term WHERE kb_id = {base} AND term >= s.start AND term < s.start || chr(1114111)
-    ORDER BY term LIMIT {limit}
-) t
-"""
-"""Index: the primary key, in the order of bytes."""
-SIMILAR = """
-SELECT w.word, t.term, t.df, similarity(t.term, w.word) FROM unnest({words}::text[]) w(word)
-CROSS JOIN LATERAL (
-    SELECT term, df FROM kb_term WHERE kb_id = {base} AND term % w.word
-    ORDER BY similarity(term, w.word) DESC, df DESC, term LIMIT {limit}
-) t
-"""
-
 
 async def statistics_of(connection: Connection, base_id: int, query: Query) -> Statistics:
     """What a base knows of a query's words, of their other forms, and of words that are like the unknown ones."""
     terms = [*query.terms, *mark_words()]
-    rows = await _all(connection, sql.SQL(FREQUENCIES).format(base=base_id, terms=terms))
+    rows = await _all(connection, sql.SQL(SQL["frequencies"]).format(base=base_id, terms=terms))
     known: dict[str, int] = {term: df for term, df in rows if term is not None}
     chunks = next((count for term, count in rows if term is None), 0)
     frequency = {term: known[term] for term in query.terms if term in known}
@@ -62,7 +43,7 @@ async def statistics_of(connection: Connection, base_id: int, query: Query) -> S
     unknown = [word for word in unknown_words(query, frequency) if word not in forms][:FUZZY_WORDS]
     similar: dict[str, dict[str, float]] = {}
     if unknown:
-        statement = sql.SQL(SIMILAR).format(words=unknown, base=base_id, limit=FUZZY_TERMS)
+        statement = sql.SQL(SQL["similar_words"]).format(words=unknown, base=base_id, limit=FUZZY_TERMS)
         for word, term, df, likeness in await _all(connection, statement):
             similar.setdefault(word, {})[term] = likeness
             frequency[term] = df
@@ -82,7 +63,7 @@ async def _forms(
     if not ranges:
         return {}
     words, starts = map(list, zip(*ranges, strict=True))
-    statement = sql.SQL(FORMS).format(words=words, starts=starts, base=base_id, limit=FORM_TERMS)
+    statement = sql.SQL(SQL["forms"]).format(words=words, starts=starts, base=base_id, limit=FORM_TERMS)
     counts: dict[str, dict[str, int]] = {}
     for word, term, df in await _all(connection, statement):
         counts.setdefault(word, {})[term] = df
@@ -261,26 +242,6 @@ ALL_COMMON = 4000
 CANDIDATES = 12
 """So many times as many by weight hold the best by score."""
 
-# The words that a chunk holds are asked of the best alone.
-WHOLE = """
-SELECT seq, {held} FROM chunk_index WHERE kb_id = {base} AND seq = ANY(ARRAY(
-    SELECT seq FROM chunk_index WHERE kb_id = {base} ORDER BY lex <#> {weights}::sparsevec, seq LIMIT {limit}
-))
-"""
-RANKED = """
-WITH m AS MATERIALIZED (
-    SELECT seq, lex FROM chunk_index WHERE kb_id = {base} AND ({condition}) LIMIT {most}
-) SELECT seq, {held} FROM chunk_index WHERE kb_id = {base} AND seq = ANY(ARRAY(
-    SELECT seq FROM m ORDER BY lex <#> {weights}::sparsevec, seq LIMIT {limit}
-))
-"""
-FIRST = """
-SELECT seq, {held} FROM chunk_index WHERE kb_id = {base} AND seq = ANY(ARRAY(
-    SELECT seq FROM (SELECT seq, lex FROM chunk_index WHERE kb_id = {base} ORDER BY seq LIMIT {most}) m
-    ORDER BY lex <#> {weights}::sparsevec, seq LIMIT {limit}
-))
-"""
-
 
 def best_by_weight(
     base_id: int,
@@ -319,9 +280,13 @@ def _plan(
         least = max(weights.values()) / TELLING
         telling = [term for term, weight in weights.items() if weight >= least]
         few = sum(statistics.frequency[term] for term in telling) * FEW <= statistics.chunks
-        return (RANKED, any_of([hashes[term] for term in telling])) if few else (WHOLE, sql.SQL(""))
+        return (
+            (SQL["best_of_ranked"], any_of([hashes[term] for term in telling]))
+            if few
+            else (SQL["best_of_whole"], sql.SQL(""))
+        )
     condition = rarest(weights, statistics, hashes, POSTINGS)
-    return (RANKED, condition) if condition else (FIRST, sql.SQL(""))
+    return (SQL["best_of_ranked"], condition) if condition else (SQL["best_of_first"], sql.SQL(""))
 
 
 def rarest(

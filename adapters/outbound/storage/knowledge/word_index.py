@@ -26,7 +26,7 @@ from pgvector import SparseVector
 from sqlalchemy import select, update
 
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.tables import LEX_DIMENSIONS, knowledge_base
+from adapters.outbound.storage.knowledge.tables import LEX_DIMENSIONS, SQL, knowledge_base
 from adapters.outbound.storage.migrate import READ, SchemaVersion, head
 from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.index_words import VERSION, index_words
@@ -36,24 +36,6 @@ log = logging.getLogger(__name__)
 BATCH = 200
 """Chunks that are looked at in one transaction: uploads of the same base wait for it."""
 
-OLD = """
-SELECT i.seq, i.terms, c.context, c.text FROM chunk_index i JOIN chunk c ON c.kb_id = i.kb_id AND c.seq = i.seq
-WHERE i.kb_id = %(base)s AND i.seq > %(after)s AND i.seq <= %(last)s ORDER BY i.seq LIMIT %(limit)s
-"""
-"""Index: the primary keys."""
-REPLACE = """
-UPDATE chunk_index i SET terms = n.terms::int4[], lex = n.lex::sparsevec
-FROM unnest(%s::int8[], %s::text[], %s::text[]) n(seq, terms, lex)
-WHERE i.kb_id = %s AND i.seq = n.seq RETURNING i.seq
-"""
-COUNT = (
-    """
-    INSERT INTO kb_term AS t (kb_id, term, df)
-    SELECT %(base)s, word, n FROM unnest(%(words)s::text[], %(counts)s::int4[]) w(word, n) ORDER BY word
-    ON CONFLICT (kb_id, term) DO UPDATE SET df = t.df + excluded.df
-    """,
-    "DELETE FROM kb_term WHERE kb_id = %(base)s AND term = ANY(%(words)s::text[]) AND df <= 0",
-)
 
 base = knowledge_base.c
 
@@ -104,7 +86,7 @@ class PostgresWordIndex:
             return None
         first, last = row
         parameters = {"base": base_id, "after": first, "last": last, "limit": BATCH}
-        rows = await self._database.fetch(OLD, parameters)
+        rows = await self._database.fetch(SQL["old_words"], parameters)
         changes = await asyncio.to_thread(_changes, base_id, rows)
         reached = rows[-1][0] if len(rows) == BATCH else last
         async with self._database.transaction() as connection:
@@ -122,7 +104,7 @@ class PostgresWordIndex:
             ["{" + ",".join(map(str, hashes)) + "}" for hashes in terms],
             [lex(dict.fromkeys(hashes, 1.0)).to_text() for hashes in terms],
         )
-        cursor = await connection.execute(REPLACE, (*columns, base_id), prepare=False)
+        cursor = await connection.execute(SQL["replace_words"], (*columns, base_id), prepare=False)
         there = {seq for (seq,) in await cursor.fetchall()}
         counts: Counter[str] = Counter()
         for change in (change for change in changes if change.seq in there):
@@ -130,8 +112,8 @@ class PostgresWordIndex:
             counts.subtract(change.before - change.after)
         words = sorted(counts)
         parameters = {"base": base_id, "words": words, "counts": [*map(counts.__getitem__, words)]}
-        for statement in COUNT:
-            await connection.execute(statement, parameters, prepare=False)
+        for name in ("count_words", "drop_uncounted_words"):
+            await connection.execute(SQL[name], parameters, prepare=False)
 
 
 def _changes(base_id: int, rows: Sequence[tuple[int, Sequence[int], str, str]]) -> list[_Change]:
