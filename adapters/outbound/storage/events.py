@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -9,6 +10,7 @@ from sqlalchemy import ColumnElement, Insert, Subquery, func, insert, literal, s
 from sqlalchemy.sql.selectable import CTE
 
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.tables import event_listener, event_log
 from domain.conversations.model import MessageId, MessageKind
 from domain.events import RESET, EventFilter, EventKind, EventPage, LoggedEvent
@@ -176,69 +178,14 @@ PAGE_BYTES = 256 * 1024
 """Bytes of texts after which a page ends."""
 LOCK = 1_985_174_039
 """The advisory lock of whoever publishes."""
-POSITION = "coalesce((SELECT position FROM event_position WHERE reader = 'published'), 0)"
-"""The newest id. What the sequence says may be an id whose event nobody can see yet. Primary key."""
-
-PUBLISH = f"""
-WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock({LOCK}) AS ours), numbered AS MATERIALIZED (
-    SELECT seq, nextval('event_id') AS id FROM (
-        SELECT seq FROM event_log WHERE id IS NULL AND (SELECT ours FROM turn) ORDER BY seq LIMIT {BATCH}
-    ) next
-), moved AS (
-    INSERT INTO event_position (reader, position) SELECT 'published', max(id) FROM numbered HAVING count(*) > 0
-    ON CONFLICT (reader) DO UPDATE SET position = excluded.position
+SQL = read_statements(
+    Path(__file__).with_suffix(".sql"),
+    lock=LOCK,
+    batch=BATCH,
+    window=WINDOW,
+    page_bytes=PAGE_BYTES,
+    listened=LISTENED,
 )
-UPDATE event_log e SET id = n.id FROM numbered n WHERE e.seq = n.seq AND e.id IS NULL
-"""
-"""Index `event_log_unpublished`, and primary keys. The commit waits for the disk: what has an id is not forgotten,
-nor is the transaction that recorded it, as that is older."""
-
-AFTER = f"""
-WITH page AS MATERIALIZED (
-    SELECT id, kind, at, instance_id, session_key, ref, data, user_id FROM event_log
-    WHERE id > %(cursor)s ORDER BY id LIMIT {WINDOW}
-), wanted AS (
-    SELECT p.*, coalesce(p.user_id, c.user_id) AS owner
-    FROM page p LEFT JOIN channel_instance c ON c.id = p.instance_id
-    WHERE p.kind = '{RESET}' OR (
-        (%(owner)s::text IS NULL OR coalesce(p.user_id, c.user_id) = %(owner)s)
-        AND (cardinality(%(kinds)s::text[]) = 0 OR p.kind = ANY(%(kinds)s))
-        AND (cardinality(%(instances)s::bigint[]) = 0 OR p.instance_id = ANY(%(instances)s))
-    )
-    ORDER BY p.id LIMIT %(limit)s
-), told AS (
-    SELECT w.id, w.kind, w.at, w.instance_id, w.session_key, w.owner, w.ref, w.data,
-        o.inbox_id, o.send_id, i.event, i.answer, i.error, s.session_id,
-        CASE WHEN i.id IS NULL AND s.id IS NULL AND w.session_key LIKE 'sha256:%%' THEN (
-            SELECT event FROM inbox x WHERE x.instance_id = w.instance_id AND x.session_key = w.session_key
-            ORDER BY x.id DESC LIMIT 1
-        ) END AS latest,
-        count(*) OVER () AS matched,
-        sum(coalesce(octet_length(i.event), 0) + coalesce(octet_length(i.answer), 0))
-            OVER (ORDER BY w.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
-    FROM wanted w
-    LEFT JOIN outbox o ON o.id = CASE WHEN w.kind LIKE 'delivery.%%' THEN w.ref END
-    LEFT JOIN send s ON s.id = o.send_id
-    LEFT JOIN inbox i ON i.id = CASE WHEN w.kind LIKE 'message.%%' THEN w.ref END
-)
-SELECT (SELECT min(id) FROM event_log WHERE id IS NOT NULL),
-    {POSITION}, l.seen, l.reached, t.*
-FROM (SELECT count(*) AS seen, max(id) AS reached FROM page) l
-LEFT JOIN told t ON coalesce(t.bytes_before, 0) < {PAGE_BYTES} ORDER BY t.id
-"""
-"""First in each row: the oldest id that is kept, the newest one that was given, how many rows were looked at, and the
-last of their ids; where none is wanted, that is all. Last: how many are wanted, and the bytes of texts before this
-one.
-Index `event_log_published`, then primary keys, and `inbox_by_session` for sessions whose key is a hash."""
-
-LISTEN = f"""
-WITH begun AS (INSERT INTO event_log (kind) SELECT '{RESET}' WHERE NOT {LISTENED} RETURNING seq), renewed AS (
-    INSERT INTO event_listener (id, until) VALUES (%s, now() + make_interval(days => %s))
-    ON CONFLICT (id) DO UPDATE SET until = excluded.until
-)
-SELECT count(*) FROM begun
-"""
-"""Where nobody had listened, events are missing before this one."""
 
 
 class PostgresEventLog:
@@ -256,7 +203,7 @@ class PostgresEventLog:
             "instances": sorted(wanted.instance_ids),
             "limit": limit,
         }
-        rows = await self._database.fetch(AFTER, parameters)
+        rows = await self._database.fetch(SQL["events_after"], parameters)
         oldest, newest, seen, reached = rows[0][:4]
         floor = newest if oldest is None else oldest - 1
         if cursor > newest:
@@ -268,18 +215,18 @@ class PostgresEventLog:
         return EventPage(events, max(cursor, floor) if reached is None else reached, more=seen == WINDOW)
 
     async def position(self) -> int:
-        return await self._fetch_int(f"SELECT {POSITION}")
+        return await self._fetch_int(SQL["position"])
 
     async def publish(self) -> int:
         count = 0
-        while published := await self._database.execute(PUBLISH):
+        while published := await self._database.execute(SQL["publish"]):
             count += published
             if published < BATCH:
                 break
         return count
 
     async def listen(self, listener: str) -> None:
-        if await self._fetch_int(LISTEN, (listener, self._days)):
+        if await self._fetch_int(SQL["listen"], (listener, self._days)):
             await self.publish()
 
     async def _fetch_int(self, query: str, parameters: Any = ()) -> int:

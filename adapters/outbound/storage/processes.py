@@ -13,21 +13,16 @@ from sqlalchemy import ColumnElement, delete, exists, func, select
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import QueueKind
+from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.statements import upsert
 from adapters.outbound.storage.tables import process
 from domain.delivery.model import OpenBreaker, SharedState
 
+SQL = read_statements(Path(__file__).with_suffix(".sql"))
+
 BEAT_SECONDS = 5.0
 """What a heartbeat may take: a late one is followed by the next."""
 WORKERS = ("worker", "standalone")
-OLDEST_DUE = f"""
-SELECT extract(epoch FROM now() - least(
-    (SELECT min(due_at) FROM queue WHERE kind = {QueueKind.INBOUND} AND pending > 0 AND due_at <= now()),
-    (SELECT min(due_at) FROM queue WHERE kind = {QueueKind.OUTBOUND} AND pending > 0 AND due_at <= now())
-))
-"""
-"""Index `queue_due`."""
 
 
 class PostgresProcesses:
@@ -42,7 +37,7 @@ class PostgresProcesses:
         """For how many seconds messages have waited while no worker lives; None if one does, or none waits."""
         if await self.worker_alive():
             return None
-        seconds = await self._database.fetch_value(OLDEST_DUE)
+        seconds = await self._database.fetch_value(SQL["oldest_due"])
         return None if seconds is None else float(seconds)
 
     async def beat(self, worker_id: int, role: str) -> None:
@@ -84,50 +79,6 @@ def part_of_memory(part: int, least: int, most: int) -> int:
     return max(least, min(most, memory() // part // MEGABYTE))
 
 
-STATE = """
-SELECT 0, NULL, count(*) FILTER (WHERE worker_id < %s), NULL::float8, count(*)::int FROM process
-WHERE role IN ('worker', 'standalone') AND beat_at > now() - interval '15 seconds'
-UNION ALL
-SELECT 1, key, NULL, extract(epoch FROM until - now()), 0 FROM send_cooldown WHERE until > now()
-UNION ALL
-SELECT 2, NULL, b.instance_id, extract(epoch FROM b.until - now()), b.openings
-FROM send_breaker b JOIN channel_instance i ON i.id = b.instance_id AND i.updated_at <= b.opened_at
-"""
-
-USED = """CASE WHEN q.used_until - now() > make_interval(secs => %(slack)s + %(max_wait)s + 60 + %(interval)s) THEN 0
-    ELSE extract(epoch FROM q.used_until - now()) END"""
-"""Seconds for which a quota is used up. More than could have been reserved: the database's clock was put back."""
-
-RESERVE = f"""
-INSERT INTO send_quota AS q (key, used_until, wait)
-VALUES (%(key)s, now() + make_interval(secs => %(interval)s), 0)
-ON CONFLICT (key) DO UPDATE SET
-    wait = greatest(0, {USED} - %(slack)s),
-    used_until = CASE WHEN {USED} - %(slack)s <= %(max_wait)s
-        THEN now() + make_interval(secs => greatest({USED}, 0) + %(interval)s) ELSE q.used_until END
-RETURNING wait
-"""
-
-COOL_DOWN = """
-INSERT INTO send_cooldown AS c (key, until) VALUES (%s, now() + make_interval(secs => %s))
-ON CONFLICT (key) DO UPDATE SET until = greatest(c.until, excluded.until)
-"""
-
-OPEN_BREAKER = """
-INSERT INTO send_breaker AS b (instance_id, until, openings, reason)
-SELECT id, now() + make_interval(secs => %s), %s, %s FROM channel_instance WHERE id = %s
-ON CONFLICT (instance_id) DO UPDATE SET until = excluded.until, openings = excluded.openings,
-    reason = excluded.reason, opened_at = CASE WHEN EXISTS (
-        SELECT FROM channel_instance i WHERE i.id = b.instance_id AND i.updated_at > b.opened_at
-    ) THEN now() ELSE b.opened_at END
-"""
-
-REMOVE_EXPIRED = """
-WITH cooldowns AS (DELETE FROM send_cooldown WHERE until < now()),
-quotas AS (DELETE FROM send_quota WHERE used_until < now() - interval '1 minute')
-DELETE FROM send_breaker b USING channel_instance i WHERE i.id = b.instance_id AND i.updated_at > b.opened_at
-"""
-
 LONGEST_REASON = 500
 
 
@@ -140,7 +91,9 @@ class PostgresSharedLimits:
 
     async def state(self) -> SharedState:
         workers, rank, cooldowns, breakers = 1, 0, [], []
-        for kind, key, instance_id, seconds, count in await self._database.fetch(STATE, (self._worker_id,)):
+        for kind, key, instance_id, seconds, count in await self._database.fetch(
+            SQL["shared_limits"], (self._worker_id,)
+        ):
             if kind == 0:
                 workers, rank = count, instance_id
             elif kind == 1:
@@ -156,16 +109,16 @@ class PostgresSharedLimits:
             "slack": (burst - 1) * interval,
             "max_wait": max_wait,
         }
-        row = await self._database.fetch_one(RESERVE, parameters)
+        row = await self._database.fetch_one(SQL["reserve_slot"], parameters)
         assert row is not None
         return float(row[0])
 
     async def cool_down(self, key: str, seconds: float) -> None:
-        await self._database.execute(COOL_DOWN, (key, seconds))
+        await self._database.execute(SQL["cool_down"], (key, seconds))
 
     async def open_breaker(self, breaker: OpenBreaker, reason: str) -> None:
         await self._database.execute(
-            OPEN_BREAKER,
+            SQL["open_breaker"],
             (breaker.seconds, breaker.openings, storable(reason)[:LONGEST_REASON], breaker.instance_id),
         )
 
@@ -173,4 +126,4 @@ class PostgresSharedLimits:
         await self._database.execute("DELETE FROM send_breaker WHERE instance_id = %s", (instance_id,))
 
     async def remove_expired(self) -> None:
-        await self._database.execute(REMOVE_EXPIRED)
+        await self._database.execute(SQL["remove_expired_limits"])

@@ -1,48 +1,18 @@
 """Sessions in PostgreSQL: their aliases, their renames, and who has opted out."""
 
+from pathlib import Path
+
 from sqlalchemy import case, exists, update
 
 from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import QueueKind
+from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.tables import chat_history, tool_approval, tool_confirmation
 from domain.channels.messages import OptOut, SessionAlias
 from ports.queue import QueueKey
 
-OPT_OUT = """
-INSERT INTO opt_out (instance_id, session_key) SELECT id, %s FROM channel_instance WHERE id = %s
-ON CONFLICT DO NOTHING
-"""
-OPT_IN = "DELETE FROM opt_out WHERE session_key = %s AND instance_id = %s"
-IS_OPTED_OUT = "SELECT 1 FROM opt_out WHERE session_key = %s AND instance_id = %s"
-"""Primary keys."""
-
-ADD_ALIAS = """
-WITH before AS (SELECT session_key FROM session_alias WHERE instance_id = %(instance)s AND alias = %(alias)s)
-INSERT INTO session_alias AS s (instance_id, alias, session_key) SELECT id, %(alias)s, %(session)s
-FROM channel_instance WHERE id = %(instance)s
-ON CONFLICT (instance_id, alias) DO UPDATE SET session_key = excluded.session_key, seen_at = now()
-WHERE s.session_key <> excluded.session_key OR s.seen_at < now() - interval '1 day'
-RETURNING (SELECT session_key FROM before) IS DISTINCT FROM session_key
-"""
-OF_ALIAS = "SELECT session_key FROM session_alias WHERE instance_id = %s AND alias = %s"
-MOVED = (
-    "UPDATE session_alias SET session_key = %(new)s WHERE instance_id = %(instance)s AND session_key = %(old)s",
-    """
-    INSERT INTO session_alias (instance_id, alias, session_key)
-    SELECT instance_id, %(new)s, session_key FROM session_alias WHERE instance_id = %(instance)s AND alias = %(old)s
-    ON CONFLICT DO NOTHING
-    """,
-    f"""
-    INSERT INTO queue (kind, instance_id, session_key, pending, due_at, held_until, handler_minutes)
-    SELECT kind, instance_id, %(new)s, 0, now(), held_until, handler_minutes FROM queue
-    WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(old)s AND held_until > now()
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE
-    SET held_until = excluded.held_until, handler_minutes = excluded.handler_minutes
-    """,
-)
-"""Index `session_alias_by_session`, and primary keys."""
+SQL = read_statements(Path(__file__).with_suffix(".sql"))
 
 
 class PostgresSessions:
@@ -58,12 +28,12 @@ class PostgresSessions:
         if session != alias.session_id:
             return False
         parameters = {"instance": instance_id, "alias": key_of(alias.alias), "session": session}
-        row = await self._database.fetch_one(ADD_ALIAS, parameters)
+        row = await self._database.fetch_one(SQL["add_alias"], parameters)
         return bool(row and row[0])
 
     async def of_alias(self, instance_id: int, alias: str) -> str | None:
         """Raises `Unavailable`."""
-        row = await self._database.fetch_one(OF_ALIAS, (instance_id, key_of(alias)))
+        row = await self._database.fetch_one(SQL["session_of_alias"], (instance_id, key_of(alias)))
         return row[0] if row else None
 
     @retried
@@ -90,17 +60,20 @@ class PostgresSessions:
             await connection.run(history.values(session_key=new))
             await connection.run(questions.where(~has_question).values(session_key=new, asked_of=asked_of))
             await connection.run(approvals.where(~is_approved).values(session_key=new))
-            for statement in MOVED:
-                await connection.execute(statement, {"instance": instance_id, "old": old, "new": new})
+            for name in ("move_aliases", "alias_former_session", "move_hold"):
+                await connection.execute(SQL[name], {"instance": instance_id, "old": old, "new": new})
 
     @retried
     async def record_opt_out(self, instance_id: int, opt_out: OptOut) -> None:
         """Raises `Unavailable`."""
-        statement = OPT_IN if opt_out.over else OPT_OUT
+        statement = SQL["opt_in"] if opt_out.over else SQL["opt_out"]
         await self._database.execute(statement, (key_of(opt_out.session_id), instance_id))
 
     async def is_opted_out(self, instance_id: int, session_id: str) -> bool:
         return await self.is_queue_opted_out(QueueKey(instance_id, key_of(session_id)))
 
     async def is_queue_opted_out(self, key: QueueKey) -> bool:
-        return await self._database.fetch_one(IS_OPTED_OUT, (key.session_key, key.instance_id)) is not None
+        return (
+            await self._database.fetch_one(SQL["is_opted_out"], (key.session_key, key.instance_id))
+            is not None
+        )

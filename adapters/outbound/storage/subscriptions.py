@@ -5,17 +5,19 @@ import re
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import orjson
 from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 
-from adapters.outbound.storage.arrays import Bigints, Texts, unnest_sql
+from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.events import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import SQL, MessageStatus
+from adapters.outbound.storage.queue.statements import SQL as QUEUE_SQL
+from adapters.outbound.storage.queue.statements import MessageStatus, read_statements
 from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
 from adapters.outbound.system.clock import url_uuid
@@ -27,6 +29,10 @@ from domain.subscriptions.planning import MOST_WAITING, PushPlan, PushState
 
 READER = "subscriptions"
 FAILING_DAYS = 5
+SQL = read_statements(
+    Path(__file__).with_suffix(".sql"), most_waiting=MOST_WAITING, failing_days=FAILING_DAYS
+)
+
 LOCKED_SUBSCRIBERS = 0x5B_5B5C
 
 columns = channel_instance.c
@@ -34,68 +40,9 @@ ROW = columns_of(channel_instance, "id user_id config created_at updated_at")
 _ALL = select(*ROW).where(columns.status == SUBSCRIPTION).order_by(columns.id)
 _VERSIONS = _ALL.with_only_columns(columns.id, columns.updated_at)
 
-COUNT = """
-SELECT pg_advisory_xact_lock(%s, hashtext(%s)), (
-    SELECT count(*) FROM channel_instance WHERE user_id = %s AND status = 'subscription'
-)
-"""
-"""Index `channel_instance_by_user`. The lock keeps one user from adding two at a time."""
 
 LOCKED_PLAN = 0x5B_5B5D
 
-STATE = f"""
-SELECT coalesce((SELECT position FROM event_position WHERE reader = '{READER}'), 0),
-    (SELECT json_agg(json_build_array(instance_id, session_key, position)) FROM push_cursor),
-    (SELECT json_agg(w) FROM (
-        SELECT json_build_array(o.instance_id, o.session_key, count(*)) AS w
-        FROM channel_instance i CROSS JOIN LATERAL (
-            SELECT instance_id, session_key FROM outbox
-            WHERE instance_id = i.id AND status = {MessageStatus.PENDING} ORDER BY id LIMIT {MOST_WAITING}
-        ) o
-        WHERE i.status = '{SUBSCRIPTION}' AND (%(all)s OR i.id IN (SELECT instance_id FROM push_cursor))
-        GROUP BY o.instance_id, o.session_key
-    ) w)
-"""
-"""Versions before this one put all events on their way at once. Indexes `channel_instance_subscriptions` and
-`outbox_by_instance`, and the primary keys of `event_position` and `push_cursor`."""
-
-CURSORS = f"""
-WITH kept AS (
-    SELECT c.* FROM {unnest_sql("instances", "sessions", "positions")} AS c(instance_id, session_key, position)
-    JOIN channel_instance i ON i.id = c.instance_id
-), dropped AS (
-    DELETE FROM push_cursor p WHERE NOT EXISTS (
-        SELECT FROM kept k WHERE (k.instance_id, k.session_key) = (p.instance_id, p.session_key)
-    )
-)
-INSERT INTO push_cursor (instance_id, session_key, position) SELECT * FROM kept
-ON CONFLICT (instance_id, session_key) DO UPDATE SET position = excluded.position
-WHERE push_cursor.position <> excluded.position
-"""
-"""Only subscriptions that are behind have cursors: a few rows each."""
-
-LIST = """
-SELECT o.id, o.message, o.status, o.attempts, o.last_error, o.created_at, o.next_attempt_at, e.kind, o.ref
-FROM unnest(%(statuses)s::smallint[]) AS s(status) CROSS JOIN LATERAL (
-    SELECT * FROM outbox WHERE instance_id = %(subscription)s AND status = s.status AND id < %(before)s
-    ORDER BY id DESC LIMIT %(limit)s
-) o LEFT JOIN event_log e ON e.id = (o.message::json ->> 'event')::bigint ORDER BY o.id DESC LIMIT %(limit)s
-"""
-"""Indexes `outbox_by_instance`, `event_log_published`. The reference of a push taken is its HTTP status."""
-
-FAILING = f"""
-SELECT i.id FROM channel_instance i
-LEFT JOIN instance_activity a ON a.instance_id = i.id AND a.activity = 'sending'
-WHERE i.status = 'subscription'
-    AND coalesce(a.last_success_at, '-infinity') < now() - interval '{FAILING_DAYS} days'
-    AND EXISTS (
-        SELECT FROM outbox o WHERE o.instance_id = i.id
-        AND o.status IN ({MessageStatus.PENDING}, {MessageStatus.DEAD})
-        AND o.created_at < now() - interval '{FAILING_DAYS} days'
-        AND o.created_at > coalesce(a.last_success_at, '-infinity')
-    )
-"""
-"""Indexes `channel_instance_subscriptions` and `outbox_by_instance`."""
 
 FIRST = 2**63 - 1
 
@@ -146,7 +93,7 @@ class PostgresSubscriptions:
         )
         async with self._database.transaction() as connection:
             [(_, count)] = await (
-                await connection.execute(COUNT, (LOCKED_SUBSCRIBERS, user_id, user_id))
+                await connection.execute(SQL["count_subscriptions"], (LOCKED_SUBSCRIBERS, user_id, user_id))
             ).fetchall()
             if count >= most:
                 return None
@@ -204,19 +151,19 @@ class PostgresSubscriptions:
         return key_of(f"{event.instance_id or ''}:{event.session_id or ''}")
 
     async def behind(self) -> PushState:
-        return _state(*await self._database.fetch_one(STATE, {"all": False}) or (0, None, None))
+        return _state(*await self._database.fetch_one(SQL["push_state"], {"all": False}) or (0, None, None))
 
     @retried
     async def plan(self, decide: Callable[[PushState], PushPlan | None]) -> bool:
         async with self._database.transaction() as connection:
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCKED_PLAN,))
-            row = await (await connection.execute(STATE, {"all": True})).fetchone()
+            row = await (await connection.execute(SQL["push_state"], {"all": True})).fetchone()
             state = _state(*row or (0, None, None))
             plan = decide(state)
             if plan is None:
                 return False
             moved = await (
-                await connection.execute(SQL["enqueue_pushes"], _enqueued_columns(state, plan))
+                await connection.execute(QUEUE_SQL["enqueue_pushes"], _enqueued_columns(state, plan))
             ).fetchone()
             if not (moved and moved[0]):
                 return False
@@ -227,7 +174,7 @@ class PostgresSubscriptions:
                     "sessions": Texts(session_key for _, session_key in places),
                     "positions": Bigints(plan.cursors.values()),
                 }
-                await connection.execute(CURSORS, cursors)
+                await connection.execute(SQL["keep_cursors"], cursors)
         if plan.pushes:
             self._enqueued()
         return True
@@ -242,12 +189,12 @@ class PostgresSubscriptions:
             "before": before or FIRST,
             "limit": limit + 1,
         }
-        rows = await self._database.fetch(LIST, parameters)
+        rows = await self._database.fetch(SQL["list_pushes"], parameters)
         pushes = [_push(*row) for row in rows[:limit]]
         return Page(pushes, pushes[-1].id if len(rows) > limit else None)
 
     async def failing(self) -> Sequence[int]:
-        return await self._database.fetch_column(FAILING)
+        return await self._database.fetch_column(SQL["failing_subscriptions"])
 
     async def _subscriptions(self, statement: Select[Any]) -> list[Subscription]:
         return [self._subscription(*row) for row in await self._database.fetch(statement)]

@@ -1,6 +1,7 @@
 """Messages that are not answered, and chat histories of resources that keep none, in PostgreSQL."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from sqlalchemy import delete, insert, select
 
@@ -11,6 +12,7 @@ from adapters.outbound.storage.conversations.erasure import is_erased
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import InboxRow, add_arrivals
+from adapters.outbound.storage.queue.statements import read_statements
 from adapters.outbound.storage.tables import channel_instance, chat_history
 from domain.channels.messages import Event
 from domain.instances.model import UnansweredMessage
@@ -19,29 +21,10 @@ from ports.resources import Role, Turn
 
 MOST = 500
 """Messages of an instance that are kept, the newest ones."""
+SQL = read_statements(Path(__file__).with_suffix(".sql"), most=MOST)
+
 LONGEST_EXCERPT = 500
 """Characters of a text in the list."""
-
-ADD = """
-INSERT INTO unanswered (instance_id, session_key, event_key, reason, event)
-SELECT c.id, t.session_key, t.event_key, t.reason, t.event
-FROM unnest(%(sessions)s, %(keys)s, %(reasons)s, %(events)s) AS t(session_key, event_key, reason, event)
-JOIN channel_instance c ON c.id = %(instance)s
-WHERE NOT EXISTS (SELECT FROM inbox i WHERE i.instance_id = %(instance)s AND i.event_key = t.event_key)
-ON CONFLICT DO NOTHING RETURNING event_key
-"""
-"""Without those that were released. Indexes `inbox_event` and `unanswered_event`."""
-KEEP_NEWEST = f"""
-DELETE FROM unanswered WHERE instance_id = %(instance)s AND id <= (
-    SELECT id FROM unanswered WHERE instance_id = %(instance)s ORDER BY id DESC OFFSET {MOST} LIMIT 1
-)
-"""
-COUNT = "SELECT reason, count(*) FROM unanswered WHERE instance_id = %s GROUP BY reason ORDER BY reason"
-LIST = """
-SELECT id, reason, event, received_at FROM unanswered WHERE instance_id = %s ORDER BY id DESC LIMIT %s OFFSET %s
-"""
-TAKE = "DELETE FROM unanswered WHERE id = %s AND instance_id = %s RETURNING event"
-"""Index `unanswered_by_instance`, and the primary key."""
 
 
 async def add_unanswered(
@@ -58,8 +41,8 @@ async def add_unanswered(
         "reasons": Texts(event.refused for event in events),
         "events": Texts(row.stored for row in rows),
     }
-    fresh = {key for (key,) in await (await connection.execute(ADD, columns)).fetchall()}
-    await connection.execute(KEEP_NEWEST, columns)
+    fresh = {key for (key,) in await (await connection.execute(SQL["add_unanswered"], columns)).fetchall()}
+    await connection.execute(SQL["keep_newest_unanswered"], columns)
     return [row.event for row in rows if row.event_key in fresh]
 
 
@@ -76,10 +59,10 @@ class PostgresUnanswered:
             return bool(await add_unanswered(connection, instance_id, [event]))
 
     async def counts(self, instance_id: int) -> Mapping[str, int]:
-        return dict(await self._database.fetch(COUNT, (instance_id,)))
+        return dict(await self._database.fetch(SQL["count_unanswered"], (instance_id,)))
 
     async def list(self, instance_id: int, limit: int, offset: int) -> Slice[UnansweredMessage]:
-        rows = await self._database.fetch(LIST, (instance_id, limit, offset))
+        rows = await self._database.fetch(SQL["list_unanswered"], (instance_id, limit, offset))
         total = sum((await self.counts(instance_id)).values())
         messages: list[UnansweredMessage] = []
         for id, reason, stored, received_at in rows:
@@ -99,7 +82,9 @@ class PostgresUnanswered:
     @retried
     async def release(self, instance_id: int, message_id: int) -> bool:
         async with self._database.transaction() as connection:
-            row = await (await connection.execute(TAKE, (message_id, instance_id))).fetchone()
+            row = await (
+                await connection.execute(SQL["take_unanswered"], (message_id, instance_id))
+            ).fetchone()
             if row is None:
                 return False
             own = await in_own_sessions(connection, instance_id, [stored_event(row[0])])

@@ -10,6 +10,7 @@ import logging
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -18,56 +19,10 @@ from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.codec import key_of, storable
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher
-from adapters.outbound.storage.queue.statements import ASYNC_COMMIT
+from adapters.outbound.storage.queue.statements import read_statements
 from adapters.tasks import cancelled, end
 from domain.refusals import Unavailable
 from domain.web_chat.model import LATEST, ChatMessage, ChatPage, ChatPlace, StoredMessage
-
-_BEGUN = """
-INSERT INTO web_chat (instance_id, session_key, since, version, touched_at)
-SELECT i.id, %(session)s, n.version, n.version, now()
-FROM (SELECT id FROM channel_instance WHERE id = %(instance)s) i, (SELECT nextval('web_chat_version') AS version) n
-ON CONFLICT (instance_id, session_key) DO UPDATE SET version = nextval('web_chat_version'), {set}
-RETURNING id, version
-"""
-_TOUCHED = """
-touched_at = CASE WHEN web_chat.touched_at < now() - interval '1 hour' THEN now() ELSE web_chat.touched_at END
-"""
-"""Seldom, so that most changes touch no index."""
-_KNOWN = f"""
-UPDATE web_chat SET version = nextval('web_chat_version'), typing_until = NULL, {_TOUCHED}
-WHERE instance_id = %(instance)s AND session_key = %(session)s RETURNING id, version
-"""
-_INSERT = """
-INSERT INTO web_chat_message AS m (web_chat_id, message_key, place, version, at, draft, body)
-SELECT id, %(key)s, version, version, now(), %(draft)s, %(body)s FROM conversation
-ON CONFLICT (web_chat_id, message_key)
-"""
-_REPLACE = """
-DO UPDATE SET version = excluded.version, draft = excluded.draft, body = excluded.body
-WHERE (m.draft OR NOT excluded.draft) AND m.body IS NOT NULL
-"""
-"""A draft never takes the place of what is finished, and what was removed stays so."""
-
-RECEIVE = f"WITH conversation AS ({_BEGUN.format(set=_TOUCHED)}) {_INSERT} DO NOTHING"
-WRITE = f"""
-WITH conversation AS ({_BEGUN.format(set=f"typing_until = NULL, {_TOUCHED}")}) {_INSERT} {_REPLACE}
-"""
-CHANGE = f"""
-WITH conversation AS ({_KNOWN}), kept AS ({_INSERT} {_REPLACE})
-SELECT count(*), CASE WHEN %(draft)s THEN {ASYNC_COMMIT} END FROM conversation
-"""
-"""A draft that a crash loses comes again, or its answer does."""
-REMOVE = f"""
-WITH conversation AS ({_KNOWN})
-UPDATE web_chat_message m SET version = c.version, draft = false, body = NULL
-FROM conversation c WHERE m.web_chat_id = c.id AND m.message_key = %(key)s AND m.body IS NOT NULL
-"""
-TYPING = f"""
-UPDATE web_chat SET typing_until = now() + make_interval(secs => %(seconds)s)
-WHERE instance_id = %(instance)s AND session_key = %(session)s AND {ASYNC_COMMIT} IS NOT NULL
-"""
-"""All by index `web_chat_session` and primary keys."""
 
 
 class PostgresChatLog:
@@ -82,22 +37,22 @@ class PostgresChatLog:
         self._tell(name_of(place))
 
     async def receive(self, place: ChatPlace, message: ChatMessage) -> None:
-        await self._run(RECEIVE, place, _parameters(message))
+        await self._run(SQL["receive_chat"], place, _parameters(message))
 
     async def write(self, place: ChatPlace, message: ChatMessage) -> None:
-        await self._run(WRITE, place, _parameters(message))
+        await self._run(SQL["write_chat"], place, _parameters(message))
 
     async def change(self, place: ChatPlace, message: ChatMessage) -> bool:
         parameters = {**_conversation(place), **_parameters(message)}
-        ((count, _),) = await self._database.fetch(CHANGE, parameters)
+        ((count, _),) = await self._database.fetch(SQL["change_chat"], parameters)
         self.changed(place)
         return bool(count)
 
     async def remove(self, place: ChatPlace, message_id: str) -> None:
-        await self._run(REMOVE, place, {"key": key_of(message_id)})
+        await self._run(SQL["remove_chat"], place, {"key": key_of(message_id)})
 
     async def typing(self, place: ChatPlace, seconds: float) -> None:
-        await self._run(TYPING, place, {"seconds": seconds})
+        await self._run(SQL["type_in_chat"], place, {"seconds": seconds})
 
     async def _run(self, statement: str, place: ChatPlace, parameters: dict[str, Any]) -> None:
         await self._database.execute(statement, {**_conversation(place), **parameters})
@@ -130,41 +85,9 @@ HISTORY_BYTES = 256 * 1024
 """Of the messages with which a stream begins."""
 MOST_READ = 64
 """Readers for whom one query reads."""
-
-_COLUMNS = "m.message_key, m.version, m.place, m.at, m.draft, m.body"
-READ = f"""
-WITH wanted AS (
-    SELECT w.n, w.cursor, c.id, c.version,
-        greatest(0, extract(epoch FROM c.typing_until - now()))::float8 AS typing,
-        CASE WHEN w.cursor BETWEEN c.since AND c.version THEN w.cursor ELSE 0 END AS after
-    FROM unnest(%s::bigint[], %s::text[], %s::bigint[])
-        WITH ORDINALITY AS w(instance_id, session_key, cursor, n)
-    LEFT JOIN web_chat c USING (instance_id, session_key)
+SQL = read_statements(
+    Path(__file__).with_suffix(".sql"), page=PAGE, latest=LATEST, history_bytes=HISTORY_BYTES
 )
-SELECT w.n, w.cursor, w.after, coalesce(w.version, 0), coalesce(w.typing, 0), m.*
-FROM wanted w LEFT JOIN LATERAL (
-    (SELECT {_COLUMNS} FROM web_chat_message m WHERE m.web_chat_id = w.id AND w.after > 0 AND m.version > w.after
-    ORDER BY m.version LIMIT {PAGE})
-    UNION ALL
-    (SELECT {_COLUMNS} FROM (
-        SELECT l.*, sum(octet_length(l.body)) OVER (ORDER BY l.place DESC) - octet_length(l.body) AS bytes_behind
-        FROM (
-            SELECT * FROM web_chat_message m
-            WHERE m.web_chat_id = w.id AND w.after = 0 AND m.body IS NOT NULL ORDER BY m.place DESC LIMIT {LATEST}
-        ) l
-    ) m WHERE m.bytes_behind < {HISTORY_BYTES})
-) m ON true
-ORDER BY w.n, CASE WHEN w.after = 0 THEN m.place ELSE m.version END
-"""
-"""Indexes `web_chat_session`, `web_chat_message_changed` and `web_chat_message_shown`. A cursor that no version of
-the conversation ever was, as it was erased since, is none."""
-NEWS = """
-SELECT DISTINCT w.name
-FROM unnest(%s::text[], %s::bigint[], %s::text[], %s::bigint[]) AS w(name, instance_id, session_key, cursor)
-LEFT JOIN web_chat c USING (instance_id, session_key)
-WHERE coalesce(c.version, 0) <> w.cursor OR c.typing_until > now()
-"""
-"""Index `web_chat_session`."""
 
 
 class _Reader:
@@ -241,7 +164,7 @@ class PostgresChatFeed:
             Texts(key_of(reader.place.session_id) for reader in readers),
             Bigints(reader.cursor for reader in readers),
         )
-        rows = await self._database.fetch(READ, parameters)
+        rows = await self._database.fetch(SQL["read_chats"], parameters)
         return [_page(list(page_rows)) for _, page_rows in groupby(rows, key=lambda row: row[0])]
 
     async def _keep_sweeping(self) -> None:
@@ -268,7 +191,7 @@ class PostgresChatFeed:
             Texts(key_of(reader.place.session_id) for _, reader in waiting),
             Bigints(reader.cursor for _, reader in waiting),
         )
-        for (name,) in await self._database.fetch(NEWS, parameters):
+        for (name,) in await self._database.fetch(SQL["chats_with_news"], parameters):
             self.changed(name)
 
     async def close(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.storage.conversations.messages import BACKWARD, FAILED, FORWARD
+from adapters.outbound.storage.conversations.messages import SQL
 from adapters.outbound.storage.conversations.store import list_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import LONGEST_CONVERSATION, Retention, Times
@@ -73,9 +73,9 @@ def _scanned(plan: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     ("statement", "parameters"),
     [
-        (FORWARD, {"session": "s7", **POSITIONS}),
-        (BACKWARD, {"session": "s7", **LATEST}),
-        (FAILED, LATEST),
+        (SQL["messages_after"], {"session": "s7", **POSITIONS}),
+        (SQL["messages_before"], {"session": "s7", **LATEST}),
+        (SQL["failed_messages"], LATEST),
     ],
     ids=["messages", "messages backwards", "failed"],
 )

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.outbound.storage.events import LISTENED, LOCK, PAGE_BYTES, PUBLISH, WINDOW, PostgresEventLog
+from adapters.outbound.storage.events import LISTENED, LOCK, PAGE_BYTES, SQL, WINDOW, PostgresEventLog
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from domain.channels.messages import Attachment, Event, Sender
@@ -101,7 +101,7 @@ async def test_readers_wait_for_events_that_are_just_being_published(
     await database.execute("DELETE FROM event_log")
     await add(database, instance, "s", 1)
     async with database.transaction() as publishing:
-        await publishing.execute(PUBLISH)
+        await publishing.execute(SQL["publish"])
         assert await log.position() == cursor
         page = await log.after(EventFilter(), cursor, 10)
         assert (list(page.events), page.cursor) == ([], cursor)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.storage import figures
-from adapters.outbound.storage.figures import COUNT, MOVE, PostgresFigures
+from adapters.outbound.storage.figures import SQL, PostgresFigures
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore
@@ -133,7 +133,7 @@ async def test_a_worker_that_dies_while_it_counts_has_counted_nothing(
 ) -> None:
     await scene.part(await scene.message(30, 29), finished=28)
     with monkeypatch.context() as patch:
-        patch.setattr(figures, "MOVE", "SELECT pg_terminate_backend(pg_backend_pid())")
+        patch.setitem(figures.SQL, "move_figures", "SELECT pg_terminate_backend(pg_backend_pid())")
         with pytest.raises(Unavailable):
             await scene.figures.count()
     assert await scene.database.fetch_value("SELECT count(*) FROM figure") == 0
@@ -189,7 +189,7 @@ async def test_figures_are_read_and_counted_by_index(scene: Scene) -> None:
     [(highest, now)] = await scene.database.fetch("SELECT max(id), now() FROM inbox")
     parameters = {"since": now - timedelta(seconds=10), "until": now, "inbox": highest - 70}
     parameters |= {"bounds": list(BOUNDS), "steps": [60, 1800]}
-    for statement in (COUNT, MOVE):
+    for statement in (SQL["count_figures"], SQL["move_figures"]):
         [(explained,)] = await scene.database.fetch(f"EXPLAIN (FORMAT JSON) {statement}", parameters)
         assert _scanned(explained[0]["Plan"]) <= {"channel_instance", "figure_position"}
 

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.subscriptions import STATE, PostgresSubscriptions
+from adapters.outbound.storage.subscriptions import SQL, PostgresSubscriptions
 from adapters.outbound.system.encryption import ConfigCipher, new_key
 from domain.subscriptions.model import SubscriptionFields
 from domain.subscriptions.planning import ALL, MOST_WAITING, PlannedPush, PushPlan, PushState
@@ -68,7 +68,7 @@ async def test_what_waits_of_a_long_backlog_is_not_counted_row_by_row(database: 
         (added.id,),
     )
     await database.execute("ANALYZE outbox")
-    rows = await database.fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {STATE}", {"all": True})
+    rows = await database.fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {SQL['push_state']}", {"all": True})
     read = [node for node in nodes_of(rows[0][0][0]["Plan"]) if node.get("Relation Name") == "outbox"]
     assert [(node["Node Type"], node["Actual Rows"]) for node in read] == [("Index Scan", MOST_WAITING)]
 

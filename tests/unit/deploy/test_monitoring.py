@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.outbound.net.tls import WatchedFiles
 from adapters.outbound.storage.database_metrics import OLDEST, QUEUES, UPLOADS, DatabaseMetrics
-from adapters.outbound.storage.figures import UNTIL
+from adapters.outbound.storage.figures import SQL
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.retention import Retention
 from adapters.outbound.system.metrics import CertificateMetrics, PrometheusMeter
@@ -45,7 +45,7 @@ class FakeDatabase:
         return known.get(query, [(NOW, 5, 10)])
 
     async def fetch_value(self, query: str) -> datetime:
-        assert query == UNTIL
+        assert query == SQL["figures_until"]
         return NOW
 
 

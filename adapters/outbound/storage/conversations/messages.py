@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -13,7 +14,8 @@ from adapters.outbound.storage.codec import dump, files_of, key_of, stored_event
 from adapters.outbound.storage.conversations.timelines import OF_ANSWER, OF_SEND, timelines_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import SQL, EventStatus, MessageStatus, QueueKind
+from adapters.outbound.storage.queue.statements import SQL as QUEUE_SQL
+from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus, read_statements
 from adapters.outbound.system.clock import new_uuid
 from domain.channels.answers import Artifact, Author
 from domain.channels.messages import Event
@@ -31,6 +33,8 @@ from domain.monitoring.model import DeadPart
 from domain.paging import Page, cursor_of, read_cursor
 from ports.conversations import Rerun
 
+SQL = read_statements(Path(__file__).with_suffix(".sql"), of_answer=OF_ANSWER, of_send=OF_SEND)
+
 INBOUND_STATES = {
     EventStatus.QUEUED: MessageState.WAITING,
     EventStatus.DONE: MessageState.DONE,
@@ -38,18 +42,6 @@ INBOUND_STATES = {
 }
 DELIVERY_STATES = (MessageState.SENT, MessageState.DELIVERED, MessageState.READ)
 """By the column `delivery_state` of `outbox`, of which none is 0."""
-
-
-def delivery_sql(condition: str) -> str:
-    """A LATERAL query of what became of the outbound messages of one message: whether any is dead (`dead`) or on its
-    way (`pending`), how far all of them came (`reached`), and why the first dead one was given up (`error`)."""
-    return f"""LATERAL (
-        SELECT coalesce(bool_or(status = {MessageStatus.DEAD}), false) AS dead,
-            coalesce(bool_or(status = {MessageStatus.PENDING}), false) AS pending,
-            greatest(min(coalesce(delivery_state, 0)), 0) AS reached,
-            (array_agg(last_error ORDER BY id) FILTER (WHERE status = {MessageStatus.DEAD}))[1] AS error
-        FROM outbox WHERE {condition}
-    )"""
 
 
 def delivery_state(dead: bool, pending: bool, reached: int) -> MessageState:
@@ -115,15 +107,6 @@ def _outbound(
     )
 
 
-FILES = """
-SELECT DISTINCT ON (inbox_id, blob_key) inbox_id, name, mime_type, size, blob_key FROM message_file
-WHERE inbox_id = ANY(%s) AND inbound ORDER BY inbox_id, blob_key, id
-"""
-"""Index `message_file_by_event`."""
-
-STORED = "SELECT DISTINCT blob_key FROM message_file WHERE blob_key = ANY(%s)"
-"""Index `message_file_by_blob`."""
-
 NOTHING = '{"text":"","files":[],"choices":[]}'
 """The content of a message whose texts are not kept any more."""
 
@@ -140,7 +123,7 @@ class Stream(IntEnum):
 class Stored(NamedTuple):
     """A row of a list of messages. `position` is that of its stream, `id` the row of `inbox` or `send`; `content` and
     `author` are those of an answer or of what was sent first, `status` and `error` those of the event. `dead` and
-    the three behind it are those of `delivery_sql`; lists over several instances have the instance."""
+    the three behind it are those of the macro `delivery`; lists over several instances have the instance."""
 
     stream: Stream
     kind: MessageKind
@@ -194,57 +177,6 @@ OF_FAILED = (Direction.INBOUND, Direction.OUTBOUND, None)
 PAGE_CHARACTERS = 1_000_000
 """Of the stored messages of a page together: gRPC clients take answers of 4 MB by default."""
 
-_OF_SESSION = "instance_id = %(instance)s AND session_key = %(session)s"
-_PAGE = f"""
-SELECT * FROM (
-    SELECT {Stream.INBOUND} AS stream, 'in' AS kind, id AS position, id, session_key, received_at AS at, event,
-        NULL::text AS content, NULL::text AS author, status, error, false, false, 0, NULL::text
-    FROM inbox WHERE {_OF_SESSION} AND id {{after}} %(inbound)s ORDER BY id {{order}} LIMIT %(count)s
-) i UNION ALL
-SELECT {Stream.ANSWER}, 'out', i.id, i.id, session_key, finished_at, event, answer, NULL, i.status, NULL, o.*
-FROM (
-    SELECT * FROM inbox WHERE {_OF_SESSION} AND answer IS NOT NULL AND id {{after}} %(answers)s
-    ORDER BY id {{order}} LIMIT %(count)s
-) i CROSS JOIN {delivery_sql(OF_ANSWER)} o UNION ALL
-SELECT {Stream.SENT_FIRST}, 'send', s.id, s.id, session_id, created_at, NULL, content, author, 0, NULL, o.*
-FROM (
-    SELECT * FROM send WHERE {_OF_SESSION} AND id {{after}} %(sends)s ORDER BY id {{order}} LIMIT %(count)s
-) s CROSS JOIN {delivery_sql(OF_SEND)} o
-"""
-FORWARD = _PAGE.format(after=">", order="")
-BACKWARD = _PAGE.format(after="<", order="DESC")
-"""Indexes `inbox_by_session` and `send_by_session`."""
-
-IS_KNOWN = f"SELECT 1 FROM queue WHERE kind = {QueueKind.INBOUND} AND {_OF_SESSION}"
-"""Primary key."""
-
-FAILED = f"""
-SELECT * FROM (
-    SELECT {Stream.INBOUND}, 'in', i.id, i.id, session_key, received_at, event, NULL::text, NULL::text, status, error,
-        false, false, 0, NULL::text, n.id
-    FROM unnest(%(instances)s) AS n(id) CROSS JOIN LATERAL (
-        SELECT * FROM inbox WHERE instance_id = n.id AND status = {EventStatus.FAILED} AND event <> '{{}}'
-        AND id < %(inbound)s ORDER BY id DESC LIMIT %(count)s
-    ) i ORDER BY i.id DESC LIMIT %(count)s
-) i UNION ALL SELECT * FROM (
-    SELECT {Stream.ANSWER}, CASE WHEN o.send_id IS NULL THEN 'out' ELSE 'send' END, o.id,
-        coalesce(o.send_id, o.inbox_id), coalesce(s.session_id, o.session_key), coalesce(o.finished_at, o.created_at),
-        nullif(i.event, '{{}}'), coalesce(i.answer, s.content), s.author, 0, NULL, true, false, 0, o.last_error,
-        o.instance_id
-    FROM unnest(%(instances)s) AS n(id) CROSS JOIN LATERAL (
-        SELECT * FROM outbox d WHERE instance_id = n.id AND status = {MessageStatus.DEAD} AND id < %(answers)s
-        AND (inbox_id IS NOT NULL OR send_id IS NOT NULL) AND NOT EXISTS (
-            SELECT FROM outbox l WHERE l.inbox_id = d.inbox_id AND l.status = {MessageStatus.DEAD} AND l.id > d.id
-        ) AND NOT EXISTS (
-            SELECT FROM outbox l WHERE l.send_id = d.send_id AND l.status = {MessageStatus.DEAD} AND l.id > d.id
-        ) ORDER BY id DESC LIMIT %(count)s
-    ) o LEFT JOIN inbox i ON i.id = o.inbox_id LEFT JOIN send s ON s.id = o.send_id
-    ORDER BY o.id DESC LIMIT %(count)s
-) o
-"""
-"""Of several instances. A message with several dead parts stands where the last one does. Indexes `inbox_failed`,
-`outbox_dead`, `outbox_by_event` and `outbox_by_send`, and the primary keys of `inbox` and `send`."""
-
 
 def _page(
     rows: Sequence[Stored], after: Sequence[int], limit: int, *, latest_first: bool
@@ -284,29 +216,6 @@ def _positions(cursor: str | None, start: int) -> Sequence[int]:
     return [int(value) for value in position] if position else [start] * _STREAMS
 
 
-_RECEIVED = (
-    "SELECT event, status, error, received_at FROM inbox WHERE id = %s AND instance_id = %s AND event <> '{}'"
-)
-"""One that was erased is not found. Primary key."""
-
-_ANSWERED = f"""
-SELECT i.event, i.answer, i.finished_at, o.dead, o.pending, o.reached, o.error
-FROM inbox i CROSS JOIN {delivery_sql(OF_ANSWER)} o
-WHERE i.id = %s AND i.instance_id = %s AND i.answer IS NOT NULL
-"""
-"""Primary key, and index `outbox_by_event`."""
-
-_SENT = f"""
-SELECT s.session_id, s.content, s.author, s.created_at, o.dead, o.pending, o.reached, o.error
-FROM send s CROSS JOIN {delivery_sql(OF_SEND)} o WHERE s.id = %s AND s.instance_id = %s
-"""
-"""Primary key, and index `outbox_by_send`."""
-
-
-_TO_RERUN = "SELECT event, status FROM inbox WHERE id = %s AND instance_id = %s AND event <> '{}' FOR UPDATE"
-"""Primary key."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Resend:
     """The statements that send one kind of outbound messages again."""
@@ -316,11 +225,11 @@ class _Resend:
 
 
 _ANSWER_AGAIN = _Resend(
-    SQL["send_answer_again"],
+    QUEUE_SQL["send_answer_again"],
     "SELECT 1 FROM inbox WHERE id = %s AND instance_id = %s AND answer IS NOT NULL",
 )
 _SENT_FIRST_AGAIN = _Resend(
-    SQL["send_sent_first_again"], "SELECT 1 FROM send WHERE id = %s AND instance_id = %s"
+    QUEUE_SQL["send_sent_first_again"], "SELECT 1 FROM send WHERE id = %s AND instance_id = %s"
 )
 
 LONGEST_PAYLOAD = 100_000
@@ -358,24 +267,24 @@ class PostgresMessages:
         if row is None:
             return None
         message = read(str(message_id), *row)
-        if query is not _RECEIVED or not message.files:
+        if query is not SQL["received_message"] or not message.files:
             return message
         stored = await self._files([message_id.row])
         files = stored.get(message_id.row)
         return replace(message, files=_fetched(files, message.files)) if files else message
 
     async def event(self, instance_id: int, inbox_id: int) -> Event | None:
-        row = await self._database.fetch_one(_RECEIVED, (inbox_id, instance_id))
+        row = await self._database.fetch_one(SQL["received_message"], (inbox_id, instance_id))
         return stored_event(row[0]) if row else None
 
     async def of_session(
         self, instance_id: int, session_id: str, wanted: MessagesWanted
     ) -> Page[Message, str] | None:
         session = {"instance": instance_id, "session": key_of(session_id)}
-        statement, start = (BACKWARD, LATEST) if wanted.latest_first else (FORWARD, OLDEST)
+        name, start = ("messages_before", LATEST) if wanted.latest_first else ("messages_after", OLDEST)
         after = _positions(wanted.cursor, start)
-        rows = await self._rows(statement, session, after, wanted.limit)
-        if not rows and not await self._database.fetch(IS_KNOWN, session):
+        rows = await self._rows(SQL[name], session, after, wanted.limit)
+        if not rows and not await self._database.fetch(SQL["is_known"], session):
             return None
         shown, following = _page(rows, after, wanted.limit, latest_first=wanted.latest_first)
         return Page(await self._shown(shown), following)
@@ -388,7 +297,7 @@ class PostgresMessages:
             OLDEST if direction and direction is not of else at
             for at, of in zip(after, OF_FAILED, strict=True)
         ]
-        rows = await self._rows(FAILED, {"instances": Bigints(instance_ids)}, fitting, limit)
+        rows = await self._rows(SQL["failed_messages"], {"instances": Bigints(instance_ids)}, fitting, limit)
         shown, following = _page(rows, after, limit, latest_first=True)
         messages = await self._shown(shown)
         return [(row.instance_id, message) for row, message in zip(shown, messages, strict=True)], following
@@ -418,14 +327,16 @@ class PostgresMessages:
     async def _process_again(self, instance_id: int, inbox_id: int) -> Rerun:
         """Under another request id: a resource must not take it for a repetition, nor a platform its answer."""
         async with self._database.transaction() as connection:
-            row = await (await connection.execute(_TO_RERUN, (inbox_id, instance_id))).fetchone()
+            row = await (
+                await connection.execute(SQL["message_to_rerun"], (inbox_id, instance_id))
+            ).fetchone()
             if row is None:
                 return Rerun.UNKNOWN
             event, status = row
             if status != EventStatus.FAILED:
                 return Rerun.NOT_FAILED
             again = dump({**orjson.loads(event), "request": new_uuid()})
-            await connection.execute(SQL["rerun_event"], {"id": inbox_id, "event": again})
+            await connection.execute(QUEUE_SQL["rerun_event"], {"id": inbox_id, "event": again})
         return Rerun.STARTED
 
     async def drop(self, instance_id: int, message: MessageId) -> bool:
@@ -446,7 +357,7 @@ class PostgresMessages:
         with_files = [id for id, message in zip(inbound, messages, strict=True) if id and message.files]
         stored = await self._files(with_files)
         blobs = [file.blob for message in messages for file in message.files if file.blob]
-        kept = set(await self._database.fetch_column(STORED, (blobs,)) if blobs else ())
+        kept = set(await self._database.fetch_column(SQL["stored_blobs"], (blobs,)) if blobs else ())
         return [
             replace(message, files=_present(message.files, stored.get(id), kept))
             for id, message in zip(inbound, messages, strict=True)
@@ -456,13 +367,15 @@ class PostgresMessages:
         files: dict[int, list[Artifact]] = {}
         if not inbox_ids:
             return files
-        for inbox_id, name, kind, size, blob in await self._database.fetch(FILES, (list(inbox_ids),)):
+        for inbox_id, name, kind, size, blob in await self._database.fetch(
+            SQL["files_of_events"], (list(inbox_ids),)
+        ):
             files.setdefault(inbox_id, []).append(Artifact(name, kind, "", blob, size))
         return files
 
 
 _KINDS: Mapping[MessageKind, tuple[str, Callable[..., Message]]] = {
-    MessageKind.INBOUND: (_RECEIVED, received),
-    MessageKind.ANSWER: (_ANSWERED, answered),
-    MessageKind.SENT_FIRST: (_SENT, sent_first),
+    MessageKind.INBOUND: (SQL["received_message"], received),
+    MessageKind.ANSWER: (SQL["answered_message"], answered),
+    MessageKind.SENT_FIRST: (SQL["sent_message"], sent_first),
 }

@@ -5,43 +5,21 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus
+from adapters.outbound.storage.queue.statements import EventStatus, MessageStatus, read_statements
 from domain.confirmations.model import LIFETIME
 from domain.conversations.model import MessageId, MessageKind, Step, StepKind, Timeline
 
 OF_ANSWER = f"inbox_id = i.id AND NOT (apology AND i.status = {EventStatus.DONE})"
 """The apology for a message `i` that was run again is no part of its answer."""
 OF_SEND = "send_id = s.id"
+SQL = read_statements(Path(__file__).with_suffix(".sql"), of_answer=OF_ANSWER, of_send=OF_SEND)
 
-EVENTS = """
-SELECT id, status, failures, error, received_at, finished_at, answer IS NOT NULL,
-    answer LIKE '%%"author":"resource"}'
-FROM inbox WHERE id = ANY(%s) AND instance_id = %s AND event <> '{}'
-"""
-"""A stored answer ends with its author. Primary key."""
-
-QUESTIONS = """
-SELECT asked_by, detail, decision, decider, decided_at, closed_at, expires_at
-FROM tool_confirmation WHERE asked_by = ANY(%s) AND instance_id = %s ORDER BY expires_at
-"""
-"""Index `tool_confirmation_by_event`."""
-
-_PART = """
-o.id, o.status, o.attempts, o.last_error, o.next_attempt_at, o.finished_at, o.delivery_state, o.ref
-"""
-PARTS = f"""
-SELECT '{MessageKind.ANSWER}', i.id, i.finished_at, {_PART} FROM inbox i LEFT JOIN outbox o ON {OF_ANSWER}
-WHERE i.id = ANY(%(answers)s) AND i.instance_id = %(instance)s AND i.answer IS NOT NULL
-UNION ALL
-SELECT '{MessageKind.SENT_FIRST}', s.id, s.created_at, {_PART} FROM send s LEFT JOIN outbox o ON {OF_SEND}
-WHERE s.id = ANY(%(sends)s) AND s.instance_id = %(instance)s ORDER BY 1, 2, 4
-"""
-"""Indexes `outbox_by_event` and `outbox_by_send`, and primary keys."""
 
 REACHED = (StepKind.DELIVERED, StepKind.READ)
 """By the column `delivery_state` of `outbox`, from 1 on."""
@@ -100,16 +78,16 @@ async def timelines_of(
     steps: dict[MessageId, Sequence[Step]] = {}
     if inbound:
         asked: defaultdict[int, list[_Question]] = defaultdict(list)
-        for row in await database.fetch(QUESTIONS, (inbound, instance_id)):
+        for row in await database.fetch(SQL["questions_of_timeline"], (inbound, instance_id)):
             question = _Question(*row)
             asked[question.asked_by].append(question)
-        for row in await database.fetch(EVENTS, (inbound, instance_id)):
+        for row in await database.fetch(SQL["events_of_timeline"], (inbound, instance_id)):
             event = _Event(*row)
             steps[MessageId(MessageKind.INBOUND, event.id)] = [*_event_steps(event, asked[event.id])]
     if len(inbound) < len(messages):
         answers, sends = rows[MessageKind.ANSWER], rows[MessageKind.SENT_FIRST]
         parameters = {"answers": answers, "sends": sends, "instance": instance_id}
-        parts = [_Outbound(*row) for row in await database.fetch(PARTS, parameters)]
+        parts = [_Outbound(*row) for row in await database.fetch(SQL["parts_of_timeline"], parameters)]
         for (kind, message), group in groupby(parts, key=attrgetter("kind", "message")):
             steps[MessageId(MessageKind(kind), message)] = [*_message_steps(list(group))]
     return [Timeline(str(id), steps[id]) for id in messages if id in steps]

@@ -41,14 +41,15 @@ ASYNC_COMMIT = "set_config('synchronous_commit', 'off', true)"
 survive the death of this process; when the database dies in the next moment the statement never happened."""
 
 
-def read_statements(file: Path) -> Mapping[str, str]:
-    """The statements of an SQL file by their names, with Jinja macros expanded and comments left out.
+def read_statements(file: Path, **values: object) -> Mapping[str, str]:
+    """The statements of an SQL file by their names, with Jinja macros expanded, `values` filled in and comments left
+    out.
 
     Each begins with a line `-- name: ...`.
     """
     statements: dict[str, list[str]] = {}
     name = ""
-    for line in Template(file.read_text(), undefined=StrictUndefined).render().splitlines():
+    for line in Template(file.read_text(), undefined=StrictUndefined).render(values).splitlines():
         if line.startswith("-- name: "):
             name = line.removeprefix("-- name: ")
             statements[name] = []
