@@ -75,15 +75,6 @@ def columns(
     return {name: kind(column) for (name, kind), column in zip(kinds.items(), values, strict=False)}
 
 
-def unnest_sql(first: str, *others: str) -> str:
-    """These array parameters as the columns of rows.
-
-    One stands in a subquery so that the planner guesses their length without looking at the values: else a plan for
-    the few rows at hand seems cheaper than the general one, and the statement is planned anew for each message.
-    """
-    return f"unnest({', '.join((f'(SELECT %({first})s)', *(f'%({name})s' for name in others)))})"
-
-
 class _ArrayDumper(Dumper):
     format = Format.BINARY
 

@@ -17,24 +17,6 @@ from domain.events import RESET, EventFilter, EventKind, EventPage, LoggedEvent
 
 LISTENED = "EXISTS (SELECT FROM event_listener WHERE until > now())"
 
-NO_REF = "NULL::bigint"
-"""The `ref` of an event that is about no row."""
-
-
-def log_event_sql(kind: str, rows: str, *, ref: str = "id", data: str = "NULL", condition: str = "") -> str:
-    """Records an event for each of `rows`: a CTE, or a list of tables, with the columns `instance_id` and
-    `session_key`. In a statement it is a CTE of its own, which nothing has to read.
-
-    `kind`: an `EventKind`, or an SQL expression for one. `ref`: the row that the event is about. `data`: an
-    expression of type text for what cannot be read from that row later, a small JSON object.
-    """
-    kind_sql = f"'{kind}'" if kind in set(EventKind) else kind
-    return (
-        "INSERT INTO event_log (kind, instance_id, session_key, ref, data)"
-        f" SELECT {kind_sql}, instance_id, session_key, {ref}, {data} FROM {rows}"
-        f" WHERE {LISTENED}{condition and f' AND {condition}'} ORDER BY {ref}"
-    )
-
 
 def listened() -> ColumnElement[bool]:
     """`LISTENED` for Core statements."""

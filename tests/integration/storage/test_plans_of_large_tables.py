@@ -13,7 +13,6 @@ from adapters.outbound.storage.conversations.erasure import UNSENT
 from adapters.outbound.storage.queue.conversations import columns_of
 from adapters.outbound.storage.queue.inbox import NO_IDS
 from adapters.outbound.storage.queue.leases import INBOUND, OUTBOUND
-from adapters.outbound.storage.queue.sends import SEND
 from adapters.outbound.storage.queue.statements import SQL
 from tests.integration.storage.test_plans_of_new_tables import CAPACITY, ONE_SENT
 
@@ -51,7 +50,7 @@ OF_A_MESSAGE = {
     "stored": (SQL["enqueue_events"], ONE_NEW),
     "answered": (SQL["complete_events"], OUTCOME),
     "sent": (SQL["finish_messages"], ONE_SENT),
-    "sent by a caller": (SEND, MESSAGE),
+    "sent by a caller": (SQL["send"], MESSAGE),
 }
 OF_A_QUEUE: Mapping[str, tuple[str, object, str]] = {
     "outcome": (SQL["complete_events"], OUTCOME, "inbox h"),
@@ -59,8 +58,8 @@ OF_A_QUEUE: Mapping[str, tuple[str, object, str]] = {
     "lease of messages": (OUTBOUND.lease, CAPACITY, "outbox r"),
     "recount of events": (INBOUND.recount, (1, "s1", 1), "inbox r"),
     "recount of messages": (OUTBOUND.recount, (1, "s1", 1), "outbox r"),
-    "under way as a person answers": (SEND, MESSAGE, "inbox h"),
-    "answered by a person": (SEND, MESSAGE, "inbox i"),
+    "under way as a person answers": (SQL["send"], MESSAGE, "inbox h"),
+    "answered by a person": (SQL["send"], MESSAGE, "inbox i"),
     "album": (SQL["album"], {**QUEUE, "album": "a"}, "inbox"),
     "left by a dead worker": (SQL["free_leases"], ([1],), "inbox i"),
     "taken by the platform": (SQL["recognise_message"], STATUS, "outbox o"),

@@ -9,9 +9,8 @@ import orjson
 
 from adapters.outbound.storage.codec import key_of, storable, stored_event
 from adapters.outbound.storage.conversations.erasure import erase
-from adapters.outbound.storage.conversations.handlers import HAND_BACK, HOLD
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.queue.statements import QueueKind
+from adapters.outbound.storage.queue.statements import SQL, QueueKind
 from adapters.rpc.messages import from_us, to_us
 from domain.conversations.model import ConversationFilter, ConversationSender, ConversationView, Handler
 from domain.instances.model import ACTIVE
@@ -202,11 +201,11 @@ class PostgresConversationStore:
             "instance": instance_id,
             "session": key_of(session_id),
         }
-        return await self._database.execute(HOLD, parameters) > 0
+        return await self._database.execute(SQL["hold_conversation"], parameters) > 0
 
     async def hand_back(self, instance_id: int, session_id: str) -> bool:
         parameters = {"instance": instance_id, "session": key_of(session_id)}
-        is_known = await self._database.execute(HAND_BACK, parameters) > 0
+        is_known = await self._database.execute(SQL["hand_back_conversation"], parameters) > 0
         self._inbound()
         return is_known
 

@@ -669,3 +669,117 @@ WITH moved AS (
     {{ enqueue_messages('pushed') }}
 )
 SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM enqueued)
+
+{# Records that a conversation is with a person now, or with the resource again. `rows`: one row for the conversation. #}
+{% macro log_handler(rows, data, condition="") -%}
+INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+    SELECT 'conversation.handler', instance_id, session_key, NULL::bigint, {{ data }} FROM {{ rows }}
+    WHERE {{ listened }} {{ condition }} ORDER BY NULL::bigint
+{%- endmacro %}
+
+-- name: hold_conversation
+-- A person has the conversation until `queue.held_until`. `queue.held_by` names that person while `held_by_until` is the
+-- same time. Where a resource asked for a person since, nobody is named. A message that is being worked on is finished:
+-- its lease goes on. Primary key.
+WITH held AS (
+    UPDATE queue SET held_until = now() + make_interval(mins => %(minutes)s), handler_minutes = %(minutes)s,
+        held_by = %(user)s, held_by_until = now() + make_interval(mins => %(minutes)s),
+        due_at = CASE WHEN owner IS NULL THEN now() + make_interval(mins => %(minutes)s) ELSE due_at END
+    WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
+    RETURNING instance_id, session_key
+), logged AS (
+    {{ log_handler("held", "json_build_object('handler', 'person', 'minutes', %(minutes)s::int)::text") }}
+)
+SELECT FROM held
+
+-- name: hand_back_conversation
+-- Primary key.
+WITH held AS (
+    SELECT instance_id, session_key FROM queue
+    WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
+    AND held_until > now()
+), logged AS (
+    {{ log_handler("held", "json_build_object('handler', 'resource')::text") }}
+)
+UPDATE queue SET held_until = NULL, handler_minutes = NULL, held_by = NULL, held_by_until = NULL,
+    due_at = CASE WHEN owner IS NULL AND held_until > now() THEN now() ELSE due_at END
+WHERE kind = 0 AND instance_id = %(instance)s AND session_key = %(session)s
+
+{# For `send`: whether a person has the conversation, for how many minutes from now on, and until when; the latter of a
+   conversation that has no row yet. #}
+{% set had = "queue.held_until > now()" %}
+{% set is_held -%}
+({{ had }} OR %(taken_by)s::text IS NOT NULL) AND (SELECT author = 'person' FROM fresh)
+{%- endset %}
+{% set minutes -%}
+CASE WHEN {{ had }} THEN queue.handler_minutes ELSE {{ handler_minutes }} END
+{%- endset %}
+{% set end -%}
+now() + make_interval(mins => {{ minutes }})
+{%- endset %}
+{% set named -%}
+{{ had }} AND queue.held_by_until = queue.held_until
+{%- endset %}
+{% set taken_until -%}
+CASE WHEN %(taken_by)s::text IS NOT NULL THEN now() + make_interval(mins => {{ handler_minutes }}) END
+{%- endset %}
+
+-- name: send
+-- Stores a message, unless its idempotency key is taken, and its conversation where that is new. If a person wrote it
+-- who has the conversation or takes it over with it, its queued events count as answered by them, but for one that is
+-- being worked on, and the time of the person begins anew: whoever has it stays named; if nobody is named, it is the
+-- user who takes it over. Indexes `send_idempotency` and `inbox_by_queue`, and the primary keys of `channel_instance`
+-- and `queue`.
+WITH fresh AS (
+    INSERT INTO send (id, instance_id, session_key, session_id, idempotency_key, content, author)
+    OVERRIDING SYSTEM VALUE
+    SELECT %(id)s, id, %(session_key)s, %(session_id)s, %(idempotency_key)s, %(content)s, %(author)s
+    FROM channel_instance WHERE id = %(instance_id)s
+    ON CONFLICT (instance_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+    RETURNING id, instance_id, session_key, author
+), sent AS (
+    INSERT INTO outbox (instance_id, session_key, send_id, message, target, key, trace, apology, prompt)
+    SELECT f.instance_id, f.session_key, f.id, m.message, %(target)s, m.key, %(trace)s, false, false
+    FROM fresh f CROSS JOIN unnest((SELECT %(messages)s), %(keys)s) WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
+    RETURNING instance_id, session_key
+), outbound AS (
+    {{ enqueue_messages('sent') }}
+), answered AS (
+    UPDATE inbox i SET status = 1, finished_at = now() FROM (
+        SELECT queue.*, (
+            SELECT h.id FROM inbox h
+            WHERE {{ queued_event('h', 'queue') }}
+            AND queue.owner IS NOT NULL AND queue.due_at > now() ORDER BY h.id LIMIT 1
+        ) AS under_way FROM queue
+        WHERE queue.kind = 0 AND queue.instance_id = %(instance_id)s
+        AND queue.session_key = %(session_key)s AND {{ is_held }}
+    ) q
+    WHERE {{ queued_event('i', 'q') }}
+    AND i.id IS DISTINCT FROM q.under_way RETURNING i.id, i.instance_id, i.session_key
+), told AS (
+    INSERT INTO event_log (kind, instance_id, session_key, ref, data)
+    SELECT 'message.answered', instance_id, session_key, id,
+        json_build_object('messageId', 'send-' || %(id)s, 'author', 'person')::text FROM answered
+    WHERE {{ listened }} ORDER BY id
+), conversation AS (
+    INSERT INTO queue (
+        kind, instance_id, session_key, pending, due_at, offered, held_until, handler_minutes, held_by, held_by_until
+    )
+    SELECT 0, instance_id, session_key, 0, COALESCE({{ taken_until }}, now()), %(offered)s,
+        {{ taken_until }}, CASE WHEN %(taken_by)s::text IS NOT NULL THEN {{ handler_minutes }} END, %(taken_by)s,
+        {{ taken_until }} FROM fresh
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = greatest(queue.touched_at, now()),
+        offered = excluded.offered,
+        pending = queue.pending - (SELECT count(*) FROM answered),
+        held_until = CASE WHEN {{ is_held }} THEN {{ end }} ELSE queue.held_until END,
+        handler_minutes = CASE WHEN {{ is_held }} THEN {{ minutes }} ELSE queue.handler_minutes END,
+        held_by = CASE WHEN {{ is_held }} AND NOT COALESCE({{ named }}, false) THEN %(taken_by)s ELSE queue.held_by END,
+        held_by_until = CASE WHEN {{ is_held }} AND (COALESCE({{ named }}, false) OR %(taken_by)s::text IS NOT NULL) THEN {{ end }}
+            ELSE queue.held_by_until END,
+        due_at = CASE WHEN {{ is_held }} AND queue.owner IS NULL THEN {{ end }} ELSE queue.due_at END
+    RETURNING instance_id, session_key, handler_minutes, held_until > now() AS is_held
+), held_on AS (
+    {{ log_handler("conversation", "json_build_object('handler', 'person', 'minutes', handler_minutes)::text",
+        "AND is_held AND (SELECT author = 'person' FROM fresh)") }}
+)
+SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)

@@ -8,64 +8,19 @@ from typing import Any
 import orjson
 
 from adapters import trace_context
-from adapters.outbound.storage.arrays import Texts, unnest_sql
+from adapters.outbound.storage.arrays import Texts
 from adapters.outbound.storage.codec import content_of, dump, dump_bytes, key_of, stored_event
-from adapters.outbound.storage.conversations.handlers import (
-    ANSWERED_BY_PERSON,
-    HELD_ON,
-    HELD_ON_TOLD,
-    TAKEN_UNTIL,
-)
 from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.conversations import message_key
-from adapters.outbound.storage.queue.statements import SQL, QueueKind
+from adapters.outbound.storage.queue.statements import SQL
 from domain.channels.messages import CallOutcome
-from domain.conversations.history import HANDLER_MINUTES
 from domain.conversations.model import MessageId, MessageKind
 from domain.refusals import INTERNAL
 from ports.outbox import KnownSession, NewSend, StoredSend
 
 KEY_HOURS = 24
 """How long an idempotency key is remembered."""
-
-SEND = f"""
-WITH fresh AS (
-    INSERT INTO send (id, instance_id, session_key, session_id, idempotency_key, content, author)
-    OVERRIDING SYSTEM VALUE
-    SELECT %(id)s, id, %(session_key)s, %(session_id)s, %(idempotency_key)s, %(content)s, %(author)s
-    FROM channel_instance WHERE id = %(instance_id)s
-    ON CONFLICT (instance_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-    RETURNING id, instance_id, session_key, author
-), sent AS (
-    INSERT INTO outbox (instance_id, session_key, send_id, message, target, key, trace, apology, prompt)
-    SELECT f.instance_id, f.session_key, f.id, m.message, %(target)s, m.key, %(trace)s, false, false
-    FROM fresh f CROSS JOIN {unnest_sql("messages", "keys")} WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
-    RETURNING instance_id, session_key
-), outbound AS (
-    INSERT INTO queue AS q (kind, instance_id, session_key, pending, due_at)
-    SELECT {QueueKind.OUTBOUND}, instance_id, session_key, count(*), now() FROM sent GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-        pending = q.pending + excluded.pending,
-        due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL THEN q.due_at ELSE now() END,
-        touched_at = greatest(q.touched_at, now())
-    RETURNING instance_id, session_key, owner IS NULL AS open
-), {ANSWERED_BY_PERSON}, conversation AS (
-    INSERT INTO queue (
-        kind, instance_id, session_key, pending, due_at, offered, held_until, handler_minutes, held_by, held_by_until
-    )
-    SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, COALESCE({TAKEN_UNTIL}, now()), %(offered)s,
-        {TAKEN_UNTIL}, CASE WHEN %(taken_by)s::text IS NOT NULL THEN {HANDLER_MINUTES} END, %(taken_by)s,
-        {TAKEN_UNTIL} FROM fresh
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = greatest(queue.touched_at, now()),
-        offered = excluded.offered, {HELD_ON}
-    RETURNING instance_id, session_key, handler_minutes, held_until > now() AS is_held
-), {HELD_ON_TOLD}
-SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)
-"""
-"""Stores a message, unless its idempotency key is taken, and its conversation where that is new; a message of a
-person answers what waits for one. Indexes `send_idempotency` and `inbox_by_queue`, and the primary keys of
-`channel_instance` and `queue`."""
 
 
 LOOKED_AT = 5
@@ -105,7 +60,7 @@ class PostgresSends:
         key = send.idempotency_key or None
         if key:
             await self._database.execute(SQL["free_idempotency_key"], (send.instance_id, key))
-        row = await self._database.fetch_one(SEND, {**_columns(send), "idempotency_key": key})
+        row = await self._database.fetch_one(SQL["send"], {**_columns(send), "idempotency_key": key})
         if row is None:
             return await self.repeated(send.instance_id, key) if key else None
         id, is_open = row
@@ -115,7 +70,7 @@ class PostgresSends:
 
 
 def _columns(send: NewSend) -> dict[str, Any]:
-    """The parameters of `SEND`. The content is what was sent, and what is needed to send again to the same
+    """The parameters of `SQL["send"]`. The content is what was sent, and what is needed to send again to the same
     conversation."""
     answer, template, numbers = send.answer, send.answer.template, range(len(send.messages))
     content = {**content_of(answer), "request": answer.request_id, "target": send.target}

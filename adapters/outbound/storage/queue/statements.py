@@ -6,6 +6,8 @@ from pathlib import Path
 
 from jinja2 import StrictUndefined, Template
 
+from domain.conversations.history import HANDLER_MINUTES
+
 
 class QueueKind(IntEnum):
     """Column `kind` of `queue`. Rows of a correspondent count rounds over all conversations with it, and are never
@@ -58,5 +60,5 @@ def read_statements(file: Path, **values: object) -> Mapping[str, str]:
     return {name: "\n".join(lines).strip() for name, lines in statements.items()}
 
 
-SQL = read_statements(Path(__file__).with_name("queue.sql"))
+SQL = read_statements(Path(__file__).with_name("queue.sql"), handler_minutes=HANDLER_MINUTES)
 """psycopg reads a statement of more than 4,096 characters anew at each use, which takes 70 us."""
